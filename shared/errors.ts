@@ -1,0 +1,56 @@
+/** An answer other than success: thrown anywhere, turned into a response in http/error-response.ts only. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** 400: the message names the parameter and says what it must be. */
+export function invalidRequest(message: string): ApiError {
+  return new ApiError(400, 'invalid_request', message);
+}
+
+/** 401: the account that the token acted for is gone. */
+export function invalidToken(): ApiError {
+  return new ApiError(401, 'invalid_token', 'The access token is no longer valid');
+}
+
+/** 403: the caller is known, but this is not theirs to do. */
+export function accessDenied(message: string): ApiError {
+  return new ApiError(403, 'access_denied', message);
+}
+
+/** 403: the day's votes are used up. */
+export function limitExceeded(message: string): ApiError {
+  return new ApiError(403, 'limit_exceeded', message);
+}
+
+/** 404: `what` is the thing that is not there, or not there for this caller. */
+export function notFound(what: string): ApiError {
+  return new ApiError(404, 'not_found', `${what} not found`);
+}
+
+/** 405: the path exists, the method does not. */
+export function methodNotAllowed(allowed: readonly string[]): ApiError {
+  return new ApiError(405, 'method_not_allowed', `This path takes ${allowed.join(', ')}`);
+}
+
+/** 413: more than a request may carry. */
+export function payloadTooLarge(message: string): ApiError {
+  return new ApiError(413, 'payload_too_large', message);
+}
+
+/** 415: the body is not of the type that this endpoint reads. */
+export function unsupportedMediaType(message: string): ApiError {
+  return new ApiError(415, 'unsupported_media_type', message);
+}
+
+/** 503: the same request may succeed later. */
+export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
+  return new ApiError(503, 'service_unavailable', message);
+}

@@ -1,0 +1,78 @@
+import { commonHeaders } from './response.ts';
+
+/** What API Gateway answers by itself, without asking a Lambda of ours. */
+export interface GatewayResponse {
+  /** API Gateway's name of the occasion. */
+  type: string;
+  /** Unset keeps API Gateway's own status: the two defaults cover many. */
+  status?: number;
+  /** Values in API Gateway's mapping syntax: a literal in single quotes, or `context.…`. */
+  headers: Record<string, string>;
+  /** A JSON template; `$context.…` is replaced as it stands, so only text that needs no escaping may be named. */
+  body: string;
+}
+
+function response(
+  type: string,
+  status: number | undefined,
+  error: string,
+  description: string,
+  headers: Record<string, string> = {},
+): GatewayResponse {
+  const literals = Object.entries({ ...commonHeaders, 'Cache-Control': 'no-store' });
+  return {
+    type,
+    status,
+    // API Gateway does not add the headers of a default to those of a customised type: each carries all.
+    headers: { ...Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`])), ...headers },
+    body: JSON.stringify({
+      error,
+      description,
+      ...(status === undefined || status < 500 ? {} : { request_id: '$context.requestId' }),
+    }),
+  };
+}
+
+const busy = 'Too many requests: slow down, then try again';
+const broken = 'The request could not be processed; please report the request_id';
+
+/**
+ * One for each kind that a client of ours can meet, in the error shape of the API. API Gateway cannot tell a missing token
+ * from a bad one, so both get the header of RFC 6750 section 3.1 for a bad one. The authorizer supplies the header
+ * that names the missing scope.
+ */
+export const gatewayResponses: readonly GatewayResponse[] = [
+  response(
+    'UNAUTHORIZED',
+    401,
+    'invalid_token',
+    'This request needs a valid access token in the header Authorization: Bearer <access token>',
+    { 'WWW-Authenticate': `'Bearer realm="review", error="invalid_token"'` },
+  ),
+  response('ACCESS_DENIED', 403, 'insufficient_scope', '$context.authorizer.description', {
+    'WWW-Authenticate': 'context.authorizer.challenge',
+  }),
+  response('MISSING_AUTHENTICATION_TOKEN', 404, 'not_found', 'There is nothing at this path'),
+  response('RESOURCE_NOT_FOUND', 404, 'not_found', 'There is nothing at this path'),
+  response('INVALID_SIGNATURE', 404, 'not_found', 'There is nothing at this path'),
+  response('EXPIRED_TOKEN', 403, 'access_denied', 'AWS credentials are not accepted here'),
+  response('INVALID_API_KEY', 403, 'access_denied', 'This API key is not accepted'),
+  response('WAF_FILTERED', 403, 'access_denied', 'The request was refused by the firewall'),
+  response('BAD_REQUEST_BODY', 400, 'invalid_request', 'The body is not valid'),
+  response('BAD_REQUEST_PARAMETERS', 400, 'invalid_request', 'A parameter is not valid'),
+  response('REQUEST_TOO_LARGE', 413, 'payload_too_large', 'The body may have at most 10 MB'),
+  response('UNSUPPORTED_MEDIA_TYPE', 415, 'unsupported_media_type', 'Send JSON'),
+  response('THROTTLED', 429, 'too_many_requests', busy, { 'Retry-After': `'1'` }),
+  response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),
+  response('API_CONFIGURATION_ERROR', 500, 'server_error', broken),
+  response('AUTHORIZER_CONFIGURATION_ERROR', 500, 'server_error', broken),
+  response('AUTHORIZER_FAILURE', 500, 'server_error', broken),
+  response('INTEGRATION_FAILURE', 503, 'service_unavailable', 'Please try again in a moment', {
+    'Retry-After': `'1'`,
+  }),
+  response('INTEGRATION_TIMEOUT', 503, 'service_unavailable', 'Please try again in a moment', {
+    'Retry-After': `'1'`,
+  }),
+  response('DEFAULT_4XX', undefined, 'invalid_request', 'The request is not valid'),
+  response('DEFAULT_5XX', undefined, 'server_error', 'The request could not be processed; please try again'),
+];

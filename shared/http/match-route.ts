@@ -1,0 +1,51 @@
+import { type Route, routes, version } from '../routes.ts';
+
+/** A route and the values of its path parameters, as sent. */
+export interface Match {
+  route: Route;
+  params: Record<string, string>;
+}
+
+/**
+ * The route that serves `method` on `path`, a path below the stage such as `/1/review/`. As in API Gateway a
+ * trailing or doubled slash makes no difference.
+ */
+export function matchRoute(method: string, path: string): Match | undefined {
+  return matches(path).find(({ route }) => route.method === method);
+}
+
+/** The methods that `path` takes; none if there is no such path. */
+export function allowedMethods(path: string): string[] {
+  return [...new Set(matches(path).map(({ route }) => route.method))];
+}
+
+/** The full resource path of a route, below the stage: `/1/review/{review_id}`. */
+export function resourceOf({ path }: Route): string {
+  return version + path;
+}
+
+function matches(path: string): Match[] {
+  const sent = segments(path);
+  return routes.flatMap((route) => {
+    const params = matchSegments(segments(resourceOf(route)), sent);
+    return params ? [{ route, params }] : [];
+  });
+}
+
+function matchSegments(
+  template: readonly string[],
+  sent: readonly string[],
+): Record<string, string> | undefined {
+  if (template.length !== sent.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [i, segment] of template.entries()) {
+    const value = sent[i] ?? '';
+    if (segment.startsWith('{')) params[segment.slice(1, -1)] = value;
+    else if (segment !== value) return undefined;
+  }
+  return params;
+}
+
+function segments(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}

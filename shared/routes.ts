@@ -1,0 +1,40 @@
+/** The scopes of the spec, section 5. */
+export type Scope = 'review' | 'vote' | 'user';
+
+/** Who may call: anyone, the bearer of any access token, or the bearer of one with this scope. */
+export type Access = 'public' | 'token' | Scope;
+
+/** One endpoint. `operation` is also the name of its file under functions/ and of its Lambda. */
+export interface Route {
+  operation: string;
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  access: Access;
+  /** What it may do to the table: nothing, read, or read and write. */
+  table: 'none' | 'read' | 'write';
+}
+
+/** The stage of the REST API. With the version below it makes the base URL `…/ws/1` of the spec, section 9. */
+export const stage = 'ws';
+
+/** The API version: the top resource under the stage. */
+export const version = '/1';
+
+/** Every endpoint. Fixed paths stand before templated ones, because the local gateway takes the first match. */
+export const routes: readonly Route[] = [
+  { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
+  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'read' },
+  { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write' },
+  { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'read' },
+  { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'read' },
+  { operation: 'report-review', method: 'POST', path: '/review/{review_id}/report', access: 'vote', table: 'write' },
+  { operation: 'get-vote', method: 'GET', path: '/review/{review_id}/vote', access: 'vote', table: 'read' },
+  { operation: 'put-vote', method: 'PUT', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
+  { operation: 'delete-vote', method: 'DELETE', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
+  { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'read' },
+  { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'read' },
+  { operation: 'list-users', method: 'GET', path: '/user', access: 'public', table: 'read' },
+  { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'read' },
+];

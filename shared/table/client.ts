@@ -1,0 +1,22 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+
+/** The one table. Set by the stack that runs us. */
+export const TableName = process.env.TABLE_NAME ?? 'reviews';
+
+/**
+ * The one client, made once per process. A request that DynamoDB does not answer within two seconds is tried
+ * again by the SDK, with the same idempotency token. Numbers beyond 2^53 (ranks) come back as bigint.
+ */
+export const table = DynamoDBDocumentClient.from(
+  new DynamoDBClient({
+    maxAttempts: 4,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+  }),
+  {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: {
+      wrapNumbers: (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)),
+    },
+  },
+);
