@@ -2,11 +2,18 @@
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.status = status;
     this.code = code;
+    this.headers = headers;
   }
 }
 
@@ -15,9 +22,18 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError(400, 'invalid_request', message);
 }
 
+/** 401: there is no token. API Gateway says so first; this is for a handler that is called without it. */
+export function notAuthorized(): ApiError {
+  return new ApiError(401, 'not_authorized', 'This request needs an access token', {
+    'WWW-Authenticate': 'Bearer realm="review"',
+  });
+}
+
 /** 401: the account that the token acted for is gone. */
 export function invalidToken(): ApiError {
-  return new ApiError(401, 'invalid_token', 'The access token is no longer valid');
+  return new ApiError(401, 'invalid_token', 'The access token is no longer valid', {
+    'WWW-Authenticate': 'Bearer realm="review", error="invalid_token"',
+  });
 }
 
 /** 403: the caller is known, but this is not theirs to do. */
@@ -37,12 +53,8 @@ export function notFound(what: string): ApiError {
 
 /** 405: the path exists, the method does not. */
 export function methodNotAllowed(allowed: readonly string[]): ApiError {
-  return new ApiError(405, 'method_not_allowed', `This path takes ${allowed.join(', ')}`);
-}
-
-/** 413: more than a request may carry. */
-export function payloadTooLarge(message: string): ApiError {
-  return new ApiError(413, 'payload_too_large', message);
+  const methods = allowed.join(', ');
+  return new ApiError(405, 'method_not_allowed', `This path takes ${methods}`, { Allow: methods });
 }
 
 /** 415: the body is not of the type that this endpoint reads. */
@@ -52,5 +64,5 @@ export function unsupportedMediaType(message: string): ApiError {
 
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
-  return new ApiError(503, 'service_unavailable', message);
+  return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });
 }

@@ -24,7 +24,10 @@ function response(
     type,
     status,
     // API Gateway does not add the headers of a default to those of a customised type: each carries all.
-    headers: { ...Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`])), ...headers },
+    headers: {
+      ...Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`])),
+      ...headers,
+    },
     body: JSON.stringify({
       error,
       description,
@@ -74,5 +77,10 @@ export const gatewayResponses: readonly GatewayResponse[] = [
     'Retry-After': `'1'`,
   }),
   response('DEFAULT_4XX', undefined, 'invalid_request', 'The request is not valid'),
-  response('DEFAULT_5XX', undefined, 'server_error', 'The request could not be processed; please try again'),
+  response(
+    'DEFAULT_5XX',
+    undefined,
+    'server_error',
+    'The request could not be processed; please try again',
+  ),
 ];

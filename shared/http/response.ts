@@ -19,11 +19,19 @@ export const preflightHeaders = {
 export function json(
   statusCode: number,
   body: unknown,
-  headers: Record<string, string> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): APIGatewayProxyResult {
   return {
     statusCode,
-    headers: { 'Content-Type': 'application/json', ...commonHeaders, ...headers },
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+      ...commonHeaders,
+      ...headers,
+    },
     body: JSON.stringify(body),
   };
 }
+
+/** The body of an answer that has nothing more to say (decisions.md). */
+export const processed = { message: 'Request processed successfully' } as const;

@@ -11,12 +11,17 @@ export const TableName = process.env.TABLE_NAME ?? 'reviews';
 export const table = DynamoDBDocumentClient.from(
   new DynamoDBClient({
     maxAttempts: 4,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: 2_000,
+      throwOnRequestTimeout: true,
+    },
   }),
   {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: {
-      wrapNumbers: (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits)),
+      wrapNumbers: (digits) =>
+        Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits),
     },
   },
 );

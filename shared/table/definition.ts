@@ -31,13 +31,13 @@ export const tableDefinition = {
     orders.map((order) => ({
       name: `${scope}-by-${order}` satisfies IndexName,
       partitionKey: scope,
-      sortKey: sortKeys(order),
+      sortKey: sortKeyOf(order),
       projection: projection.filter((attribute) => attribute !== scope),
     })),
   ),
 } as const;
 
 /** The attribute that an order sorts by. */
-export function sortKeys(order: Order): 'date' | 'popularity_rank' {
+export function sortKeyOf(order: Order): 'date' | 'popularity_rank' {
   return order === 'date' ? 'date' : 'popularity_rank';
 }

@@ -1,0 +1,55 @@
+import type {
+  APIGatewayAuthorizerResult,
+  APIGatewayTokenAuthorizerEvent,
+  StatementEffect,
+} from 'aws-lambda';
+import { matchRoute } from '../shared/http/match-route.ts';
+import { openToken } from '../shared/oauth/credentials.ts';
+import { hasScope } from '../shared/oauth/grant.ts';
+import { findGrant } from '../shared/oauth/grant-repository.ts';
+
+/**
+ * Lets the bearer of an access token through to the one route that was asked for. API Gateway answers 401 when this throws
+ * `Unauthorized`, and 403 when it denies; the context tells the 403 which scope is missing.
+ */
+export async function handler({
+  authorizationToken,
+  methodArn,
+}: APIGatewayTokenAuthorizerEvent): Promise<APIGatewayAuthorizerResult> {
+  const token = await openToken('access', authorizationToken.replace(/^bearer +/i, ''));
+  if (!token || token.expires_at <= Date.now() / 1000) throw new Error('Unauthorized');
+  const grant = await findGrant(token);
+  if (!grant) throw new Error('Unauthorized');
+
+  const [, , method = '', ...path] = methodArn.split('/');
+  const access = matchRoute(method, path.join('/'))?.route.access;
+  if (access === 'token' || (access && access !== 'public' && hasScope(grant, access))) {
+    return policy('Allow', methodArn, grant.user_id, {
+      user_id: grant.user_id,
+      client_id: grant.client_id,
+      scope: grant.scopes.join(' '),
+    });
+  }
+  return policy('Deny', methodArn, grant.user_id, {
+    description: `The access token lacks the scope ${access}`,
+    challenge: `Bearer realm="review", error="insufficient_scope", scope="${access}"`,
+  });
+}
+
+function policy(
+  Effect: StatementEffect,
+  methodArn: string,
+  principalId: string,
+  context: Record<string, string>,
+): APIGatewayAuthorizerResult {
+  // IAM takes at most 512 characters; a longer path is no route of ours, but deserves its 404.
+  const Resource = methodArn.length > 512 ? `${methodArn.slice(0, 511)}*` : methodArn;
+  return {
+    principalId,
+    policyDocument: {
+      Version: '2012-10-17',
+      Statement: [{ Action: 'execute-api:Invoke', Effect, Resource }],
+    },
+    context,
+  };
+}

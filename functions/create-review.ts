@@ -1,0 +1,36 @@
+import * as v from 'valibot';
+import { invalidRequest } from '../shared/errors.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { bodyOf, Caller } from '../shared/http/request.ts';
+import { processed } from '../shared/http/response.ts';
+import {
+  Language,
+  LicenseChoice,
+  newReview,
+  Rating,
+  ReviewedType,
+  ReviewText,
+} from '../shared/review/review.ts';
+import { insertReview } from '../shared/review/review-repository.ts';
+import { Uuid } from '../shared/values.ts';
+
+export const request = v.object({
+  caller: Caller,
+  body: bodyOf({
+    entity_id: Uuid,
+    entity_type: ReviewedType,
+    text: v.nullish(ReviewText, null),
+    rating: v.nullish(Rating, null),
+    license_choice: LicenseChoice,
+    language: v.optional(Language, 'en'),
+    is_draft: v.optional(v.boolean('must be true or false'), false),
+  }),
+});
+
+export const handler = endpoint(request, async ({ caller, body }) => {
+  if (body.text === null && body.rating === null)
+    throw invalidRequest('text or rating is required');
+  const review = newReview(caller.user_id, body);
+  await insertReview(review);
+  return { ...processed, id: review.id };
+});

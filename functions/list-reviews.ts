@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { pageParameters } from '../shared/http/request.ts';
+import { entityTypes } from '../shared/review/entity-type.ts';
+import { findMetadata } from '../shared/review/metadata.ts';
+import { Language, presentReview } from '../shared/review/review.ts';
+import { listReviews } from '../shared/review/review-list.ts';
+import { oneOf, Uuid } from '../shared/values.ts';
+
+export const request = v.object({
+  query: v.object({
+    entity_id: v.optional(Uuid),
+    entity_type: v.optional(oneOf(['musicdb', 'bookdb', ...entityTypes])),
+    user_id: v.optional(Uuid),
+    sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
+    sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),
+    ...pageParameters,
+    language: v.optional(Language),
+    review_type: v.optional(oneOf(['review', 'rating'])),
+    include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
+  }),
+});
+
+export const handler = endpoint(request, async ({ query }) => {
+  const { sort, sort_order, include_metadata, ...filter } = query;
+  const { limit, offset } = query;
+  const { count, reviews, average_rating } = await listReviews({
+    ...filter,
+    order: sort === 'popularity' ? 'popularity' : 'date',
+    descending: sort_order === 'desc',
+  });
+  const metadata =
+    include_metadata === 'true' && (await findMetadata(reviews.map(({ review }) => review)));
+  return {
+    count,
+    limit,
+    offset,
+    reviews: reviews.map(({ review, author }) => ({
+      ...presentReview(review, author),
+      ...(metadata && { metadata: metadata.get(review.entity_id) ?? null }),
+    })),
+    average_rating,
+  };
+});

@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { bodyOf, Caller } from '../shared/http/request.ts';
+import { processed } from '../shared/http/response.ts';
+import { Uuid } from '../shared/values.ts';
+import { saveVote } from '../shared/vote/vote-repository.ts';
+
+export const request = v.object({
+  caller: Caller,
+  path: v.object({ review_id: Uuid }),
+  body: bodyOf({ vote: v.boolean('must be true or false') }),
+});
+
+export const handler = endpoint(request, async ({ caller, path, body }) => {
+  await saveVote(path.review_id, caller.user_id, body.vote);
+  return processed;
+});

@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { bodyOf, Caller } from '../shared/http/request.ts';
+import { processed } from '../shared/http/response.ts';
+import { Rating, ReviewText } from '../shared/review/review.ts';
+import { updateReview } from '../shared/review/review-repository.ts';
+import { Uuid } from '../shared/values.ts';
+
+export const request = v.object({
+  caller: Caller,
+  path: v.object({ review_id: Uuid }),
+  body: bodyOf({
+    text: v.nullish(ReviewText),
+    rating: v.nullish(Rating),
+    is_draft: v.optional(v.boolean('must be true or false')),
+  }),
+});
+
+export const handler = endpoint(request, async ({ caller, path, body }) => {
+  await updateReview(path.review_id, caller.user_id, body);
+  return { ...processed, review: { id: path.review_id } };
+});

@@ -1,0 +1,54 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { ApiError, serviceUnavailable } from '../errors.ts';
+import { json } from './response.ts';
+
+/** Turns whatever an endpoint throws into a response in the error shape of decisions.md. */
+export function errorResponse(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+  return {
+    onError(request) {
+      const { requestId } = request.event.requestContext;
+      const error = toApiError(request.error, requestId);
+      const body = { error: error.code, description: error.message };
+      request.response = json(
+        error.status,
+        error.status < 500 ? body : { ...body, request_id: requestId },
+        error.headers,
+      );
+    },
+  };
+}
+
+/** Errors that are not ours are logged here, once, and told to nobody. */
+function toApiError(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  console.error(JSON.stringify({ message: 'Request failed', requestId, error: describe(error) }));
+  if (isTransient(error)) return serviceUnavailable();
+  return new ApiError(
+    500,
+    'server_error',
+    'The request could not be processed; please report the request_id',
+  );
+}
+
+/** DynamoDB was busy or out of reach, even after the SDK's own attempts. */
+function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    '$retryable' in error ||
+    /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|InternalServerError/.test(
+      `${error.name} ${'code' in error ? error.code : ''}`,
+    )
+  );
+}
+
+/** Name and stack: the message of a DynamoDB limit error may quote whole items, so those of the SDK stay out. */
+function describe(error: unknown) {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const isSdk = '$metadata' in error;
+  return {
+    name: error.name,
+    ...(isSdk ? {} : { message: error.message }),
+    stack: isSdk ? undefined : error.stack,
+  };
+}

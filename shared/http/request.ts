@@ -1,0 +1,117 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import {
+  type ApiError,
+  invalidRequest,
+  notAuthorized,
+  notFound,
+  serviceUnavailable,
+} from '../errors.ts';
+
+/** The user and application that an access token stands for, as the authorizer found them. */
+export const Caller = v.object({
+  user_id: v.string(),
+  client_id: v.string(),
+  /** Granted scopes, separated by spaces. */
+  scope: v.string(),
+});
+export type Caller = v.InferOutput<typeof Caller>;
+
+/** The parts of a request that a schema may name. */
+export interface RequestParts {
+  caller: unknown;
+  path: Record<string, string | undefined>;
+  query: Record<string, string | undefined>;
+  /** The query as a client would write it, without the question mark. API Gateway does not pass on what was sent. */
+  query_string: string;
+  body: unknown;
+}
+
+/** What an endpoint takes: a schema of the parts it needs, and only those. */
+export type RequestSchema = v.GenericSchema & {
+  entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
+};
+
+/** A JSON object with these fields; others are ignored (decisions.md). */
+export function bodyOf<T extends v.ObjectEntries>(entries: T) {
+  return v.pipe(
+    v.custom<Record<string, unknown>>(
+      (body) => typeof body === 'object' && body !== null && !Array.isArray(body),
+      'must be a JSON object',
+    ),
+    v.object(entries),
+  );
+}
+
+/** A query parameter: a decimal integer from `min` to `max`. */
+export function IntegerParameter(min: number, max: number) {
+  const message =
+    max === Number.MAX_SAFE_INTEGER
+      ? `must be an integer of at least ${min}`
+      : `must be an integer from ${min} to ${max}`;
+  return v.pipe(
+    v.string(message),
+    v.regex(/^\d+$/, message),
+    v.transform(Number),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+/** `limit` and `offset` of a list (spec section 8). */
+export const pageParameters = {
+  limit: v.optional(IntegerParameter(0, 50), '50'),
+  offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),
+};
+
+/**
+ * The parts of the event that the schema names, validated. Throws ApiError 401 where a caller is needed and missing, 404 for a path
+ * that cannot exist, 400 for the first fault in query or body.
+ */
+export function readRequest<T extends RequestSchema>(
+  schema: T,
+  event: APIGatewayProxyEvent,
+): v.InferOutput<T> {
+  const parts: RequestParts = {
+    caller: event.requestContext.authorizer,
+    path: event.pathParameters ?? {},
+    query: event.queryStringParameters ?? {},
+    query_string: queryString(event),
+    body: event.body,
+  };
+  const result = v.safeParse(schema, parts, { abortEarly: true });
+  if (!result.success) throw fault(result.issues[0]);
+  refuseRepeated(schema, event);
+  return result.output;
+}
+
+function queryString({ multiValueQueryStringParameters }: APIGatewayProxyEvent): string {
+  return Object.entries(multiValueQueryStringParameters ?? {})
+    .flatMap(([name, values = []]) => values.map((value) => encodeURI(`${name}=${value}`)))
+    .join('&');
+}
+
+/** A parameter that is sent twice says two things: API Gateway would quietly keep the last. */
+function refuseRepeated(schema: RequestSchema, event: APIGatewayProxyEvent): void {
+  const { query } = schema.entries;
+  if (!query || !('entries' in query)) return;
+  for (const name of Object.keys(query.entries as object)) {
+    const values = event.multiValueQueryStringParameters?.[name] ?? [];
+    if (values.length > 1) throw invalidRequest(`${name} must be sent only once`);
+  }
+}
+
+function fault(issue: v.BaseIssue<unknown>): ApiError {
+  const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
+  if (part === 'caller') return notAuthorized();
+  if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
+  if (part === 'path') return notFound(nouns[names[0] ?? ''] ?? 'Resource');
+  const name = names.join('.') || 'The body';
+  const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
+  return invalidRequest(
+    isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
+  );
+}
+
+/** What a path parameter identifies. */
+const nouns: Record<string, string> = { review_id: 'Review', rev: 'Revision', user_id: 'User' };

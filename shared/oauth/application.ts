@@ -1,0 +1,60 @@
+import * as v from 'valibot';
+import { Text } from '../values.ts';
+import { clientSecret } from './credentials.ts';
+
+/** A registered application, as it is stored. */
+export const Application = v.object({
+  /** 32 hexadecimal digits. */
+  client_id: v.string(),
+  /** The owner. */
+  user_id: v.string(),
+  name: v.string(),
+  desc: v.string(),
+  website: v.string(),
+  redirect_uri: v.string(),
+  /** 32 random hexadecimal digits that the secret is made from; new ones make a new secret. */
+  secret_id: v.string(),
+  /** ISO 8601. */
+  created: v.string(),
+});
+export type Application = v.InferOutput<typeof Application>;
+
+/** What an owner tells of an application. */
+export const Registration = v.object({
+  name: v.pipe(Text(1, 64), v.regex(/^\P{Cc}*$/u, 'must not contain control characters')),
+  desc: Text(0, 500),
+  website: v.pipe(v.string(), v.check(isWebsite, 'must be an http or https URL')),
+  redirect_uri: v.pipe(
+    v.string(),
+    v.check(
+      isRedirectUri,
+      'must be an https URL, or an http URL on a loopback host, without a fragment',
+    ),
+  ),
+});
+export type Registration = v.InferOutput<typeof Registration>;
+
+/** The Application of spec section 2. */
+export async function presentApplication(application: Application) {
+  const { secret_id, created: _, ...shown } = application;
+  return { ...shown, client_secret: await clientSecret(application.client_id, secret_id) };
+}
+
+function isWebsite(text: string): boolean {
+  const url = parseUrl(text);
+  return url?.protocol === 'https:' || url?.protocol === 'http:';
+}
+
+/** RFC 9700 section 2.1 and RFC 8252 section 7.3. */
+function isRedirectUri(text: string): boolean {
+  const url = parseUrl(text);
+  if (!url || text.includes('#') || url.username !== '' || url.password !== '') return false;
+  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
+}
+
+/** URL.parse forgives spaces and control characters by leaving them out; we do not. */
+function parseUrl(text: string): URL | undefined {
+  const isPlain = text.length <= 2000 && /^[\x21-\x7e]+$/.test(text);
+  return (isPlain && URL.parse(text)) || undefined;
+}

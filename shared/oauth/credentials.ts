@@ -1,0 +1,97 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { signingKeys } from './signing-keys.ts';
+
+/** Secret scanners find a leaked credential by its prefix, and the prefix tells the kinds apart in the MAC. */
+const prefixes = { access: 'rva_', refresh: 'rvr_', code: 'rvc_', secret: 'rvs_' } as const;
+
+/** What a token finds its grant by. */
+export interface TokenContent {
+  /** UUID. */
+  user_id: string;
+  /** 32 hexadecimal digits, as is the grant id. */
+  client_id: string;
+  grant_id: string;
+  /** How many times the grant's refresh token has been replaced. */
+  generation: number;
+  /** Epoch seconds; 0 for a token that does not expire by itself. */
+  expires_at: number;
+}
+
+const contentBytes = 16 + 16 + 16 + 4 + 4;
+const macBytes = 32;
+
+/** Makes an opaque token of `[A-Za-z0-9_-]`. The same content gives the same token while the key is the same. */
+export async function sealToken(
+  kind: 'access' | 'refresh' | 'code',
+  content: TokenContent,
+): Promise<string> {
+  const [key] = await signingKeys();
+  const bytes = encode(content);
+  return prefixes[kind] + Buffer.concat([bytes, mac(key, kind, bytes)]).toString('base64url');
+}
+
+/** The content of a token that we made, expired or not; undefined for anything else. Reads no table. */
+export async function openToken(
+  kind: 'access' | 'refresh' | 'code',
+  token: string,
+): Promise<TokenContent | undefined> {
+  if (!token.startsWith(prefixes[kind])) return undefined;
+  const encoded = token.slice(prefixes[kind].length);
+  const bytes = Buffer.from(encoded, 'base64url');
+  // Base64url decoding skips what it does not know: only the one spelling is the token.
+  if (bytes.length !== contentBytes + macBytes || bytes.toString('base64url') !== encoded) {
+    return undefined;
+  }
+  const content = bytes.subarray(0, contentBytes);
+  const sent = bytes.subarray(contentBytes);
+  const keys = await signingKeys();
+  const isOurs = keys.some((key) => timingSafeEqual(mac(key, kind, content), sent));
+  return isOurs ? decode(content) : undefined;
+}
+
+/** The secret of an application; a new `secret_id`, 32 hexadecimal digits, makes a new secret. */
+export async function clientSecret(client_id: string, secret_id: string): Promise<string> {
+  const [key] = await signingKeys();
+  return prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
+}
+
+/** Whether `sent` is the secret of the application, under the current key or an earlier one. Takes constant time. */
+export async function isClientSecret(
+  client_id: string,
+  secret_id: string,
+  sent: string,
+): Promise<boolean> {
+  const bytes = Buffer.from(sent);
+  const keys = await signingKeys();
+  return keys.some((key) => {
+    const secret = prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
+    return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);
+  });
+}
+
+function secretMac(key: Buffer, client_id: string, secret_id: string): Buffer {
+  return mac(key, 'secret', Buffer.from(client_id + secret_id, 'hex'));
+}
+
+function mac(key: Buffer, kind: keyof typeof prefixes, content: Buffer): Buffer {
+  return createHmac('sha256', key).update(prefixes[kind]).update(content).digest();
+}
+
+function encode({ user_id, client_id, grant_id, generation, expires_at }: TokenContent): Buffer {
+  const bytes = Buffer.alloc(contentBytes);
+  bytes.write(user_id.replaceAll('-', '') + client_id + grant_id, 'hex');
+  bytes.writeUInt32BE(generation, 48);
+  bytes.writeUInt32BE(expires_at, 52);
+  return bytes;
+}
+
+function decode(bytes: Buffer): TokenContent {
+  const hex = bytes.toString('hex');
+  return {
+    user_id: hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+    client_id: hex.slice(32, 64),
+    grant_id: hex.slice(64, 96),
+    generation: bytes.readUInt32BE(48),
+    expires_at: bytes.readUInt32BE(52),
+  };
+}

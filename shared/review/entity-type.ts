@@ -1,0 +1,24 @@
+/** The two databases that entities come from, and the entity types of each (spec section 2). */
+export const entityGroups = {
+  musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
+  bookdb: ['bk_edition_group', 'bk_literary_work', 'bk_author', 'bk_series'],
+} as const;
+
+/** Names a database as a filter of lists. */
+export type EntityGroup = keyof typeof entityGroups;
+
+/** What a review may be about. */
+export type EntityType = (typeof entityGroups)[EntityGroup][number];
+
+/** Every reviewable type. */
+export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
+
+/** The types that a filter value stands for: those of the group, or the type itself. */
+export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[] {
+  return filter in entityGroups ? entityGroups[filter as EntityGroup] : [filter as EntityType];
+}
+
+/** The database that an entity of this type is in. */
+export function groupOf(type: EntityType): EntityGroup {
+  return type.startsWith('bk_') ? 'bookdb' : 'musicdb';
+}

@@ -1,0 +1,84 @@
+import * as v from 'valibot';
+import { type EntityType, groupOf } from './entity-type.ts';
+import type { Review } from './review.ts';
+
+/** What a music or book database says of an entity. */
+export interface Metadata {
+  id: string;
+  type: EntityType;
+  name: string;
+  /** The page of the entity for people. */
+  url: string;
+}
+
+type Entity = Pick<Review, 'entity_id' | 'entity_type'>;
+
+/** The databases answer with a name at one of three places. */
+const Answer = v.pipe(
+  v.object({
+    name: v.optional(v.string()),
+    title: v.optional(v.string()),
+    defaultAlias: v.optional(v.object({ name: v.string() })),
+  }),
+  v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
+  v.string(),
+);
+
+const timeoutMs = 2_000;
+const keepMs = { known: 3_600_000, unknown: 60_000 };
+const maxKept = 5_000;
+const kept = new Map<string, { metadata: Metadata | null; until: number }>();
+
+/**
+ * Metadata of the entities, by entity id; null where the database does not know one, does not answer in 2 s, or none is
+ * configured. Never throws. Configuration: the URL templates MUSICDB_API and MUSICDB_PAGE (BOOKDB_… likewise) with
+ * `{type}`, such as `release-group`, and `{id}`.
+ */
+export async function findMetadata(
+  entities: readonly Entity[],
+): Promise<Map<string, Metadata | null>> {
+  const distinct = new Map(entities.map((entity) => [entity.entity_id, entity]));
+  return new Map(
+    await Promise.all(
+      [...distinct.values()].map(async (entity) => [entity.entity_id, await find(entity)] as const),
+    ),
+  );
+}
+
+async function find(entity: Entity): Promise<Metadata | null> {
+  const before = kept.get(entity.entity_id);
+  if (before && before.until > Date.now()) return before.metadata;
+  const metadata = await ask(entity);
+  if (kept.size >= maxKept) kept.clear();
+  const until = Date.now() + (metadata ? keepMs.known : keepMs.unknown);
+  kept.set(entity.entity_id, { metadata, until });
+  return metadata;
+}
+
+async function ask(entity: Entity): Promise<Metadata | null> {
+  const group = groupOf(entity.entity_type).toUpperCase();
+  const api = process.env[`${group}_API`];
+  const page = process.env[`${group}_PAGE`];
+  if (!api || !page) return null;
+  try {
+    const response = await fetch(fill(api, entity), {
+      headers: { Accept: 'application/json', 'User-Agent': 'review-service' },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!response.ok) return null;
+    return {
+      id: entity.entity_id,
+      type: entity.entity_type,
+      name: v.parse(Answer, await response.json()),
+      url: fill(page, entity),
+    };
+  } catch {
+    // A review is worth showing without the name of its entity.
+    return null;
+  }
+}
+
+function fill(template: string, { entity_id, entity_type }: Entity): string {
+  const type = entity_type.replace(/^bk_(literary_)?/, '').replaceAll('_', '-');
+  return template.replace('{type}', type).replace('{id}', entity_id);
+}

@@ -1,0 +1,16 @@
+import * as v from 'valibot';
+import { Text } from '../values.ts';
+
+/** Why a review is reported: up to 500 characters. */
+export const Reason = Text(0, 500);
+
+/** A spam report, as it is stored. */
+export const Report = v.object({
+  review_id: v.string(),
+  /** Who reported it. */
+  user_id: v.string(),
+  reason: v.string(),
+  /** ISO 8601. */
+  reported_at: v.string(),
+});
+export type Report = v.InferOutput<typeof Report>;

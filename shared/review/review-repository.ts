@@ -1,0 +1,226 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { accessDenied, invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { TableName, table } from '../table/client.ts';
+import { claimKey, entityKey, type Key, reviewKey, revisionKey, userKey } from '../table/keys.ts';
+import { add, retryStale, transact, type Write } from '../table/transact.ts';
+import { isAlive, type User } from '../user/user.ts';
+import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
+import { countChanges } from './counts.ts';
+import { currentRevision, isPublic, listedIn, Review } from './review.ts';
+import { revisionOf } from './revision.ts';
+
+/** A review and who wrote it. */
+export interface AuthoredReview {
+  review: Review;
+  author: User;
+}
+
+/** What an author may change. Absent leaves it as it is; null takes it away. */
+export interface ReviewChange {
+  text?: string | null;
+  rating?: number | null;
+  is_draft?: boolean;
+}
+
+/** A review as the public sees it. Throws ApiError 404 when there is none, it is a draft or hidden, or its author is gone. */
+export async function getPublicReview(id: string): Promise<AuthoredReview> {
+  const review = await findReview(id);
+  if (!review || !isPublic(review)) throw notFound('Review');
+  const author = await findUser(review.user_id);
+  if (!author) throw notFound('Review');
+  return { review, author };
+}
+
+/** Reviews and their authors in one round trip, in the order asked for; what does not exist is left out. At most 50. */
+export async function findReviews(
+  references: readonly { review_id: string; user_id: string }[],
+): Promise<AuthoredReview[]> {
+  const userIds = [...new Set(references.map(({ user_id }) => user_id))];
+  const items = await batchGet([
+    ...references.map(({ review_id }) => reviewKey(review_id)),
+    ...userIds.map(userKey),
+  ]);
+  const reviews = pickReviews(
+    references.map(({ review_id }) => review_id),
+    items,
+  );
+  return withAuthors(reviews, pickUsers(userIds, items));
+}
+
+/** The public ones of the reviews with these ids, with their authors. At most 100 distinct ids. */
+export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
+  const items = await batchGet(ids.map(reviewKey), { consistent: true });
+  const reviews = pickReviews(ids, items).filter(isPublic);
+  const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
+  return withAuthors(reviews, await findUsers(userIds, { consistent: true }));
+}
+
+/** Stores a new review. Throws ApiError 400 when its author already has one of this entity, 401 when the author is gone. */
+export async function insertReview(review: Review): Promise<void> {
+  const { id, user_id, entity_id } = review;
+  await transact([
+    { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
+    { Put: { Item: { ...revisionKey(id, 1), ...revisionOf(review) } } },
+    {
+      Put: {
+        Item: { ...claimKey(user_id, entity_id), review_id: id },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+      otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
+    },
+    ...countWrites(undefined, review),
+  ]);
+}
+
+/**
+ * Lets an author change a review; what changes its text or rating adds a revision. Throws ApiError 404 when there is no such
+ * review for this user, 403 when it is another's, 400 when the result would not be valid.
+ */
+export async function updateReview(
+  id: string,
+  userId: string,
+  change: ReviewChange,
+): Promise<void> {
+  await retryStale(async () => {
+    const before = await getOwnReview(id, userId);
+    const after = applyChange(before, change);
+    if (after === before) return;
+    await transact([
+      replaceReview(before, after),
+      ...(after.edits === before.edits
+        ? []
+        : [
+            { Put: { Item: { ...revisionKey(id, currentRevision(after)), ...revisionOf(after) } } },
+          ]),
+      ...countWrites(before, after),
+    ]);
+  });
+}
+
+/** Takes a review and its counts away; its revisions, votes and reports follow in the background. Throws as updateReview. */
+export async function deleteReview(id: string, userId: string): Promise<void> {
+  await retryStale(async () => {
+    const review = await getOwnReview(id, userId);
+    await transact([
+      {
+        Delete: {
+          Key: reviewKey(id),
+          ConditionExpression: 'version = :version',
+          ExpressionAttributeValues: { ':version': review.version },
+        },
+      },
+      { Delete: { Key: claimKey(userId, review.entity_id) } },
+      ...countWrites(review, undefined),
+    ]);
+  });
+}
+
+/** Hides a review from the public or brings it back. Throws ApiError 404 when there is none. */
+export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
+  await retryStale(async () => {
+    const before = await findReview(id);
+    if (!before) throw notFound('Review');
+    if (before.is_hidden === is_hidden) return;
+    const after = { ...before, is_hidden };
+    await transact([
+      replaceReview(before, after),
+      ...countWrites(before, after, notFound('Review')),
+    ]);
+  });
+}
+
+/** The item of a review. */
+export function reviewItem(review: Review): Key & Review {
+  return { ...reviewKey(review.id), ...listedIn(review), ...review };
+}
+
+async function findReview(id: string): Promise<Review | undefined> {
+  const { Item } = await table.send(
+    new GetCommand({ TableName, Key: reviewKey(id), ConsistentRead: true }),
+  );
+  return Item && v.parse(Review, Item);
+}
+
+async function getOwnReview(id: string, userId: string): Promise<Review> {
+  const review = await findReview(id);
+  if (review?.user_id === userId) return review;
+  if (!review || !isPublic(review)) throw notFound('Review');
+  throw accessDenied('Only its author may change or delete a review');
+}
+
+/** The review after the change; the very same object when the change changes nothing. */
+function applyChange(before: Review, change: ReviewChange): Review {
+  const { text = before.text, rating = before.rating } = change;
+  if (text === null && rating === null) throw invalidRequest('text or rating must remain');
+  if (change.is_draft && before.published_on !== null) {
+    throw invalidRequest('is_draft must be false: a published review cannot become a draft again');
+  }
+  const now = new Date().toISOString();
+  const isEdit = text !== before.text || rating !== before.rating;
+  const isPublication = change.is_draft === false && before.published_on === null;
+  if (!isEdit && !isPublication) return before;
+  return {
+    ...before,
+    ...(isEdit && { text, rating, edits: before.edits + 1, last_updated: now }),
+    ...(isPublication && { published_on: now }),
+  };
+}
+
+/** Puts the new state in the place of exactly the old one. */
+function replaceReview(before: Review, after: Review): Write {
+  return {
+    Put: {
+      Item: reviewItem({ ...after, version: before.version + 1 }),
+      ConditionExpression: 'version = :version',
+      ExpressionAttributeValues: { ':version': before.version },
+    },
+  };
+}
+
+/** What a change of a review does to its author, who must still be there, and to its entity. */
+function countWrites(
+  before: Review | undefined,
+  after: Review | undefined,
+  otherwise = invalidToken(),
+): Write[] {
+  const { user_id, entity_id, popularity } = (after ?? before) as Review;
+  const changes = countChanges(before, after);
+  const karma = after === undefined ? -popularity : 0;
+  const author = { ...changes.author, ...(karma !== 0 && { karma }) };
+  return [
+    Object.keys(author).length > 0
+      ? {
+          Update: { ...add(userKey(user_id), author), ConditionExpression: isAlive },
+          otherwise,
+        }
+      : {
+          ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
+          otherwise,
+        },
+    ...(Object.keys(changes.entity).length > 0
+      ? [{ Update: add(entityKey(entity_id), changes.entity) }]
+      : []),
+  ];
+}
+
+function pickReviews(
+  ids: readonly string[],
+  items: ReadonlyMap<string, Record<string, unknown>>,
+): Review[] {
+  return ids.flatMap((id) => {
+    const item = items.get(keyString(reviewKey(id)));
+    return item ? [v.parse(Review, item)] : [];
+  });
+}
+
+function withAuthors(
+  reviews: readonly Review[],
+  authors: ReadonlyMap<string, User>,
+): AuthoredReview[] {
+  return reviews.flatMap((review) => {
+    const author = authors.get(review.user_id);
+    return author ? [{ review, author }] : [];
+  });
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { type IndexAttributes, popularityRank } from '../table/keys.ts';
+import { httpDate } from '../time.ts';
+import { presentUser, type User } from '../user/user.ts';
+import { oneOf, Text } from '../values.ts';
+import { type EntityType, entityTypes } from './entity-type.ts';
+import { languages } from './languages.ts';
+import { licenses } from './licenses.ts';
+
+/** 25 to 5000 code points (spec section 8). */
+export const ReviewText = Text(25, 5000);
+
+/** 1 to 5 (spec section 8). */
+export const Rating = v.pipe(
+  v.number('must be an integer from 1 to 5'),
+  v.integer('must be an integer from 1 to 5'),
+  v.minValue(1, 'must be an integer from 1 to 5'),
+  v.maxValue(5, 'must be an integer from 1 to 5'),
+);
+
+/** A type that can be reviewed. */
+export const ReviewedType = oneOf(entityTypes);
+
+/** An ISO 639-1 code. */
+export const Language = v.picklist(languages, 'must be an ISO 639-1 code, in lower case');
+
+/** The id of a licence. */
+export const LicenseChoice = oneOf(licenses.map(({ id }) => id));
+
+/** A review as it is stored. Times are ISO 8601. */
+export const Review = v.object({
+  id: v.string(),
+  entity_id: v.string(),
+  entity_type: v.picklist(entityTypes),
+  user_id: v.string(),
+  text: v.nullable(v.string()),
+  rating: v.nullable(v.number()),
+  language: v.string(),
+  /** The id of the licence. */
+  license: v.string(),
+  created: v.string(),
+  /** When the current revision was made. */
+  last_updated: v.string(),
+  /** Null while it is a draft. */
+  published_on: v.nullable(v.string()),
+  /** The number of revisions after the first. */
+  edits: v.number(),
+  is_hidden: v.boolean(),
+  votes_positive: v.number(),
+  votes_negative: v.number(),
+  /** Positive minus negative votes. */
+  popularity: v.number(),
+  source: v.nullable(v.string()),
+  source_url: v.nullable(v.string()),
+  /** One more at every write of the item. */
+  version: v.number(),
+});
+export type Review = v.InferOutput<typeof Review>;
+
+/** A review that has just been written: version 1, without votes. */
+export function newReview(
+  user_id: string,
+  content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
+    license_choice: string;
+    is_draft: boolean;
+  },
+): Review {
+  const now = new Date().toISOString();
+  return {
+    id: randomUUID(),
+    entity_id: content.entity_id,
+    entity_type: content.entity_type,
+    user_id,
+    text: content.text,
+    rating: content.rating,
+    language: content.language,
+    license: content.license_choice,
+    created: now,
+    last_updated: now,
+    published_on: content.is_draft ? null : now,
+    edits: 0,
+    is_hidden: false,
+    votes_positive: 0,
+    votes_negative: 0,
+    popularity: 0,
+    source: null,
+    source_url: null,
+    version: 1,
+  };
+}
+
+/** What a review has: a text, a rating, or both. */
+export type Kind = 'text' | 'rating' | 'both';
+
+/** Drafts have not been published yet; only their author sees them. */
+export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
+  return published_on === null;
+}
+
+/** Whether the public can see it, as far as the review itself says. */
+export function isPublic(review: Review): boolean {
+  return !isDraft(review) && !review.is_hidden;
+}
+
+/** Its place in the lists by type and language: the partition of the facet indexes. */
+export function facetOf({
+  entity_type,
+  language,
+}: Pick<Review, 'entity_type' | 'language'>): string {
+  return `${entity_type}|${language}`;
+}
+
+/** The type and language that a facet stands for. */
+export function parseFacet(facet: string): { entity_type: EntityType; language: string } {
+  const [entity_type, language] = facet.split('|') as [EntityType, string];
+  return { entity_type, language };
+}
+
+/** What it has, by which `review_type` filters. */
+export function kindOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Kind {
+  if (text === null) return 'rating';
+  return rating === null ? 'text' : 'both';
+}
+
+/** The revision that is current: they are numbered from 1. */
+export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
+  return edits + 1;
+}
+
+/** The index attributes of a review, see table/keys.ts. */
+export function listedIn(review: Review): IndexAttributes & { kind?: Kind } {
+  const { id, user_id, entity_id, published_on, popularity } = review;
+  if (published_on === null || review.is_hidden) {
+    return { author: `UNLISTED#${user_id}`, date: `${published_on ?? review.created}#${id}` };
+  }
+  return {
+    all: 'REVIEW',
+    facet: facetOf(review),
+    entity: entity_id,
+    author: user_id,
+    date: `${published_on}#${id}`,
+    popularity_rank: popularityRank(popularity, published_on, id),
+    kind: kindOf(review),
+  };
+}
+
+/** The Review of spec section 2, with `published_on` beside its fields. */
+export function presentReview(review: Review, author: User) {
+  return {
+    id: review.id,
+    entity_id: review.entity_id,
+    entity_type: review.entity_type,
+    text: review.text,
+    rating: review.rating,
+    language: review.language,
+    license: licenses.find(({ id }) => id === review.license),
+    created: httpDate(review.created),
+    published_on: review.published_on === null ? null : httpDate(review.published_on),
+    last_updated: httpDate(review.last_updated),
+    edits: review.edits,
+    popularity: review.popularity,
+    source: review.source,
+    source_url: review.source_url,
+    user: presentUser(author),
+    votes: { positive: review.votes_positive, negative: review.votes_negative },
+  };
+}

@@ -1,0 +1,36 @@
+import * as v from 'valibot';
+import { httpDate } from '../time.ts';
+import { currentRevision, type Review } from './review.ts';
+
+/** One state of a review's text and rating, as it is stored. */
+export const Revision = v.object({
+  review_id: v.string(),
+  /** Counts from 1. */
+  id: v.number(),
+  text: v.nullable(v.string()),
+  rating: v.nullable(v.number()),
+  /** ISO 8601. */
+  timestamp: v.string(),
+  /** The votes that were last cast while it was current. */
+  votes_positive: v.number(),
+  votes_negative: v.number(),
+});
+export type Revision = v.InferOutput<typeof Revision>;
+
+/** The current revision of a review that nobody has voted on since it was made. */
+export function revisionOf(review: Review): Revision {
+  return {
+    review_id: review.id,
+    id: currentRevision(review),
+    text: review.text,
+    rating: review.rating,
+    timestamp: review.last_updated,
+    votes_positive: 0,
+    votes_negative: 0,
+  };
+}
+
+/** The Revision of spec section 2. */
+export function presentRevision({ timestamp, ...revision }: Revision) {
+  return { ...revision, timestamp: httpDate(timestamp) };
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { serviceUnavailable } from '../errors.ts';
+import { TableName, table } from './client.ts';
+import type { Key } from './keys.ts';
+
+/** An item as it lies in the table. */
+export type Item = Record<string, unknown> & Key;
+
+const attempts = 8;
+
+/**
+ * Reads up to 100 distinct keys in one round trip; gives the items that exist, by `keyString`. Keys that DynamoDB leaves
+ * unprocessed are asked for again. Throws ApiError 503 when it keeps leaving some.
+ */
+export async function batchGet(
+  keys: readonly Key[],
+  { consistent = false } = {},
+): Promise<Map<string, Item>> {
+  const items = new Map<string, Item>();
+  let pending: readonly Key[] = keys;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === attempts) throw serviceUnavailable();
+    if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
+    const { Responses, UnprocessedKeys } = await table.send(
+      new BatchGetCommand({
+        RequestItems: { [TableName]: { Keys: [...pending], ConsistentRead: consistent } },
+      }),
+    );
+    for (const item of (Responses?.[TableName] ?? []) as Item[]) items.set(keyString(item), item);
+    pending = (UnprocessedKeys?.[TableName]?.Keys ?? []) as Key[];
+  }
+  return items;
+}
+
+/** Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when it stays busy. */
+export async function batchWrite(
+  writes: readonly ({ put: object } | { delete: Key })[],
+): Promise<void> {
+  for (let start = 0; start < writes.length; start += 25) {
+    let pending: object[] = writes
+      .slice(start, start + 25)
+      .map((write) =>
+        'put' in write
+          ? { PutRequest: { Item: write.put } }
+          : { DeleteRequest: { Key: write.delete } },
+      );
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt === attempts) throw serviceUnavailable();
+      if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
+      const { UnprocessedItems } = await table.send(
+        new BatchWriteCommand({ RequestItems: { [TableName]: pending } }),
+      );
+      pending = UnprocessedItems?.[TableName] ?? [];
+    }
+  }
+}
+
+/** One text for a primary key, to find the items of a batch by. */
+export function keyString({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`;
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { TableName, table } from './client.ts';
+import type { Key } from './keys.ts';
+
+interface Expressions {
+  ConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/**
+ * One action of a transaction on the table. When its condition fails the transaction throws `otherwise`; where there is none
+ * the condition only guards what was read before, and the transaction throws `StaleRead`.
+ */
+export type Write = { otherwise?: ApiError } & (
+  | { Put: Expressions & { Item: object } }
+  | { Update: Expressions & { Key: Key; UpdateExpression: string } }
+  | { Delete: Expressions & { Key: Key } }
+  | { ConditionCheck: Expressions & { Key: Key; ConditionExpression: string } }
+);
+
+/** Something that a write was based on has changed meanwhile: read it again, see `retryStale`. */
+export class StaleRead extends Error {}
+
+const attempts = 10;
+
+/** Reasons of a cancelled transaction that say nothing about the data: the same transaction may succeed later. */
+const transient = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+]);
+
+/**
+ * Writes all or nothing. Conflicts and throttling are tried again with jitter, always under the same idempotency token,
+ * so a lost answer never applies twice. Throws what `Write` says, or ApiError 503 when it stays busy.
+ */
+export async function transact(writes: readonly Write[]): Promise<void> {
+  const command = new TransactWriteCommand({
+    ClientRequestToken: randomUUID(),
+    TransactItems: writes.map(({ otherwise: _, ...action }) => inTable(action)),
+  });
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (attempt > 0) await backOff(attempt);
+    try {
+      await table.send(command);
+      return;
+    } catch (error) {
+      if (!(error instanceof TransactionCanceledException)) throw error;
+      const reasons = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
+      const failed = writes.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
+      if (failed.length > 0) {
+        throw failed.every(({ otherwise }) => otherwise) ? failed[0]?.otherwise : new StaleRead();
+      }
+      if (!reasons.every((code) => code === 'None' || transient.has(code))) throw error;
+    }
+  }
+  throw serviceUnavailable();
+}
+
+/**
+ * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
+ * becomes whatever error the fresh state deserves. Throws ApiError 503 when it never gets through.
+ */
+export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (attempt > 0) await backOff(attempt);
+    try {
+      return await readThenWrite();
+    } catch (error) {
+      if (!(error instanceof StaleRead)) throw error;
+    }
+  }
+  throw serviceUnavailable();
+}
+
+/** An ADD of numbers to attributes of one item; attributes and item come into being as needed. */
+export function add(
+  key: Key,
+  amounts: Readonly<Record<string, number | bigint>>,
+): { Key: Key } & Required<Omit<Expressions, 'ConditionExpression'>> & {
+    UpdateExpression: string;
+  } {
+  const entries = Object.entries(amounts);
+  return {
+    Key: key,
+    UpdateExpression: `ADD ${entries.map((_, i) => `#add${i} :add${i}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
+  };
+}
+
+/** Waits up to 20 ms after the first failure, up to 640 ms after many: full jitter. */
+async function backOff(attempt: number): Promise<void> {
+  await sleep(Math.random() * Math.min(640, 10 * 2 ** attempt));
+}
+
+function inTable(action: object) {
+  return Object.fromEntries(
+    Object.entries(action).map(([kind, request]) => [kind, { TableName, ...request }]),
+  );
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { notFound } from '../errors.ts';
+import { readUsersTotal } from '../feed/totals.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { TableName, table } from '../table/client.ts';
+import { userKey } from '../table/keys.ts';
+import { readEntries } from '../table/read-entries.ts';
+import { listedUser, parseUser, type User } from './user.ts';
+
+/** Throws ApiError 404. */
+export async function getUser(id: string): Promise<User> {
+  const user = await findUser(id);
+  if (!user) throw notFound('User');
+  return user;
+}
+
+/** Undefined when there is no such account, or it is being erased. */
+export async function findUser(id: string): Promise<User | undefined> {
+  const { Item } = await table.send(
+    new GetCommand({ TableName, Key: userKey(id), ConsistentRead: true }),
+  );
+  return parseUser(Item);
+}
+
+/** The users with these ids, by id; those that do not exist are left out. At most 100 distinct ids. */
+export async function findUsers(
+  ids: readonly string[],
+  options?: { consistent: boolean },
+): Promise<Map<string, User>> {
+  const items = await batchGet(ids.map(userKey), options);
+  return pickUsers(ids, items);
+}
+
+/** Of a batch of items, the users with these ids, by id. */
+export function pickUsers(
+  ids: readonly string[],
+  items: ReadonlyMap<string, Record<string, unknown>>,
+): Map<string, User> {
+  return new Map(
+    ids.flatMap((id) => {
+      const user = parseUser(items.get(keyString(userKey(id))));
+      return user ? [[id, user] as const] : [];
+    }),
+  );
+}
+
+/** Creates an account. */
+export async function insertUser(
+  profile: Pick<User, 'display_name' | 'email' | 'musicdb_username'>,
+): Promise<User> {
+  const user = { ...profile, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
+  await table.send(
+    new PutCommand({
+      TableName,
+      Item: userItem(user),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    }),
+  );
+  return user;
+}
+
+/** The item of a user that has just been created. Its `version` counts what matters to the totals: being there, or not. */
+export function userItem(user: User) {
+  return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
+}
+
+/** A page of all users in the order in which they came, and how many there are. */
+export async function listUsers(
+  limit: number,
+  offset: number,
+): Promise<{ count: number; users: User[] }> {
+  const [count, entries] = await Promise.all([
+    readUsersTotal(),
+    readEntries([{ scope: 'all', value: 'USER' }], {
+      order: 'date',
+      descending: false,
+      skip: offset,
+      take: limit,
+    }),
+  ]);
+  const ids = entries.map(({ pk }) => pk.slice('USER#'.length));
+  const users = await findUsers(ids);
+  return { count, users: ids.flatMap((id) => users.get(id) ?? []) };
+}

@@ -1,0 +1,15 @@
+/** What karma makes of a user, and how many reviews a user may newly vote on in a UTC day. `from` is the lowest karma. */
+export const userTypes = [
+  { label: 'Blocked', from: Number.MIN_SAFE_INTEGER, votes_per_day: 0 },
+  { label: 'Spammer', from: -20, votes_per_day: 0 },
+  { label: 'Noob', from: -10, votes_per_day: 10 },
+  { label: 'Apprentice', from: 50, votes_per_day: 50 },
+  { label: 'Sorcerer', from: 1000, votes_per_day: 200 },
+] as const;
+
+export type UserType = (typeof userTypes)[number];
+
+/** The type of a user with this karma. */
+export function userTypeOf(karma: number): UserType {
+  return userTypes.findLast(({ from }) => karma >= from) ?? userTypes[0];
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import type { IndexAttributes } from '../table/keys.ts';
+import { httpDate } from '../time.ts';
+import { Text } from '../values.ts';
+import { userTypeOf } from './user-type.ts';
+
+/** 1 to 64 characters, none of them a control character. */
+export const DisplayName = v.pipe(
+  Text(1, 64),
+  v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+  v.check((name) => name.trim() !== '', 'must not be blank'),
+);
+
+/** One address, at most 254 characters (RFC 5321 section 4.5.3). */
+export const Email = v.pipe(
+  v.string('must be an email address'),
+  v.maxLength(254, 'must have at most 254 characters'),
+  v.rfcEmail('must be one email address'),
+);
+
+/** A user as it is stored. Times are ISO 8601. */
+export const User = v.object({
+  id: v.string(),
+  display_name: v.string(),
+  email: v.nullable(v.string()),
+  musicdb_username: v.nullable(v.string()),
+  created: v.string(),
+  /** Positive minus negative votes on the user's reviews. */
+  karma: v.number(),
+});
+export type User = v.InferOutput<typeof User>;
+
+/** The condition that an account exists and is not being erased; writes in its name carry it. */
+export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
+
+/** Reads a user item; undefined when there is none or the account is being erased. */
+export function parseUser(item: Record<string, unknown> | undefined): User | undefined {
+  return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
+}
+
+/** The User summary of spec section 2. */
+export function presentUser({ id, display_name, created, karma }: User) {
+  return {
+    id,
+    display_name,
+    created: httpDate(created),
+    karma,
+    user_type: userTypeOf(karma).label,
+  };
+}
+
+/** The index attributes of a user, see table/keys.ts. */
+export function listedUser({ id, created }: User): IndexAttributes {
+  return { all: 'USER', date: `${created}#${id}` };
+}

@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+
+/**
+ * Well-formed Unicode text of so many code points (not UTF-16 units), kept verbatim. A lone surrogate cannot be
+ * stored as UTF-8 and would come back changed, so it is refused.
+ */
+export function Text(min: number, max: number) {
+  const isWithin = (length: number) => min <= length && length <= max;
+  return v.pipe(
+    v.string('must be a string'),
+    v.check((text) => text.isWellFormed(), 'must be well-formed Unicode, without lone surrogates'),
+    v.check(
+      // A code point is one or two UTF-16 units: a text of more than twice the maximum needs no counting.
+      (text) => text.length <= 2 * max && isWithin([...text].length),
+      `must have ${min} to ${max} characters`,
+    ),
+  );
+}
+
+/** One of these texts. */
+export function oneOf<const T extends readonly string[]>(options: T) {
+  return v.picklist(options, `must be one of ${options.join(', ')}`);
+}
+
+/** A UUID in any case; gives it in lower case. */
+export const Uuid = v.pipe(
+  v.string('must be a UUID'),
+  v.uuid('must be a UUID'),
+  v.transform((uuid) => uuid.toLowerCase()),
+);
+
+/**
+ * A UUID in one of the forms that the bulk lookup takes: any case, hyphens anywhere or nowhere, `urn:uuid:`, braces. Gives the
+ * canonical form, lower-case and hyphenated, or undefined.
+ */
+export function canonicalUuid(sent: string): string | undefined {
+  const hex = sent
+    .toLowerCase()
+    .replace(/^urn:uuid:/, '')
+    .replace(/^\{(.*)\}$/, '$1')
+    .replaceAll('-', '');
+  if (!/^[\da-f]{32}$/.test(hex)) return undefined;
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}

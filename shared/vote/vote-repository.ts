@@ -1,0 +1,220 @@
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { invalidRequest, invalidToken, limitExceeded, notFound } from '../errors.ts';
+import { currentRevision, isPublic, Review } from '../review/review.ts';
+import { batchGet, batchWrite, type Item, keyString } from '../table/batch.ts';
+import { TableName, table } from '../table/client.ts';
+import {
+  dailyVotesKey,
+  rankStep,
+  reviewKey,
+  revisionKey,
+  userKey,
+  voteKey,
+} from '../table/keys.ts';
+import { add, retryStale, transact, type Write } from '../table/transact.ts';
+import { isAlive, parseUser, type User } from '../user/user.ts';
+import { userTypeOf } from '../user/user-type.ts';
+import { tally, Vote } from './vote.ts';
+
+/** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
+const keepCounters = 7 * 86_400;
+
+/** A user's vote on a review. Throws ApiError 404 when there is none. */
+export async function getVote(reviewId: string, userId: string): Promise<Vote> {
+  const { Item } = await table.send(
+    new GetCommand({ TableName, Key: voteKey(reviewId, userId), ConsistentRead: true }),
+  );
+  if (!Item) throw notFound('Vote');
+  return v.parse(Vote, Item);
+}
+
+/**
+ * Casts a vote, or changes it; to cast the same one on the same revision again changes nothing. Throws ApiError 404 when the review
+ * is not public, 400 when it is the voter's own or has no text, 403 when the voter's first votes of this UTC day are used up.
+ */
+export async function saveVote(reviewId: string, userId: string, vote: boolean): Promise<void> {
+  await retryStale(async () => {
+    const { review, previous, voter } = await readBallot(reviewId, userId);
+    if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
+    if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
+    const revision = currentRevision(review);
+    if (previous?.vote === vote && previous.revision === revision) return;
+
+    const cast: Vote = {
+      review_id: reviewId,
+      user_id: userId,
+      vote,
+      voted_at: new Date().toISOString(),
+      revision,
+    };
+    await transact([
+      { Put: { Item: voteItem(cast), ...unchanged(previous) } },
+      ...recount(review, previous, cast),
+      aliveAs(voter),
+      ...(previous ? [] : [spendVote(voter, cast.voted_at)]),
+    ]);
+  });
+}
+
+/** Takes a vote back. Throws ApiError 404 when there is none, or the review is not public. */
+export async function deleteVote(reviewId: string, userId: string): Promise<void> {
+  await retryStale(async () => {
+    const { review, previous } = await readBallot(reviewId, userId);
+    if (!previous) throw notFound('Vote');
+    await transact([
+      { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
+      ...recount(review, previous, undefined),
+    ]);
+  });
+}
+
+/** The item of a vote. */
+export function voteItem(vote: Vote) {
+  return {
+    ...voteKey(vote.review_id, vote.user_id),
+    author: `VOTER#${vote.user_id}`,
+    date: `${vote.voted_at}#${vote.review_id}`,
+    ...vote,
+  };
+}
+
+/** Deletes the counters of the UTC days before `day` (yyyy-mm-dd), a page at a time; gives how many. Safe to repeat. */
+export async function deleteDailyVotes(day: string): Promise<number> {
+  let deleted = 0;
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.send(
+      new QueryCommand({
+        TableName,
+        IndexName: 'all-by-date',
+        KeyConditionExpression: '#all = :all AND #date < :day',
+        ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
+        ExpressionAttributeValues: { ':all': 'VOTES', ':day': day },
+        Limit: 250,
+        ExclusiveStartKey,
+      }),
+    );
+    await batchWrite(Items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    deleted += Items.length;
+    ExclusiveStartKey = LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return deleted;
+}
+
+interface Ballot {
+  review: Review;
+  previous: Vote | undefined;
+  voter: User;
+}
+
+async function readBallot(reviewId: string, userId: string): Promise<Ballot> {
+  const keys = [reviewKey(reviewId), voteKey(reviewId, userId), userKey(userId)] as const;
+  const items = await batchGet(keys, { consistent: true });
+  const [review, previous, user] = keys.map((key): Item | undefined => items.get(keyString(key)));
+  const voter = parseUser(user);
+  if (!voter) throw invalidToken();
+  const found = review && v.parse(Review, review);
+  if (!found || !isPublic(found)) throw notFound('Review');
+  return { review: found, previous: previous && v.parse(Vote, previous), voter };
+}
+
+/** The condition that the vote is still the one that was read. */
+function unchanged(previous: Vote | undefined) {
+  return previous
+    ? {
+        ConditionExpression: 'voted_at = :voted_at AND vote = :vote AND revision = :revision',
+        ExpressionAttributeValues: {
+          ':voted_at': previous.voted_at,
+          ':vote': previous.vote,
+          ':revision': previous.revision,
+        },
+      }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+}
+
+/** What the review, its revisions and its author gain and lose when one vote takes the place of another. */
+function recount(review: Review, before: Vote | undefined, after: Vote | undefined): Write[] {
+  const revisions = new Map<number, { votes_positive: number; votes_negative: number }>();
+  const total = { votes_positive: 0, votes_negative: 0 };
+  for (const [vote, sign] of [
+    [before, -1],
+    [after, 1],
+  ] as const) {
+    if (!vote) continue;
+    const { votes_positive, votes_negative } = tally(vote);
+    const revision = revisions.get(vote.revision) ?? { votes_positive: 0, votes_negative: 0 };
+    for (const counts of [revision, total]) {
+      counts.votes_positive += sign * votes_positive;
+      counts.votes_negative += sign * votes_negative;
+    }
+    revisions.set(vote.revision, revision);
+  }
+  const popularity = total.votes_positive - total.votes_negative;
+  const update = add(reviewKey(review.id), {
+    ...total,
+    popularity,
+    popularity_rank: BigInt(popularity) * rankStep,
+    version: 1,
+  });
+  return [
+    {
+      Update: {
+        ...update,
+        // Not its version: votes commute, so that many may be cast at once.
+        ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(#all)',
+        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#all': 'all' },
+        ExpressionAttributeValues: {
+          ...update.ExpressionAttributeValues,
+          ':edits': review.edits,
+          ':is_hidden': false,
+        },
+      },
+    },
+    ...[...revisions].map(([n, counts]) => ({ Update: add(revisionKey(review.id, n), counts) })),
+    {
+      Update: {
+        ...add(userKey(review.user_id), { karma: popularity }),
+        ConditionExpression: isAlive,
+      },
+      otherwise: notFound('Review'),
+    },
+  ];
+}
+
+/** The voter is still there, and still has the karma that the limit was taken from. */
+function aliveAs({ id, karma }: User): Write {
+  return {
+    ConditionCheck: {
+      Key: userKey(id),
+      ConditionExpression: `${isAlive} AND karma >= :from`,
+      ExpressionAttributeValues: { ':from': userTypeOf(karma).from },
+    },
+  };
+}
+
+/** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
+function spendVote({ id, karma }: User, voted_at: string): Write {
+  const { label, votes_per_day } = userTypeOf(karma);
+  const otherwise = limitExceeded(
+    `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
+  );
+  if (votes_per_day === 0) throw otherwise;
+  const day = voted_at.slice(0, 10);
+  return {
+    Update: {
+      Key: dailyVotesKey(id, day),
+      UpdateExpression: 'ADD #count :one SET expires_at = :expires_at, #all = :all, #date = :date',
+      ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
+      ExpressionAttributeNames: { '#count': 'count', '#all': 'all', '#date': 'date' },
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ':limit': votes_per_day,
+        ':all': 'VOTES',
+        ':date': `${day}#${id}`,
+        ':expires_at': Date.parse(day) / 1000 + keepCounters,
+      },
+    },
+    otherwise,
+  };
+}
