@@ -16,9 +16,8 @@ export interface Contribution {
 }
 
 /** Amounts to add, by attribute, to one item of the totals, by sort key. */
-type Amounts = Map<string, Record<string, number>>;
+export type Amounts = Map<string, Record<string, number>>;
 
-/** Records are in the stream for a day, and those that failed may be sent again after some days more. */
 const rememberRemovedSeconds = 14 * 86_400;
 
 /** One transaction takes 100 actions; of each contribution there is one, and up to four totals change. */
@@ -30,13 +29,17 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
   const pk = Keys?.pk?.S ?? '';
   const before = Number(OldImage?.version?.N ?? 0);
   if (!NewImage) {
-    const expires_at = Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
-    return { pk, version: before + 1, counted: null, expires_at };
+    return { pk, version: before + 1, counted: null, expires_at: forgetAt() };
   }
   const version = Number(NewImage.version?.N ?? 0);
   if (version === before) return undefined;
   const { all, facet, kind } = NewImage;
   return { pk, version, counted: countedAs({ all: all?.S, facet: facet?.S, kind: kind?.S }) };
+}
+
+/** Until when a removed item is remembered, epoch seconds: its records may be sent again for some days. */
+export function forgetAt(): number {
+  return Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
 }
 
 /** Where an item counts, by its index attributes: see `Contribution`. */
@@ -70,7 +73,10 @@ export function appliedItem({ pk, ...applied }: Contribution) {
 /** Adds `sign` times what `counted` stands for. */
 export function count(amounts: Amounts, counted: string | null, sign: 1 | -1): void {
   if (counted === null) return;
-  if (counted === 'USER') return bump(usersTotalKey.sk, 'count');
+  if (counted === 'USER') {
+    bump(usersTotalKey.sk, 'count');
+    return;
+  }
   const [type, language, kind = ''] = counted.split('|');
   bump(totalKey().sk, kind);
   bump(totalKey(`${type}|${language}`).sk, kind);
@@ -96,7 +102,8 @@ async function applyChunk(contributions: readonly Contribution[]): Promise<void>
         Item: appliedItem(contribution),
         ...(before
           ? {
-              ConditionExpression: 'version = :version',
+              ConditionExpression: '#version = :version',
+              ExpressionAttributeNames: { '#version': 'version' },
               ExpressionAttributeValues: { ':version': before.version },
             }
           : { ConditionExpression: 'attribute_not_exists(pk)' }),
@@ -119,7 +126,8 @@ function noRebuild(): Write {
   return {
     ConditionCheck: {
       Key: rebuildKey,
-      ConditionExpression: 'attribute_not_exists(pk) OR until < :now',
+      ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
+      ExpressionAttributeNames: { '#until': 'until' },
       ExpressionAttributeValues: { ':now': Math.floor(Date.now() / 1000) },
     },
     otherwise: serviceUnavailable('The totals are being rebuilt'),

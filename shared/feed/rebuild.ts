@@ -1,13 +1,18 @@
 import { DeleteCommand, PutCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { batchWrite, type Item } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, rebuildKey, reviewKey, totalKey, userKey } from '../table/keys.ts';
-import { type Amounts, appliedItem, type Contribution, count, countedAs } from './feed.ts';
+import { appliedKey, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import {
+  type Amounts,
+  appliedItem,
+  type Contribution,
+  count,
+  countedAs,
+  forgetAt,
+} from './feed.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
-
-const removedSeconds = 14 * 86_400;
 
 /**
  * Computes the totals anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
@@ -26,12 +31,7 @@ export async function rebuildTotals(
     const orphans = [...applied.values()].filter(
       ({ pk, counted }) => counted !== null && !actual.has(pk),
     );
-    await batchWrite(
-      [...corrections, ...orphans.map(forgotten)].map((contribution) => ({
-        put: appliedItem(contribution),
-      })),
-      lock,
-    );
+    await writeApplied([...corrections, ...orphans.map(forgotten)]);
     const amounts: Amounts = new Map();
     for (const { counted } of actual.values()) count(amounts, counted, 1);
     await replaceTotals(amounts);
@@ -59,8 +59,8 @@ async function readAll(onProgress: (items: number) => void) {
         TableName,
         ConsistentRead: true,
         FilterExpression: 'sk IN (:review, :user, :applied)',
-        ProjectionExpression: 'pk, sk, version, counted, #all, facet, kind',
-        ExpressionAttributeNames: { '#all': 'all' },
+        ProjectionExpression: 'pk, sk, #version, counted, #all, facet, kind',
+        ExpressionAttributeNames: { '#all': 'all', '#version': 'version' },
         ExpressionAttributeValues: {
           ':review': reviewKey('').sk,
           ':user': userKey('').sk,
@@ -86,8 +86,35 @@ async function readAll(onProgress: (items: number) => void) {
   return { actual, applied };
 }
 
+async function writeApplied(contributions: readonly Contribution[]): Promise<void> {
+  for (let start = 0; start < contributions.length; start += 1000) {
+    const chunk = contributions.slice(start, start + 1000);
+    await batchWrite(chunk.map((contribution) => ({ put: appliedItem(contribution) })));
+    await lock();
+  }
+}
+
+/** Puts these totals in the place of all there are. */
+async function replaceTotals(amounts: Amounts): Promise<void> {
+  const { pk } = rebuildKey;
+  const page = await table.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ConsistentRead: true,
+    }),
+  );
+  const obsolete = (page.Items ?? []).filter(
+    ({ sk }) => sk !== rebuildKey.sk && !amounts.has(sk as string),
+  );
+  await batchWrite([
+    ...obsolete.map(({ sk }) => ({ delete: { pk, sk } })),
+    ...[...amounts].map(([sk, totals]) => ({ put: { pk, sk, ...totals } })),
+  ]);
+}
+
 /** An item that is gone without the totals knowing. */
 function forgotten({ pk, version }: Contribution): Contribution {
-  const expires_at = Math.floor(Date.now() / 1000) + removedSeconds;
-  return { pk, version: version + 1, counted: null, expires_at };
+  return { pk, version: version + 1, counted: null, expires_at: forgetAt() };
 }

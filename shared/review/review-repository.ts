@@ -107,7 +107,8 @@ export async function deleteReview(id: string, userId: string): Promise<void> {
       {
         Delete: {
           Key: reviewKey(id),
-          ConditionExpression: 'version = :version',
+          ConditionExpression: '#version = :version',
+          ExpressionAttributeNames: { '#version': 'version' },
           ExpressionAttributeValues: { ':version': review.version },
         },
       },
@@ -173,7 +174,8 @@ function replaceReview(before: Review, after: Review): Write {
   return {
     Put: {
       Item: reviewItem({ ...after, version: before.version + 1 }),
-      ConditionExpression: 'version = :version',
+      ConditionExpression: '#version = :version',
+      ExpressionAttributeNames: { '#version': 'version' },
       ExpressionAttributeValues: { ':version': before.version },
     },
   };

@@ -109,5 +109,5 @@ export const rankStep = 10n ** 29n;
  */
 export function popularityRank(popularity: number, published_on: string, id: string): bigint {
   const time = BigInt(Date.parse(published_on)) * 10n ** 16n;
-  return BigInt(popularity) * rankStep + time + BigInt(`0x${id.replace('-', '').slice(0, 13)}`);
+  return BigInt(popularity) * rankStep + time + BigInt(`0x${id.replaceAll('-', '').slice(0, 13)}`);
 }

@@ -1,0 +1,203 @@
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import * as v from 'valibot';
+import { connect } from '../infra/local/connect.ts';
+import type { Scope } from '../shared/routes.ts';
+import { canonicalUuid } from '../shared/values.ts';
+
+/** The operator's tool: one JSON document on stdout, all else on stderr; exit status 0, 1 (failed) or 2 (usage). */
+const admin = new Command('admin')
+  .description("The operator's tool, for the local stack that runs on the data folder.")
+  .option('--data-dir <folder>', 'the data folder of the stack', process.env.DATA_DIR ?? '.data')
+  .configureOutput({ writeOut: (text) => process.stderr.write(text) })
+  .showHelpAfterError()
+  .exitOverride();
+
+const user = admin.command('user').description('accounts');
+user
+  .command('create')
+  .description('creates an account, as a first sign-in does')
+  .requiredOption('--name <name>', 'the public name')
+  .option('--email <address>')
+  .action(
+    answer(async ({ name, email = null }: { name: string; email?: string | null }) => {
+      const { DisplayName, Email, presentUser } = await import('../shared/user/user.ts');
+      const { insertUser } = await import('../shared/user/user-repository.ts');
+      const profile = check(v.object({ name: DisplayName, email: v.nullable(Email) }), {
+        name,
+        email,
+      });
+      return presentUser(
+        await insertUser({
+          display_name: profile.name,
+          email: profile.email,
+          musicdb_username: null,
+        }),
+      );
+    }),
+  );
+
+const app = admin.command('app').description('applications that act for users');
+app
+  .command('create')
+  .description('registers an application')
+  .requiredOption('--owner <user id>', 'the account that owns it', uuid)
+  .requiredOption('--name <name>')
+  .requiredOption('--desc <text>', 'what it does')
+  .requiredOption('--website <url>')
+  .requiredOption('--redirect-uri <url>', 'https, or http on a loopback host; no fragment')
+  .action(
+    answer(async ({ owner, redirectUri, ...rest }: Record<string, string>) => {
+      const { Registration, presentApplication } = await import('../shared/oauth/application.ts');
+      const { insertApplication } = await import('../shared/oauth/application-repository.ts');
+      const registration = check(Registration, { ...rest, redirect_uri: redirectUri });
+      return presentApplication(await insertApplication(owner ?? '', registration));
+    }),
+  );
+
+const token = admin.command('token').description('access of an application to an account');
+token
+  .command('issue')
+  .description('grants an application access, as a user does by consenting, and gives its tokens')
+  .requiredOption('--user <user id>', 'the account', uuid)
+  .requiredOption('--client <client id>', 'the application', clientId)
+  .option('--scope <scopes>', 'any of review,vote,user', scopes, [])
+  .option('--expires-in <seconds>', 'lifetime of the access token', positive)
+  .action(
+    answer(
+      async (options: { user: string; client: string; scope: Scope[]; expiresIn?: number }) => {
+        const { tokenResponse } = await import('../shared/oauth/grant.ts');
+        const { insertGrant } = await import('../shared/oauth/grant-repository.ts');
+        const grant = await insertGrant({
+          user_id: options.user,
+          client_id: options.client,
+          scopes: options.scope,
+        });
+        return tokenResponse(grant, options.expiresIn);
+      },
+    ),
+  );
+token
+  .command('revoke')
+  .description('takes back all that an account has granted an application')
+  .requiredOption('--user <user id>', 'the account', uuid)
+  .requiredOption('--client <client id>', 'the application', clientId)
+  .action(
+    answer(async (options: { user: string; client: string }) => {
+      const { deleteGrants } = await import('../shared/oauth/grant-repository.ts');
+      return { revoked: await deleteGrants(options.user, options.client) };
+    }),
+  );
+
+const review = admin.command('review').description('moderation');
+for (const [verb, is_hidden, description] of [
+  ['hide', true, 'takes a review from the public'],
+  ['unhide', false, 'brings a hidden review back'],
+] as const) {
+  review
+    .command(verb)
+    .description(description)
+    .argument('<review id>', undefined, uuid)
+    .action(
+      answer(async (id: string) => {
+        const { setHidden } = await import('../shared/review/review-repository.ts');
+        await setHidden(id, is_hidden);
+        return { id, is_hidden };
+      }),
+    );
+}
+
+admin
+  .command('report')
+  .description('spam reports')
+  .command('list')
+  .description('lists all reports, oldest first')
+  .action(
+    answer(async () => {
+      const { listReports } = await import('../shared/review/report-repository.ts');
+      return { reports: await listReports() };
+    }),
+  );
+
+admin
+  .command('feed')
+  .description('the totals that are derived from the stream')
+  .command('rebuild')
+  .description('computes them anew from the table: after an incident, or a bulk load')
+  .action(
+    answer(async () => {
+      const { rebuildTotals } = await import('../shared/feed/rebuild.ts');
+      const { showProgress } = await import('./progress.ts');
+      return rebuildTotals(showProgress('Reading'));
+    }),
+  );
+
+admin
+  .command('seed')
+  .description('fills the table with synthetic data, the same for the same options')
+  .option('--reviews <number>', 'how many reviews', positive, 1000)
+  .option('--users <number>', 'how many users write and vote', positive, 100)
+  .option(
+    '--entities <number>',
+    'how many entities they review (default: a twentieth of the reviews)',
+    positive,
+  )
+  .option('--seed <number>', 'another number makes other data', positive, 1)
+  .action(
+    answer(async (options: { reviews: number; users: number; entities?: number; seed: number }) => {
+      const { seed } = await import('./seed.ts');
+      return seed(options);
+    }),
+  );
+
+try {
+  await admin.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
+  } else {
+    console.error(`Error: ${error instanceof Error ? error.message : error}`);
+    process.exitCode = 1;
+  }
+}
+
+/** An action that works on the stack and prints what it gives. */
+function answer<A extends unknown[]>(action: (...args: A) => Promise<unknown>) {
+  return async (...args: A) => {
+    connect(admin.opts().dataDir);
+    console.log(JSON.stringify(await action(...args), null, 2));
+  };
+}
+
+function check<T extends v.GenericSchema>(schema: T, input: unknown): v.InferOutput<T> {
+  const result = v.safeParse(schema, input, { abortEarly: true });
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  return admin.error(`error: ${v.getDotPath(issue)} ${issue.message}`);
+}
+
+function uuid(value: string): string {
+  if (canonicalUuid(value) !== value.toLowerCase())
+    throw new InvalidArgumentError('It must be a UUID.');
+  return value.toLowerCase();
+}
+
+function clientId(value: string): string {
+  if (!/^[\da-f]{32}$/.test(value)) throw new InvalidArgumentError('It must be a client id.');
+  return value;
+}
+
+function positive(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value))
+    throw new InvalidArgumentError('It must be a positive number.');
+  return Number(value);
+}
+
+function scopes(value: string): Scope[] {
+  const asked = [...new Set(value.split(/[ ,]+/).filter((scope) => scope !== ''))];
+  if (!asked.every(isScope)) throw new InvalidArgumentError('Scopes are review, vote and user.');
+  return asked;
+}
+
+function isScope(text: string): text is Scope {
+  return ['review', 'vote', 'user'].includes(text);
+}

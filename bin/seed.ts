@@ -1,0 +1,210 @@
+import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { rebuildTotals } from '../shared/feed/rebuild.ts';
+import { countChanges } from '../shared/review/counts.ts';
+import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
+import { licenses } from '../shared/review/licenses.ts';
+import type { Review } from '../shared/review/review.ts';
+import { reviewItem } from '../shared/review/review-repository.ts';
+import { revisionOf } from '../shared/review/revision.ts';
+import { batchWrite } from '../shared/table/batch.ts';
+import { TableName, table } from '../shared/table/client.ts';
+import { claimKey, entityKey, revisionKey } from '../shared/table/keys.ts';
+import { userItem } from '../shared/user/user-repository.ts';
+import { tally, type Vote } from '../shared/vote/vote.ts';
+import { voteItem } from '../shared/vote/vote-repository.ts';
+import { showProgress } from './progress.ts';
+
+/** The times of the data set: fixed, so that it is the same whenever it is made. */
+const from = Date.UTC(2024, 0, 1);
+const to = Date.UTC(2026, 0, 1);
+
+const languages = ['en', 'en', 'en', 'en', 'de', 'de', 'fr', 'es', 'ja', 'pt'];
+const words =
+  `record chorus guitar rhythm quiet voice story page author melody light winter sound edition crowd stage
+  chapter river silence opening honest bright uneven patient careful early later second whole small strange`.split(
+    /\s+/,
+  );
+
+type Put = { put: object };
+
+/** An account in the making, and what its reviews add to it. */
+interface Author {
+  id: string;
+  karma: number;
+  counts: Record<string, number>;
+}
+
+/** An entity in the making. */
+interface Subject {
+  id: string;
+  type: EntityType;
+  counts: Record<string, number>;
+}
+
+/**
+ * Fills the table by bulk writes: users, and reviews of entities with their revisions, claims and votes, all counts right. A few
+ * entities have most of the reviews and a few users write most of them. The totals are rebuilt at the end.
+ */
+export async function seed(options: {
+  reviews: number;
+  users: number;
+  entities?: number;
+  seed: number;
+}) {
+  const random = mulberry32(options.seed);
+  const number = (below: number) => Math.floor(random() * below);
+  const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
+  const skewed = <T>(from: readonly T[]): T => from[Math.floor(from.length * random() ** 3)] as T;
+  const uuid = () => toUuid([number(2 ** 32), number(2 ** 32), number(2 ** 32), number(2 ** 32)]);
+
+  const authors = Array.from({ length: options.users }, (): Author => {
+    return { id: uuid(), karma: 0, counts: {} };
+  });
+  const entities = options.entities ?? Math.ceil(options.reviews / 20);
+  const subjects = Array.from({ length: entities }, (): Subject => {
+    return { id: uuid(), type: pick(entityTypes), counts: {} };
+  });
+  if (options.reviews > authors.length * subjects.length * 0.5) {
+    throw new Error('each user reviews an entity only once: ask for more users or entities');
+  }
+  const claimed = new Set<string>();
+  let votes = 0;
+
+  function claim(): [Author, Subject] {
+    let author = skewed(authors);
+    let subject = skewed(subjects);
+    while (claimed.has(author.id + subject.id)) [author, subject] = [pick(authors), pick(subjects)];
+    claimed.add(author.id + subject.id);
+    return [author, subject];
+  }
+
+  function makeReview(): Put[] {
+    const [author, subject] = claim();
+    const time = new Date(from + Math.floor(random() * (to - from))).toISOString();
+    const hasText = random() < 0.8;
+    const review: Review = {
+      id: uuid(),
+      entity_id: subject.id,
+      entity_type: subject.type,
+      user_id: author.id,
+      text: hasText ? sentence(30 + number(120)) : null,
+      rating: !hasText || random() < 0.7 ? 1 + number(5) : null,
+      language: pick(languages),
+      license: pick(licenses).id,
+      created: time,
+      last_updated: time,
+      published_on: time,
+      edits: 0,
+      is_hidden: false,
+      votes_positive: 0,
+      votes_negative: 0,
+      popularity: 0,
+      source: null,
+      source_url: null,
+      version: 1,
+    };
+    const cast = hasText && random() < 0.2 ? makeVotes(review) : [];
+    for (const vote of cast) addTo(review, tally(vote));
+    review.popularity = review.votes_positive - review.votes_negative;
+    author.karma += review.popularity;
+    const changes = countChanges(undefined, review);
+    addTo(author.counts, changes.author);
+    addTo(subject.counts, changes.entity);
+
+    const { votes_positive, votes_negative } = review;
+    const revision = { ...revisionOf(review), votes_positive, votes_negative };
+    return [
+      { put: reviewItem(review) },
+      { put: { ...revisionKey(review.id, revision.id), ...revision } },
+      { put: { ...claimKey(author.id, subject.id), review_id: review.id } },
+      ...cast.map((vote) => ({ put: voteItem(vote) })),
+    ];
+  }
+
+  function makeVotes({ id, user_id, created }: Review): Vote[] {
+    const voters = new Set(
+      Array.from({ length: 1 + Math.floor(8 * random() ** 4) }, () => pick(authors).id),
+    );
+    voters.delete(user_id);
+    votes += voters.size;
+    return [...voters].map((voter, i) => ({
+      review_id: id,
+      user_id: voter,
+      vote: random() < 0.75,
+      voted_at: new Date(Date.parse(created) + (i + 1) * 60_000).toISOString(),
+      revision: 1,
+    }));
+  }
+
+  function sentence(length: number): string {
+    return `${Array.from({ length }, () => pick(words)).join(' ')}.`;
+  }
+
+  await withoutStream(async () => {
+    const show = showProgress('Writing', options.reviews);
+    for (let made = 0; made < options.reviews; ) {
+      const size = Math.min(250, options.reviews - made);
+      await writeAll(Array.from({ length: size }, makeReview).flat());
+      made += size;
+      show(made);
+    }
+    await writeAll(subjects.map(({ id, counts }) => ({ put: { ...entityKey(id), ...counts } })));
+    await writeAll(authors.map((author, i) => ({ put: authorItem(author, i) })));
+  });
+  const totals = await rebuildTotals();
+  return { reviews: options.reviews, users: options.users, entities, votes, totals };
+}
+
+function authorItem({ id, karma, counts }: Author, i: number) {
+  const created = new Date(from - (i + 1) * 60_000).toISOString();
+  const user = {
+    id,
+    display_name: `Reader ${i + 1}`,
+    email: null,
+    musicdb_username: null,
+    created,
+    karma,
+  };
+  return { ...userItem(user), ...counts };
+}
+
+/** In parallel, as far as one process gains by it. */
+async function writeAll(puts: readonly Put[]): Promise<void> {
+  const share = Math.ceil(puts.length / 4);
+  await Promise.all([0, 1, 2, 3].map((i) => batchWrite(puts.slice(i * share, (i + 1) * share))));
+}
+
+/** The embedded engine slows down with every record in its stream; the totals are rebuilt anyway. */
+async function withoutStream(work: () => Promise<void>): Promise<void> {
+  const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
+  const setStream = (StreamSpecification: StreamSpecification) =>
+    table.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+  if (isLocal) await setStream({ StreamEnabled: false });
+  try {
+    await work();
+  } finally {
+    if (isLocal) await setStream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
+  }
+}
+
+function addTo(counts: object, amounts: object): void {
+  const totals = counts as Record<string, number>;
+  for (const [name, amount] of Object.entries(amounts)) totals[name] = (totals[name] ?? 0) + amount;
+}
+
+/** A small generator of numbers from 0 to 1 that can be repeated. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A version 4 UUID of four 32-bit numbers. */
+function toUuid(numbers: readonly number[]): string {
+  const hex = numbers.map((n) => n.toString(16).padStart(8, '0')).join('');
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+}

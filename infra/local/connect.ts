@@ -1,0 +1,22 @@
+import { databaseEnvironment } from './database.ts';
+import { readDiscovery, signingKey } from './discovery.ts';
+
+/**
+ * Sets the environment that shared/ reads to that of the stack which runs on the data folder. Throws when none runs.
+ */
+export function connect(dataDir: string): void {
+  const stack = readDiscovery(dataDir);
+  if (!stack?.dynamodb_endpoint || !isRunning(stack.pid)) {
+    throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: npm start`);
+  }
+  Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint, stack.table_name));
+  process.env.SIGNING_KEYS ||= signingKey(dataDir);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,249 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  type KeySchemaElement,
+  ResourceInUseException,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '../../shared/table/definition.ts';
+
+/** An embedded DynamoDB that runs as a child process. */
+export interface Database {
+  endpoint: string;
+  pid: number;
+  /** Resolves, with a sentence, if the process ends before it is told to. */
+  failure: Promise<string>;
+  /** Resolves when the process is gone and its file is complete. */
+  stop(): Promise<void>;
+}
+
+/** What the AWS SDK reads. Any credentials do; a profile of the developer's must never be asked for better ones. */
+export function databaseEnvironment(endpoint: string, tableName: string): Record<string, string> {
+  return {
+    TABLE_NAME: tableName,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_SESSION_TOKEN: '',
+    AWS_PROFILE: '',
+  };
+}
+
+/** How the stack's own clients reach `endpoint`. */
+export function clientOptions(endpoint: string) {
+  return {
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  };
+}
+
+/**
+ * Starts the engine on `file`, which it creates, or in memory. It never outlives this process, however that ends: a shell
+ * holds the end of a pipe from us, and kills the engine (and deletes the folder `temporary`) once the pipe closes.
+ */
+export async function startDatabase({
+  file,
+  temporary,
+}: {
+  file?: string;
+  temporary?: string;
+} = {}): Promise<Database> {
+  const { engine, endpoint } = await startEngine(file);
+  const pid = Number(engine.pid);
+  // In sessions of their own, so that Ctrl-C reaches us alone and requests in flight still find their data.
+  const watchdog = spawn(
+    'sh',
+    [
+      '-c',
+      'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }',
+      'sh',
+      `${pid}`,
+      temporary ?? '',
+    ],
+    { detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+  );
+  const children = [engine, watchdog];
+  for (const child of children) child.unref();
+  let stopping = false;
+
+  return {
+    endpoint,
+    pid,
+    failure: new Promise((resolve) => {
+      engine.once('exit', (code, signal) => {
+        if (!stopping) resolve(`the embedded DynamoDB ended (${signal ?? `exit status ${code}`})`);
+      });
+    }),
+    async stop() {
+      stopping = true;
+      // The engine first: should we die in between, the watchdog is still there.
+      for (const child of children) await end(child);
+    },
+  };
+}
+
+/** Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream. */
+export async function createTable(endpoint: string, tableName: string): Promise<string> {
+  const client = new DynamoDBClient({
+    ...clientOptions(endpoint),
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 },
+  });
+  try {
+    const wanted = tableInput(tableName);
+    await client.send(new CreateTableCommand(wanted)).catch((error: unknown) => {
+      if (!(error instanceof ResourceInUseException)) throw error;
+    });
+    const found = await activeTable(client, tableName);
+    if (!isDeepStrictEqual(shape(found), shape(wanted))) {
+      throw new Error(
+        `the table ${tableName} at ${endpoint} has other keys, indexes or stream settings than this version needs: use another data folder or table name`,
+      );
+    }
+    const TimeToLiveSpecification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
+    await client
+      .send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }))
+      .catch((error: unknown) => {
+        // That it is enabled already.
+        if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
+      });
+    return found.LatestStreamArn ?? '';
+  } catch (error) {
+    if (
+      error instanceof Error &&
+      /ECONN|ENOTFOUND|EAI_AGAIN|Timeout/.test(`${error.name} ${error.message}`)
+    ) {
+      throw new Error(`no DynamoDB answers at ${endpoint} (${error.message || error.name})`, {
+        cause: error,
+      });
+    }
+    throw error;
+  } finally {
+    client.destroy();
+  }
+}
+
+function tableInput(TableName: string) {
+  const { partitionKey, sortKey, attributeTypes, indexes } = tableDefinition;
+  return {
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST' as const,
+    AttributeDefinitions: Object.entries(attributeTypes).map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    KeySchema: keySchema(partitionKey, sortKey),
+    GlobalSecondaryIndexes: indexes.map((index) => ({
+      IndexName: index.name,
+      KeySchema: keySchema(index.partitionKey, index.sortKey),
+      Projection: { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...index.projection] },
+    })),
+    StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' as const },
+  };
+}
+
+function keySchema(partitionKey: string, sortKey: string): KeySchemaElement[] {
+  return [
+    { AttributeName: partitionKey, KeyType: 'HASH' },
+    { AttributeName: sortKey, KeyType: 'RANGE' },
+  ];
+}
+
+/** What must agree between a table and its definition, in one order. */
+function shape({
+  KeySchema,
+  GlobalSecondaryIndexes = [],
+  StreamSpecification,
+}: TableDescription): unknown {
+  const keys = (schema: KeySchemaElement[] = []) => schema.map((key) => key.AttributeName);
+  return {
+    keys: keys(KeySchema),
+    stream: StreamSpecification?.StreamViewType,
+    indexes: GlobalSecondaryIndexes.map(({ IndexName, KeySchema, Projection }) =>
+      [IndexName, ...keys(KeySchema), ':', ...(Projection?.NonKeyAttributes ?? []).toSorted()].join(
+        ' ',
+      ),
+    ).toSorted(),
+  };
+}
+
+async function activeTable(client: DynamoDBClient, TableName: string): Promise<TableDescription> {
+  for (;;) {
+    const { Table = {} } = await client.send(new DescribeTableCommand({ TableName }));
+    const indexes = Table.GlobalSecondaryIndexes ?? [];
+    if (Table.TableStatus === 'ACTIVE' && indexes.every((index) => index.IndexStatus === 'ACTIVE'))
+      return Table;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpoint: string }> {
+  const binary = enginePath();
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const engine = spawn(
+      binary,
+      ['serve', '--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])],
+      { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const said = await firstLine(engine);
+    if (said.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
+    // Somebody took the port since we looked.
+    if (said.includes('already in use') && attempt < 5) continue;
+    throw new Error(`the embedded DynamoDB did not start: ${said}`);
+  }
+}
+
+/** What the engine says first: that it listens, or why it cannot. The rest of its log is dropped. */
+async function firstLine(engine: ChildProcess): Promise<string> {
+  const failed = once(engine, 'error').then(([error]) => `${error}`);
+  if (!engine.stderr) return failed;
+  const lines = createInterface({ input: engine.stderr });
+  const said = await Promise.race([
+    failed,
+    once(lines, 'line').then(([line]) => `${line}`),
+    once(lines, 'close').then(() => 'it ended without a word'),
+  ]);
+  const { stderr } = engine;
+  if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
+  return said;
+}
+
+function enginePath(): string {
+  try {
+    return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
+  } catch (cause) {
+    throw new Error(
+      `there is no embedded DynamoDB for ${process.platform}-${process.arch}: set DYNAMODB_ENDPOINT to one that runs, such as DynamoDB local (docker run -p 8000:8000 amazon/dynamodb-local, then DYNAMODB_ENDPOINT=http://localhost:8000)`,
+      { cause },
+    );
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const gone = once(child, 'exit');
+  child.kill();
+  await gone;
+}

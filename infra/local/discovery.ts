@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What other programs, such as the admin tool, find in `<data folder>/stack.json` while the stack runs. */
+export interface Discovery {
+  pid: number;
+  engine_pid: number | null;
+  url: string | null;
+  dynamodb_endpoint: string | null;
+  table_name: string;
+}
+
+/** What the stack that runs on the data folder, or was killed there, says of itself. */
+export function readDiscovery(dataDir: string): Discovery | undefined {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
+  } catch {
+    // No stack has run here, or none was stopped by force.
+    return undefined;
+  }
+}
+
+/** Says how to find this stack. */
+export function announce(dataDir: string, discovery: Discovery): void {
+  replaceFile(join(dataDir, 'stack.json'), `${JSON.stringify(discovery, null, 2)}\n`);
+}
+
+/** Says that there is no stack any more. */
+export function retract(dataDir: string): void {
+  rmSync(join(dataDir, 'stack.json'), { force: true });
+}
+
+/** The key of this data folder's tokens, made at the first start: see shared/oauth/signing-keys.ts for its form. */
+export function signingKey(dataDir: string): string {
+  const file = join(dataDir, 'signing-key');
+  if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** Whoever reads the file finds the old or the new text, never a part. Only its owner can read it. */
+function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,311 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
+import { commonHeaders, preflightHeaders } from '../../shared/http/response.ts';
+import { tokenExpression } from '../../shared/http/token-expression.ts';
+import { stage, version } from '../../shared/routes.ts';
+import { invoke, type Load, Timeout } from './invoke.ts';
+import { isAllowed, type Policy } from './policy.ts';
+import { proxyEvent } from './proxy-event.ts';
+
+/** A running HTTP server. */
+export interface Gateway {
+  /** The base URL: `http://localhost:3000/ws/1`. */
+  url: string;
+  /** Takes no more requests, and resolves when those in flight are answered, or cut off after five seconds. */
+  stop(): Promise<void>;
+}
+
+const largestBody = 10 * 1024 * 1024;
+/** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
+const longestUrl = 256 * 1024;
+const patience = 5_000;
+
+/** Ends a request with one of API Gateway's own answers. */
+class GatewayError extends Error {
+  readonly type: string;
+  readonly status: number | undefined;
+  readonly authorizer: Record<string, string>;
+
+  /** `status` is for the DEFAULT types only; `authorizer` is what the authorizer said about its refusal. */
+  constructor(type: string, status?: number, authorizer: Record<string, string> = {}) {
+    super(type);
+    this.type = type;
+    this.status = status;
+    this.authorizer = authorizer;
+  }
+}
+
+/**
+ * Serves the routes on 127.0.0.1 as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
+ * when a request that may have written is answered; `timeout` is in milliseconds.
+ */
+export async function startGateway(options: {
+  port: number;
+  load: Load;
+  afterWrite?: () => void;
+  timeout?: number;
+}): Promise<Gateway> {
+  const { port, load, afterWrite = () => {}, timeout = 29_000 } = options;
+  const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = randomUUID();
+    const reply = (result: APIGatewayProxyResult, own?: 'own') => {
+      response.setHeader('x-amzn-RequestId', requestId);
+      if (!server.listening) response.setHeader('Connection', 'close');
+      send(response, result, own);
+    };
+    try {
+      reply(await answer({ request, response, requestId, load, timeout }));
+    } catch (error) {
+      if (request.errored) return; // The client is gone.
+      if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
+      const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      reply(render(refusal, requestId), 'own');
+    }
+    if (request.method !== 'GET') afterWrite();
+  }
+
+  server.on('request', serve);
+  server.on('checkContinue', serve);
+  server.on('clientError', refuse);
+  await listen(server, port);
+  const address = server.address();
+  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  return {
+    url: `http://localhost:${bound}/${stage}${version}`,
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      const cutOff = setTimeout(() => server.closeAllConnections(), patience);
+      await closed;
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  load: Load;
+  timeout: number;
+}
+
+async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
+  const { request, requestId, load, timeout } = exchange;
+  const { method = 'GET', httpVersion, headers } = request;
+  if (headers.host === undefined && httpVersion !== '1.0')
+    throw new GatewayError('DEFAULT_4XX', 400);
+  if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
+
+  const [sentPath = '', ...query] = (request.url ?? '/')
+    .replace(/^https?:\/\/[^/?]*/, '')
+    .split('?');
+  if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
+    throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
+  }
+  const path = sentPath.slice(stage.length + 1) || '/';
+  const match = matchRoute(method, path);
+  const event = readable(() =>
+    proxyEvent(request, { requestId, path, query: query.join('?'), match }),
+  );
+  event.body = await readBody(exchange);
+  if (match && match.route.access !== 'public') {
+    event.requestContext.authorizer = await authorize(event, load, timeout);
+  }
+  const operation = match?.route.operation ?? 'no-route';
+  try {
+    return checked(await invoke(await load(operation), operation, event, timeout));
+  } catch (error) {
+    if (!(error instanceof Timeout)) throw error;
+    console.error(error.message);
+    throw new GatewayError('INTEGRATION_TIMEOUT');
+  }
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof URIError ? new GatewayError('BAD_REQUEST_PARAMETERS') : error;
+  }
+}
+
+async function readBody({ request, response }: Exchange): Promise<string | null> {
+  if (Number(request.headers['content-length']) > largestBody) {
+    throw new GatewayError('REQUEST_TOO_LARGE');
+  }
+  if (request.headers.expect !== undefined) response.writeContinue();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Not `for await`: leaving that would cut the connection before the answer is out.
+  await new Promise<void>((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largestBody) reject(new GatewayError('REQUEST_TOO_LARGE'));
+      else chunks.push(chunk);
+    });
+    request.once('end', resolve).once('error', reject);
+  });
+  return size === 0 ? null : Buffer.concat(chunks).toString();
+}
+
+/** A TOKEN authorizer whose answers are not cached. Gives what `requestContext.authorizer` holds. */
+async function authorize(
+  event: APIGatewayProxyEvent,
+  load: Load,
+  timeout: number,
+): Promise<Record<string, string>> {
+  const name = Object.keys(event.headers).find((name) => name.toLowerCase() === 'authorization');
+  const authorizationToken = event.headers[name ?? ''] ?? '';
+  if (!new RegExp(tokenExpression).test(authorizationToken)) throw new GatewayError('UNAUTHORIZED');
+
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/${stage}/${event.httpMethod}${event.path}`;
+  let result: unknown;
+  try {
+    const request = { type: 'TOKEN', authorizationToken, methodArn };
+    result = await invoke(await load('authorizer'), 'authorizer', request, timeout);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Unauthorized') {
+      throw new GatewayError('UNAUTHORIZED');
+    }
+    console.error(`${event.requestContext.requestId}: authorizer:`, error);
+    throw new GatewayError('AUTHORIZER_FAILURE');
+  }
+  const { principalId, policyDocument, context = {} } = (result ?? {}) as Partial<Authorization>;
+  if (!principalId || !Array.isArray(policyDocument?.Statement)) {
+    throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR');
+  }
+  const authorizer = {
+    ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, `${value}`])),
+    principalId,
+  };
+  if (!isAllowed(policyDocument, methodArn))
+    throw new GatewayError('ACCESS_DENIED', 403, authorizer);
+  return authorizer;
+}
+
+interface Authorization {
+  principalId: string;
+  policyDocument: Policy;
+  context: Record<string, string | number | boolean>;
+}
+
+/** What a Lambda returned, if it has the form that API Gateway asks for. */
+function checked(result: unknown): APIGatewayProxyResult {
+  const { statusCode, body } = (result ?? {}) as Partial<APIGatewayProxyResult>;
+  const isBody = body === undefined || body === null || typeof body === 'string';
+  const isStatus =
+    Number.isInteger(statusCode) && Number(statusCode) >= 200 && Number(statusCode) < 600;
+  if (!isStatus || !isBody) {
+    throw new Error('the handler did not return a proxy response');
+  }
+  return result as APIGatewayProxyResult;
+}
+
+/** These a Lambda cannot set: API Gateway passes them on under another name. */
+const remapped = /^(connection|content-length|date|server|transfer-encoding|www-authenticate)$/i;
+
+function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'own'): void {
+  const headers = Object.entries({ ...result.headers, ...result.multiValueHeaders });
+  for (const [name, value] of headers) {
+    const known = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
+    response.setHeader(known, Array.isArray(value) ? value.map(String) : `${value}`);
+  }
+  const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
+  const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
+  if (hasBody) {
+    if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
+    response.setHeader('Content-Length', body.length);
+  }
+  if (response.req.complete) {
+    response.writeHead(result.statusCode).end(body);
+    return;
+  }
+  // The client still sends. Closing at once could take the answer away from it: it gets a second to read and to stop.
+  response.writeHead(result.statusCode, { Connection: 'close' }).write(body);
+  const end = () => response.end();
+  const timer = setTimeout(end, 1_000);
+  response.req
+    .resume()
+    .once('end', end)
+    .once('close', () => clearTimeout(timer));
+}
+
+/** A gateway response in API Gateway's mapping syntax, filled in. */
+function render(refusal: GatewayError, requestId: string): APIGatewayProxyResult {
+  const found = gatewayResponses.find(({ type }) => type === refusal.type);
+  if (!found) throw refusal;
+  const authorizer = Object.entries(refusal.authorizer);
+  const context = new Map([
+    ['context.requestId', requestId],
+    ...authorizer.map(([name, value]) => [`context.authorizer.${name}`, value] as const),
+  ]);
+  const headers = Object.entries(found.headers).flatMap(([name, mapping]) => {
+    const value = mapping.startsWith("'") ? mapping.slice(1, -1) : context.get(mapping);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    statusCode: found.status ?? refusal.status ?? 500,
+    headers: Object.fromEntries(headers),
+    body: found.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
+  };
+}
+
+/** Their parsers go on failing at what comes after the first mistake. */
+const refused = new WeakSet<Duplex>();
+
+/** What never became a request. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const status = tooLarge ? 431 : 400;
+  const body = JSON.stringify({
+    error: 'invalid_request',
+    description: tooLarge ? 'The URL or the headers are too long' : 'This is not valid HTTP/1.1',
+  });
+  const headers = {
+    ...commonHeaders,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+  // As in `send`: the rest is read over, or the client might lose the answer.
+  socket.resume();
+  setTimeout(() => socket.destroy(), 1_000).unref();
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new Error(`port ${port} is in use: choose another with --port or PORT`, {
+        cause: error,
+      });
+    }
+    throw new Error(`port ${port} cannot be opened: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,130 @@
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type Match, resourceOf } from '../../shared/http/match-route.ts';
+import { stage } from '../../shared/routes.ts';
+
+/**
+ * The event of Lambda proxy integration for `path`, below the stage and as sent, and `query`, without its question mark. No
+ * match is the resource `/{proxy+}`, which catches all. Throws a URIError if the path is not validly encoded.
+ */
+export function proxyEvent(
+  request: IncomingMessage,
+  {
+    requestId,
+    path,
+    query,
+    match,
+  }: { requestId: string; path: string; query: string; match?: Match },
+): APIGatewayProxyEvent {
+  const method = request.method ?? 'GET';
+  const rest = path.replace(/^\/+/, '');
+  const proxied = rest === '' ? '/' : '/{proxy+}';
+  const resource = match ? resourceOf(match.route) : proxied;
+  const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
+  const { headers, multiValueHeaders } = headersOf(request);
+  const now = new Date();
+  const host = request.headers.host ?? 'localhost';
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers,
+    multiValueHeaders,
+    ...queryOf(query),
+    pathParameters:
+      params.length === 0
+        ? null
+        : Object.fromEntries(params.map(([name, value]) => [name, decodeURIComponent(value)])),
+    stageVariables: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      authorizer: null,
+      domainName: host.replace(/:\d+$/, ''),
+      domainPrefix: 'local',
+      extendedRequestId: requestId,
+      httpMethod: method,
+      identity: identityOf(request),
+      path: `/${stage}${path}`,
+      protocol: `HTTP/${request.httpVersion}`,
+      requestId,
+      requestTime: clfTime(now),
+      requestTimeEpoch: now.getTime(),
+      resourceId: 'local',
+      resourcePath: resource,
+      stage,
+    },
+  };
+}
+
+function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestContext']['identity'] {
+  return {
+    accessKey: null,
+    accountId: null,
+    apiKey: null,
+    apiKeyId: null,
+    caller: null,
+    clientCert: null,
+    cognitoAuthenticationProvider: null,
+    cognitoAuthenticationType: null,
+    cognitoIdentityId: null,
+    cognitoIdentityPoolId: null,
+    principalOrgId: null,
+    sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+    user: null,
+    userAgent: request.headers['user-agent'] ?? null,
+    userArn: null,
+  };
+}
+
+/** Names keep the case in which they were sent. The X-Forwarded headers are API Gateway's own word. */
+function headersOf(request: IncomingMessage) {
+  const sent = request.rawHeaders.flatMap((name, i, all) =>
+    i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
+  ) as [string, string][];
+  const { remoteAddress = '127.0.0.1', localPort } = request.socket;
+  return collect(
+    [
+      ...sent,
+      [
+        'X-Forwarded-For',
+        [request.headers['x-forwarded-for'] ?? [], remoteAddress].flat().join(', '),
+      ],
+      ['X-Forwarded-Port', `${localPort}`],
+      ['X-Forwarded-Proto', 'http'],
+    ],
+    ['headers', 'multiValueHeaders'],
+  );
+}
+
+function queryOf(query: string) {
+  const pairs = [...new URLSearchParams(query)];
+  if (pairs.length === 0) {
+    return { queryStringParameters: null, multiValueQueryStringParameters: null };
+  }
+  return collect(pairs, ['queryStringParameters', 'multiValueQueryStringParameters']);
+}
+
+/** Both forms in which API Gateway hands on names that may come more than once: the last value, and all. */
+function collect<Single extends string, Multi extends string>(
+  pairs: [string, string][],
+  [single, multi]: [Single, Multi],
+): Record<Single, Record<string, string>> & Record<Multi, Record<string, string[]>> {
+  const all = new Map<string, string[]>();
+  for (const [name, value] of pairs) {
+    const values = all.get(name);
+    if (values) values.push(value);
+    else all.set(name, [value]);
+  }
+  return { [single]: Object.fromEntries(pairs), [multi]: Object.fromEntries(all) } as ReturnType<
+    typeof collect<Single, Multi>
+  >;
+}
+
+/** The common log format, as in `20/Nov/2026:20:30:00 +0000`. */
+function clfTime(date: Date): string {
+  const [, day, month, year, time] = date.toUTCString().split(' ');
+  return `${day}/${month}/${year}:${time} +0000`;
+}

@@ -1,0 +1,143 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { consumers, schedules } from '../../shared/background.ts';
+import { createTable, databaseEnvironment, startDatabase } from './database.ts';
+import { announce, type Discovery, readDiscovery, retract, signingKey } from './discovery.ts';
+import { startGateway } from './gateway.ts';
+import { loadFunction } from './invoke.ts';
+import { followClock } from './schedule.ts';
+import { followStream, type Stream } from './stream.ts';
+
+/** The service at work on this machine. */
+export interface Stack {
+  /** The base URL. */
+  url: string;
+  /** Of the database. */
+  endpoint: string;
+  stream: Stream;
+  /** Resolves, with a sentence, if it cannot go on. */
+  failure: Promise<string>;
+  /** Answers the requests in flight, then ends everything that was started. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything, or nothing: an error is a sentence for the user. It sets the environment that the functions read, so
+ * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` is used instead of an engine.
+ */
+export async function startStack(options: {
+  port: number;
+  dataDir: string;
+  memory?: boolean;
+  dynamodbEndpoint?: string;
+}): Promise<Stack> {
+  const { port, memory = false, dynamodbEndpoint } = options;
+  const dataDir = resolve(options.dataDir);
+  const undo: (() => unknown)[] = [];
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= undoAll(undo);
+    return stopped;
+  };
+  try {
+    undo.push(lock(dataDir));
+    await endLeftover(dataDir);
+    const discovery: Discovery = {
+      pid: process.pid,
+      engine_pid: null,
+      url: null,
+      dynamodb_endpoint: null,
+      table_name: process.env.TABLE_NAME || 'reviews',
+    };
+    undo.push(() => retract(dataDir));
+    announce(dataDir, discovery);
+
+    let file: string | undefined;
+    let failure = new Promise<string>(() => {});
+    let endpoint = dynamodbEndpoint;
+    if (endpoint === undefined) {
+      const temporary = memory ? temporaryFolder(undo) : undefined;
+      file = join(temporary ?? dataDir, 'dynamodb.sqlite');
+      const database = await startDatabase({ file, temporary });
+      undo.push(database.stop);
+      ({ endpoint, failure } = database);
+      discovery.engine_pid = database.pid;
+    }
+    discovery.dynamodb_endpoint = endpoint;
+    announce(dataDir, discovery);
+
+    const streamArn = await createTable(endpoint, discovery.table_name);
+    Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
+    process.env.SIGNING_KEYS ||= signingKey(dataDir);
+
+    const load = loadFunction;
+    const stream = await followStream({ endpoint, streamArn, consumers, load, file });
+    undo.push(stream.stop);
+    const gateway = await startGateway({ port, load, afterWrite: stream.poke });
+    undo.push(gateway.stop);
+    const clock = await followClock(schedules, load);
+    undo.push(clock.stop);
+
+    announce(dataDir, { ...discovery, url: gateway.url });
+    return { url: gateway.url, endpoint, stream, failure, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function undoAll(steps: (() => unknown)[]): Promise<void> {
+  for (const step of steps.toReversed()) {
+    try {
+      await step();
+    } catch (error) {
+      // The others must have their turn.
+      console.error('at the stop:', error);
+    }
+  }
+}
+
+/** Holds the folder until the returned function is called, or this process ends in whatever way: then the system lets go. */
+function lock(dataDir: string): () => void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    const held = new DatabaseSync(join(dataDir, 'lock'));
+    held.exec('BEGIN EXCLUSIVE');
+    return () => held.close();
+  } catch (error) {
+    const { message } = error as Error;
+    if (message !== 'database is locked') {
+      throw new Error(`the data folder ${dataDir} cannot be used: ${message}`, { cause: error });
+    }
+    const pid = readDiscovery(dataDir)?.pid;
+    throw new Error(
+      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}`,
+    );
+  }
+}
+
+/** Two engines on one file would not notice each other: one that outlived its stack must go first. */
+async function endLeftover(dataDir: string): Promise<void> {
+  const pid = readDiscovery(dataDir)?.engine_pid;
+  const isOurs = () => {
+    const commandLine = pid ? `/proc/${pid}/cmdline` : '';
+    if (!existsSync(commandLine)) return false;
+    const words = readFileSync(commandLine, 'utf8').split('\0');
+    return words[0]?.endsWith('dynoxide') && words.includes(join(dataDir, 'dynamodb.sqlite'));
+  };
+  for (let i = 0; pid && isOurs(); i++) {
+    process.kill(pid, i < 40 ? 'SIGTERM' : 'SIGKILL');
+    await sleep(50);
+  }
+}
+
+/** In memory where the system has such a place. A file it must be, or the stream could not be trimmed. */
+function temporaryFolder(undo: (() => unknown)[]): string {
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const folder = mkdtempSync(join(parent, 'review-service-'));
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

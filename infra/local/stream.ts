@@ -1,0 +1,278 @@
+import { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  type _Record as StreamRecord,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import type { Consumer } from '../../shared/background.ts';
+import { clientOptions } from './database.ts';
+import { type Handler, invoke, type Load } from './invoke.ts';
+
+/** The consumers at work. */
+export interface Stream {
+  /** Something was probably written: look now. */
+  poke(): void;
+  /** Resolves when every consumer is done with all that was written before the call. */
+  idle(): Promise<void>;
+  /** Resolves when the batches at hand are done or given up; what is left is read again at the next start. */
+  stop(): Promise<void>;
+}
+
+const batchSize = 100;
+const pollInterval = 250;
+const longestBackoff = 10_000;
+
+/**
+ * Feeds the table's stream to the consumers, each at its own pace and in order, as Lambda's event source mappings do: a
+ * batch that fails is repeated from its first failed record until it succeeds. It reads all that the stream holds, so a
+ * consumer meets some records again after a restart. Give `file`, the database, to forget what all are done with.
+ */
+export async function followStream(options: {
+  endpoint: string;
+  streamArn: string;
+  consumers: readonly Consumer[];
+  load: Load;
+  file?: string;
+}): Promise<Stream> {
+  const { endpoint, streamArn, consumers, load, file } = options;
+  // A missing file is told at the start, not at the first record.
+  const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
+  const client = new DynamoDBStreamsClient({ ...clientOptions(endpoint), maxAttempts: 1 });
+  const records = file === undefined ? undefined : engineRecords(file);
+  const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
+
+  const followers = consumers.map((consumer, i) =>
+    follow(consumer, handlers[i] as Handler, {
+      read: reader(client, streamArn),
+      done(sequenceNumber) {
+        positions.set(consumer.operation, Number(sequenceNumber));
+        records?.removeBefore(Math.min(...positions.values()));
+      },
+      version: records?.version ?? (() => Symbol()),
+    }),
+  );
+  return {
+    poke() {
+      for (const follower of followers) follower.poke();
+    },
+    async idle() {
+      await Promise.all(followers.map((follower) => follower.idle()));
+    },
+    async stop() {
+      await Promise.all(followers.map((follower) => follower.stop()));
+      records?.close();
+      client.destroy();
+    },
+  };
+}
+
+/** The stream as one consumer sees it. */
+interface Source {
+  /** The next records, or none at the end. */
+  read(): Promise<StreamRecord[]>;
+  /** Takes the last record that the consumer is through with. */
+  done(sequenceNumber: string): void;
+  /** As long as it is the same there is nothing new to read. */
+  version(): unknown;
+}
+
+/** One consumer's loop. */
+function follow(
+  { operation, sortKeys }: Consumer,
+  handler: Handler,
+  { read, done, version }: Source,
+): Stream {
+  let stopped = false;
+  let poked = false;
+  let wake = () => {};
+  let idlers: (() => void)[] = [];
+  let failures = 0;
+
+  async function sleep(milliseconds: number): Promise<void> {
+    if (stopped) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      timer = setTimeout(resolve, milliseconds);
+    });
+    clearTimeout(timer);
+  }
+
+  async function backOff(error: unknown): Promise<void> {
+    if (failures === 0)
+      console.error(`${operation} cannot follow the stream, and tries on:`, error);
+    await sleep(Math.min(longestBackoff, 50 * 2 ** failures++));
+  }
+
+  async function deliver(records: DynamoDBRecord[]): Promise<void> {
+    let left = records;
+    while (left.length > 0 && !stopped) {
+      try {
+        const next = firstFailed(left, await invoke(handler, operation, { Records: left }));
+        if (next === 0) throw new Error('the first record failed');
+        left = left.slice(next);
+        failures = 0;
+      } catch (error) {
+        await backOff(error);
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      // Whoever began to wait during the look may have written after it.
+      const waiting = idlers.length;
+      poked = false;
+      try {
+        const before = version();
+        const records = await read();
+        failures = 0;
+        await deliver(records.filter((record) => isFor(sortKeys, record)).map(toLambda));
+        if (stopped) break;
+        const last = records.at(-1)?.dynamodb?.SequenceNumber;
+        if (last !== undefined) done(last);
+        else {
+          for (const resolve of idlers.splice(0, waiting)) resolve();
+          while (!stopped && !poked && idlers.length === 0) {
+            await sleep(pollInterval);
+            if (version() !== before) break;
+          }
+        }
+      } catch (error) {
+        await backOff(error);
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    poke() {
+      poked = true;
+      // A consumer in trouble keeps its pauses.
+      if (failures === 0) wake();
+    },
+    async idle() {
+      if (stopped) return;
+      const idle = new Promise<void>((resolve) => idlers.push(resolve));
+      this.poke();
+      await idle;
+    },
+    async stop() {
+      stopped = true;
+      wake();
+      await running;
+      for (const resolve of idlers) resolve();
+      idlers = [];
+    },
+  };
+}
+
+/** Reads on at each call, whatever happened to the last one. Shards are read one after another, oldest first. */
+function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise<StreamRecord[]> {
+  const finished = new Set<string>();
+  let shard: string | undefined;
+  let iterator: string | undefined;
+  let last: string | undefined;
+
+  async function open(): Promise<string | undefined> {
+    const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+    const ids = (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
+    shard = ids.find((id) => !finished.has(id));
+    if (shard === undefined) return undefined;
+    const { ShardIterator } = await client.send(
+      new GetShardIteratorCommand({
+        StreamArn,
+        ShardId: shard,
+        ...(last === undefined
+          ? { ShardIteratorType: 'TRIM_HORIZON' }
+          : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
+      }),
+    );
+    return ShardIterator;
+  }
+
+  return async () => {
+    try {
+      iterator ??= await open();
+      if (iterator === undefined) return [];
+      const { Records = [], NextShardIterator } = await client.send(
+        new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }),
+      );
+      iterator = NextShardIterator;
+      last = Records.at(-1)?.dynamodb?.SequenceNumber ?? last;
+      if (iterator === undefined && shard !== undefined) {
+        finished.add(shard);
+        last = undefined;
+      }
+      return Records;
+    } catch (error) {
+      // An iterator lives 15 minutes, and maybe less than the engine.
+      iterator = undefined;
+      if (error instanceof Error && error.name === 'TrimmedDataAccessException') last = undefined;
+      throw error;
+    }
+  };
+}
+
+/** AWS filters by sort key as we ask it to; that a write which changes nothing makes no record is its own rule. */
+function isFor(sortKeys: readonly string[], { dynamodb, eventName }: StreamRecord): boolean {
+  if (!sortKeys.includes(dynamodb?.Keys?.sk?.S ?? '')) return false;
+  return eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.NewImage, dynamodb?.OldImage);
+}
+
+/** As Lambda gives it: time in seconds, and the rest as DynamoDB says it (we store no binary attributes). */
+function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
+  const created = dynamodb?.ApproximateCreationDateTime?.getTime();
+  return {
+    ...record,
+    eventSource: 'aws:dynamodb',
+    dynamodb: {
+      ...dynamodb,
+      ApproximateCreationDateTime: created === undefined ? undefined : created / 1000,
+    } as DynamoDBRecord['dynamodb'],
+  };
+}
+
+/** Where to go on after a partial batch response; an id that is not in the batch fails all of it, as on AWS. */
+function firstFailed(records: readonly DynamoDBRecord[], result: unknown): number {
+  const failed = (result as DynamoDBBatchResponse | undefined)?.batchItemFailures ?? [];
+  const indexes = failed.map(({ itemIdentifier }) =>
+    records.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === itemIdentifier),
+  );
+  return Math.max(0, Math.min(records.length, ...indexes));
+}
+
+/**
+ * The engine keeps stream records for ever and scans them all at every write, so those that are done with are deleted
+ * behind its back. The last one stays, because the engine numbers on from it. The table is the engine's own affair:
+ * its version is pinned.
+ */
+function engineRecords(file: string) {
+  const database = new DatabaseSync(file, { timeout: 100 });
+  // Nothing is lost by losing a deletion, so it need not wait for the disk.
+  database.exec('PRAGMA synchronous = NORMAL');
+  const remove = database.prepare(
+    'DELETE FROM _stream_records WHERE id < (SELECT id FROM _stream_records WHERE sequence_number = ? LIMIT 1)',
+  );
+  const commits = database.prepare('PRAGMA data_version');
+  return {
+    removeBefore(sequenceNumber: number): void {
+      try {
+        remove.run(`${sequenceNumber}`);
+      } catch {
+        // Locked: the next call deletes these as well.
+      }
+    },
+    /** Changes with every commit of another process; to ask costs next to nothing, a read of the stream does not. */
+    version(): unknown {
+      return commits.get()?.data_version;
+    },
+    close(): void {
+      database.close();
+    },
+  };
+}

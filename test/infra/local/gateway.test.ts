@@ -1,0 +1,473 @@
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import type { Handler } from '../../../infra/local/invoke.ts';
+
+const review = 'a8f3c1de-0000-4000-8000-000000000001';
+const succeed: Handler = () => ({ statusCode: 200, body: '{}' });
+
+const handlers: Record<string, Handler> = {};
+const events: APIGatewayProxyEvent[] = [];
+const authorizerEvents: unknown[] = [];
+const writes = jest.fn();
+
+const gateway = await startGateway({
+  port: 0,
+  timeout: 300,
+  afterWrite: writes,
+  load: async (operation) => (event, context) => {
+    if (operation === 'authorizer') authorizerEvents.push(event);
+    else events.push(event as APIGatewayProxyEvent);
+    return (handlers[operation] ?? succeed)(event, context);
+  },
+});
+const { origin } = new URL(gateway.url);
+const port = Number(new URL(origin).port);
+const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+
+beforeEach(() => {
+  for (const operation of Object.keys(handlers)) delete handlers[operation];
+  events.length = 0;
+  authorizerEvents.length = 0;
+  logged.mockClear();
+  writes.mockClear();
+});
+afterAll(() => gateway.stop());
+
+/** The answer to bytes that no HTTP client would send. */
+async function raw(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  socket.write(bytes);
+  let answer = '';
+  for await (const chunk of socket) answer += chunk;
+  return answer;
+}
+
+function policy(effect: string, resource: string): unknown {
+  return { Statement: [{ Effect: effect, Action: 'execute-api:Invoke', Resource: resource }] };
+}
+
+function vote(token?: string, path = `/review/${review}/vote`): Promise<Response> {
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: token };
+  return fetch(gateway.url + path, { method: 'PUT', headers, body: '{"vote":true}' });
+}
+
+describe('the event', () => {
+  test('is that of a Lambda proxy integration', async () => {
+    const response = await fetch(
+      `${gateway.url}/review?sort=published_on&limit=5&limit=7&q=a+b%20%C3%A9&e`,
+      {
+        headers: { 'X-Forwarded-Proto': 'https', 'User-Agent': 'test' },
+      },
+    );
+    expect(response.status).toBe(200);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      resource: '/1/review',
+      path: '/1/review',
+      httpMethod: 'GET',
+      pathParameters: null,
+      queryStringParameters: { sort: 'published_on', limit: '7', q: 'a b é', e: '' },
+      multiValueQueryStringParameters: {
+        sort: ['published_on'],
+        limit: ['5', '7'],
+        q: ['a b é'],
+        e: [''],
+      },
+      stageVariables: null,
+      body: null,
+      isBase64Encoded: false,
+      headers: { 'X-Forwarded-Proto': 'http' },
+      multiValueHeaders: { 'X-Forwarded-Proto': ['http'] },
+      requestContext: {
+        authorizer: null,
+        domainName: 'localhost',
+        httpMethod: 'GET',
+        identity: { sourceIp: '127.0.0.1', userAgent: 'test' },
+        path: '/ws/1/review',
+        protocol: 'HTTP/1.1',
+        requestId: response.headers.get('x-amzn-requestid'),
+        requestTime: expect.stringMatching(/^\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000$/),
+        requestTimeEpoch: expect.any(Number),
+        resourcePath: '/1/review',
+        stage: 'ws',
+      },
+    });
+  });
+
+  test('has null where there are no parameters, and decoded path parameters', async () => {
+    await fetch(`${gateway.url}/review/a%20%C3%A9%2Fb`);
+    expect(events[0]).toMatchObject({
+      resource: '/1/review/{review_id}',
+      path: '/1/review/a%20%C3%A9%2Fb',
+      pathParameters: { review_id: 'a é/b' },
+      queryStringParameters: null,
+      multiValueQueryStringParameters: null,
+    });
+  });
+
+  test('survives names that JavaScript has a meaning for', async () => {
+    await fetch(`${gateway.url}/review?__proto__=1&constructor=2&__proto__=3`);
+    expect(JSON.parse(JSON.stringify(events[0]?.multiValueQueryStringParameters))).toEqual(
+      JSON.parse('{"__proto__":["1","3"],"constructor":["2"]}'),
+    );
+  });
+
+  test.each([
+    ['/review/', '/1/review'],
+    ['//review', '/1/review'],
+    [`/review//${review}//`, '/1/review/{review_id}'],
+    ['/review/languages/', '/1/review/languages'],
+  ])('takes %s, and keeps the path as sent', async (path, resource) => {
+    expect((await fetch(gateway.url + path)).status).toBe(200);
+    expect(events[0]).toMatchObject({
+      resource,
+      path: `/1${path}`,
+      requestContext: { path: `/ws/1${path}` },
+    });
+  });
+
+  test('carries the body as text', async () => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    await vote('Bearer t');
+    expect(events[0]?.body).toBe('{"vote":true}');
+  });
+});
+
+describe('the authorizer', () => {
+  test('is asked with the method ARN as sent, and its context reaches the handler as strings', async () => {
+    handlers.authorizer = (event) => ({
+      principalId: 'user-1',
+      policyDocument: policy('Allow', (event as { methodArn: string }).methodArn),
+      context: { user_id: 'user-1', number: 5, flag: true },
+    });
+    const response = await vote('bearer rva_x-_.~+/==', `/review/${review}/vote/`);
+    expect(response.status).toBe(200);
+    expect(authorizerEvents).toEqual([
+      {
+        type: 'TOKEN',
+        authorizationToken: 'bearer rva_x-_.~+/==',
+        methodArn: `arn:aws:execute-api:local:000000000000:local/ws/PUT/1/review/${review}/vote/`,
+      },
+    ]);
+    expect(events[0]?.requestContext.authorizer).toEqual({
+      principalId: 'user-1',
+      user_id: 'user-1',
+      number: '5',
+      flag: 'true',
+    });
+    expect(writes).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([undefined, 'Basic abc', 'Bearer', 'Bearer a b', 'Bearer a"'])(
+    'is not asked about %p: 401',
+    async (token) => {
+      const response = await vote(token);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toContain('invalid_token');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(await response.json()).toMatchObject({ error: 'invalid_token' });
+      expect(authorizerEvents).toHaveLength(0);
+    },
+  );
+
+  test('is not asked for a public route', async () => {
+    await fetch(`${gateway.url}/review`, { headers: { Authorization: 'Bearer t' } });
+    expect(authorizerEvents).toHaveLength(0);
+    expect(events[0]?.requestContext.authorizer).toBeNull();
+  });
+
+  const allow = policy('Allow', '*');
+  const deny = (resource: string) => ({
+    Statement: [
+      { Effect: 'Allow', Action: '*', Resource: ['*'] },
+      { Effect: 'Deny', Action: ['execute-api:*'], Resource: [resource] },
+    ],
+  });
+  test.each<[string, number, Handler]>([
+    ['throws Unauthorized', 401, () => Promise.reject(new Error('Unauthorized'))],
+    ['throws something else', 500, () => Promise.reject(new Error('broken'))],
+    ['takes too long', 500, () => new Promise(() => {})],
+    ['returns no policy', 500, () => ({ principalId: 'u' })],
+    ['returns nothing', 500, () => undefined],
+    [
+      'allows another route',
+      403,
+      () => ({ principalId: 'u', policyDocument: policy('Allow', '*/GET/*') }),
+    ],
+    [
+      'allows by wildcards',
+      200,
+      () => ({ principalId: 'u', policyDocument: policy('Allow', '*/ws/P?T/1/*/vote') }),
+    ],
+    [
+      'takes . for itself',
+      403,
+      () => ({ principalId: 'u', policyDocument: policy('Allow', '.*') }),
+    ],
+    [
+      'denies what it also allows',
+      403,
+      () => ({ principalId: 'u', policyDocument: deny('*/vote') }),
+    ],
+    ['denies something else', 200, () => ({ principalId: 'u', policyDocument: deny('*/report') })],
+    ['allows all', 200, () => ({ principalId: 'u', policyDocument: allow })],
+  ])('%s: %i', async (_, status, handler) => {
+    handlers.authorizer = handler;
+    const response = await vote('Bearer t');
+    expect(response.status).toBe(status);
+    expect(events).toHaveLength(status === 200 ? 1 : 0);
+    expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? null : '*');
+    if (status === 500) {
+      expect(await response.json()).toMatchObject({
+        error: 'server_error',
+        request_id: response.headers.get('x-amzn-requestid'),
+      });
+    }
+  });
+
+  test('says by its context why it refuses', async () => {
+    handlers.authorizer = () => ({
+      principalId: 'u',
+      policyDocument: policy('Deny', '*'),
+      context: { description: 'The scope vote is missing', challenge: 'Bearer scope="vote"' },
+    });
+    const response = await vote('Bearer t');
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer scope="vote"');
+    expect(await response.json()).toEqual({
+      error: 'insufficient_scope',
+      description: 'The scope vote is missing',
+    });
+  });
+});
+
+describe('paths without a route', () => {
+  test.each([
+    ['GET', '/nothing/here/', '/{proxy+}', { proxy: '1/nothing/here/' }],
+    ['DELETE', '/review', '/{proxy+}', { proxy: '1/review' }],
+    ['HEAD', '/review', '/{proxy+}', { proxy: '1/review' }],
+    ['PATCH', `/review/${review}`, '/{proxy+}', { proxy: `1/review/${review}` }],
+  ])('%s %s goes to no-route', async (method, path, resource, pathParameters) => {
+    handlers['no-route'] = () => ({ statusCode: 404, body: '{"error":"not_found"}' });
+    const response = await fetch(gateway.url + path, { method });
+    expect(response.status).toBe(404);
+    expect(events[0]).toMatchObject({ resource, pathParameters, httpMethod: method });
+    expect(await response.text()).toBe(method === 'HEAD' ? '' : '{"error":"not_found"}');
+  });
+
+  test.each(['/ws', '/ws/'])('%s is the root resource', async (path) => {
+    await fetch(origin + path);
+    expect(events[0]).toMatchObject({ resource: '/', path: '/', pathParameters: null });
+  });
+
+  test.each(['/', '/review', '/wsx/1/review', '/w%73/1/review'])(
+    '%s is outside the stage: 404',
+    async (path) => {
+      const response = await fetch(origin + path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ error: 'not_found' });
+      expect(events).toHaveLength(0);
+    },
+  );
+});
+
+describe('CORS', () => {
+  test.each(['/ws/1/review', '/ws/1/nothing', '/elsewhere'])(
+    'answers the preflight of %s',
+    async (path) => {
+      const response = await fetch(origin + path, { method: 'OPTIONS' });
+      expect(response.status).toBe(204);
+      expect(response.headers.get('access-control-allow-methods')).toContain('PUT');
+      expect(await response.text()).toBe('');
+      expect(events).toHaveLength(0);
+    },
+  );
+});
+
+describe('limits', () => {
+  test('passes a URL of 256 KB on', async () => {
+    const ids = 'x'.repeat(256 * 1024 - 100);
+    expect((await fetch(`${gateway.url}/reviews?review_ids=${ids}`)).status).toBe(200);
+    expect(events[0]?.queryStringParameters).toEqual({ review_ids: ids });
+  });
+
+  test('refuses a longer one: 431', async () => {
+    const answer = await raw(`GET /ws/1/review?${'x'.repeat(400_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 431 /);
+    expect(answer).toContain('"error":"invalid_request"');
+  });
+
+  test('takes a body of 10 MB', async () => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    const body = 'x'.repeat(10 * 1024 * 1024);
+    const headers = { Authorization: 'Bearer t' };
+    const response = await fetch(`${gateway.url}/review`, { method: 'POST', headers, body });
+    expect(response.status).toBe(200);
+    expect(events[0]?.body).toHaveLength(body.length);
+  });
+
+  test.each([true, false])(
+    'refuses a longer body, its length announced (%p): 413',
+    async (announced) => {
+      const { status, error } = await new Promise<{ status?: number; error: unknown }>(
+        (resolve, reject) => {
+          const chunk = Buffer.alloc(1024 * 1024, 'x');
+          const headers = announced ? { 'Content-Length': `${12 * chunk.length}` } : {};
+          const request = httpRequest(
+            `${gateway.url}/review`,
+            { method: 'POST', headers },
+            async (response) => {
+              let text = '';
+              for await (const part of response) text += part;
+              resolve({ status: response.statusCode, error: JSON.parse(text).error });
+            },
+          );
+          request.on('error', reject);
+          for (let i = 0; i < 12; i++) request.write(chunk);
+          request.end();
+        },
+      );
+      expect({ status, error }).toEqual({ status: 413, error: 'payload_too_large' });
+      expect(events).toHaveLength(0);
+    },
+  );
+
+  test('does not let a client send that asks first', async () => {
+    const answer = await raw(
+      'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test('lets one send that asks with less', async () => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    const answer = await raw(
+      'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK/);
+    expect(events[0]?.body).toBe('{}');
+  });
+});
+
+describe('requests that are not valid', () => {
+  test.each(['%', '%zz', '%ff'])('%s in the path: 400', async (path) => {
+    const answer = await raw(
+      `GET /ws/1/review/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('"error":"invalid_request"');
+  });
+
+  test.each([
+    'nonsense\r\n\r\n',
+    'GET /ws/1/review HTTP/1.1\r\nHost: a\r\nConnection: close\r\nbad header\r\n\r\n',
+    'GET /ws/1/review HTTP/1.1\r\nConnection: close\r\n\r\n',
+  ])('%j: 400', async (bytes) => {
+    const answer = await raw(bytes);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('Content-Type: application/json');
+    expect(answer).toContain('"error":"invalid_request"');
+  });
+});
+
+describe('the response', () => {
+  test('may carry headers, several of a name, and bytes', async () => {
+    handlers['get-review'] = () => ({
+      statusCode: 201,
+      headers: {
+        'Content-Type': 'image/png',
+        'X-One': 1,
+        Date: 'now',
+        'WWW-Authenticate': 'Basic',
+      },
+      multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'] },
+      body: Buffer.from([1, 2, 255]).toString('base64'),
+      isBase64Encoded: true,
+    });
+    const response = await fetch(`${gateway.url}/review/${review}`);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('x-one')).toBe('1');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(response.headers.get('www-authenticate')).toBeNull();
+    expect(response.headers.get('x-amzn-remapped-www-authenticate')).toBe('Basic');
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array([1, 2, 255]));
+  });
+
+  test.each([204, 304])('%i has no body', async (statusCode) => {
+    handlers['get-review'] = () => ({ statusCode, body: 'dropped' });
+    const response = await fetch(`${gateway.url}/review/${review}`);
+    expect(response.status).toBe(statusCode);
+    expect(await response.text()).toBe('');
+  });
+
+  test.each<[string, Handler]>([
+    ['throws', () => Promise.reject(new Error('broken'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('broken');
+      },
+    ],
+    ['returns nothing', () => undefined],
+    ['returns no status', () => ({ body: '{}' })],
+    ['returns an object for a body', () => ({ statusCode: 200, body: {} })],
+    [
+      'returns an impossible header',
+      () => ({ statusCode: 200, headers: { 'a b': 'c' }, body: '' }),
+    ],
+  ])('is 502 if the handler %s', async (_, handler) => {
+    handlers['get-review'] = handler;
+    const response = await fetch(`${gateway.url}/review/${review}`);
+    expect(response.status).toBe(502);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toMatchObject({ error: 'server_error' });
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  test('is 503 if the handler takes too long', async () => {
+    handlers['get-review'] = () => new Promise(() => {});
+    const response = await fetch(`${gateway.url}/review/${review}`);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ error: 'service_unavailable' });
+  });
+
+  test('shares a connection with the next', async () => {
+    const get = 'GET /ws/1/review HTTP/1.1\r\nHost: a\r\n';
+    const answer = await raw(`${get}\r\n${get}Connection: close\r\n\r\n`);
+    expect(answer.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
+  });
+});
+
+test('stops once the requests in flight are answered', async () => {
+  let started = () => {};
+  const inFlight = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  let finish = (_: unknown) => {};
+  const own = await startGateway({
+    port: 0,
+    load: async () => () => {
+      started();
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    },
+  });
+  const response = fetch(`${own.url}/review`);
+  await inFlight;
+  const stopped = own.stop();
+  await expect(fetch(`${own.url}/review`)).rejects.toThrow();
+  finish({ statusCode: 200, body: '{}' });
+  expect((await response).status).toBe(200);
+  await stopped;
+});
+
+test('says which port is taken', async () => {
+  await expect(startGateway({ port, load: async () => succeed })).rejects.toThrow(
+    `port ${port} is in use`,
+  );
+});

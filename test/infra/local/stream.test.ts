@@ -1,0 +1,283 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import {
+  clientOptions,
+  createTable,
+  type Database,
+  startDatabase,
+} from '../../../infra/local/database.ts';
+import { followStream, type Stream } from '../../../infra/local/stream.ts';
+
+type Consume = (event: DynamoDBStreamEvent) => unknown;
+
+const TableName = 'reviews';
+const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+
+let folder: string;
+let file: string;
+let database: Database;
+let streamArn: string;
+let table: DynamoDBDocumentClient;
+let stream: Stream | undefined;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'stream-test-'));
+  file = join(folder, 'dynamodb.sqlite');
+  await start();
+  logged.mockClear();
+});
+
+afterEach(async () => {
+  await stream?.stop();
+  stream = undefined;
+  await stopDatabase();
+  rmSync(folder, { recursive: true });
+});
+
+afterAll(() => logged.mockRestore());
+
+async function start(): Promise<void> {
+  database = await startDatabase({ file });
+  streamArn = await createTable(database.endpoint, TableName);
+  table = DynamoDBDocumentClient.from(new DynamoDBClient(clientOptions(database.endpoint)));
+}
+
+async function stopDatabase(): Promise<void> {
+  table.destroy();
+  await database.stop();
+}
+
+async function follow(consumers: Record<string, Consume>): Promise<Stream> {
+  stream = await followStream({
+    endpoint: database.endpoint,
+    streamArn,
+    file,
+    consumers: Object.keys(consumers).map((operation) => ({ operation, sortKeys: ['REVIEW'] })),
+    load: async (operation) => (event) => consumers[operation]?.(event as DynamoDBStreamEvent),
+  });
+  return stream;
+}
+
+async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> {
+  await table.send(new PutCommand({ TableName, Item: { pk, sk, rating } }));
+}
+
+async function putMany(count: number, from = 0): Promise<string[]> {
+  const names = Array.from({ length: count }, (_, i) => `n${from + i}`);
+  for (const name of names) await put(name);
+  return names;
+}
+
+function namesIn(records: DynamoDBRecord[]): string[] {
+  return records.map(({ dynamodb }) => dynamodb?.Keys?.pk?.S ?? '');
+}
+
+function records(): number {
+  const engine = new DatabaseSync(file, { readOnly: true });
+  const [row] = engine.prepare('SELECT count(*) AS n FROM _stream_records').all();
+  engine.close();
+  return Number(row?.n);
+}
+
+test('hands on what changed, as Lambda does, and nothing that is not asked for', async () => {
+  const seen: DynamoDBRecord[] = [];
+  const { idle } = await follow({ feed: ({ Records }) => void seen.push(...Records) });
+  await put('a');
+  await put('a', 'VOTE#1');
+  await put('a');
+  await put('a', 'REVIEW', 2);
+  await table.send(new DeleteCommand({ TableName, Key: { pk: 'a', sk: 'REVIEW' } }));
+  await idle();
+
+  const Keys = { pk: { S: 'a' }, sk: { S: 'REVIEW' } };
+  const one = { ...Keys, rating: { N: '1' } };
+  const two = { ...Keys, rating: { N: '2' } };
+  expect(seen).toMatchObject([
+    {
+      eventName: 'INSERT',
+      eventSource: 'aws:dynamodb',
+      dynamodb: {
+        Keys,
+        NewImage: one,
+        SequenceNumber: '1',
+        ApproximateCreationDateTime: expect.any(Number),
+      },
+    },
+    { eventName: 'MODIFY', dynamodb: { Keys, OldImage: one, NewImage: two } },
+    { eventName: 'REMOVE', dynamodb: { Keys, OldImage: two } },
+  ]);
+});
+
+test('keeps the order, in batches of up to 100', async () => {
+  const names = await putMany(250);
+  const batches: string[][] = [];
+  const { idle } = await follow({ feed: ({ Records }) => void batches.push(namesIn(Records)) });
+  await idle();
+  expect(batches.map((batch) => batch.length)).toEqual([100, 100, 50]);
+  expect(batches.flat()).toEqual(names);
+});
+
+test('repeats a batch that throws, and logs it once', async () => {
+  const names = await putMany(3);
+  let attempts = 0;
+  const seen: string[] = [];
+  const { idle } = await follow({
+    feed: ({ Records }) => {
+      if (++attempts <= 3) throw new Error('not yet');
+      seen.push(...namesIn(Records));
+    },
+  });
+  await idle();
+  expect(seen).toEqual(names);
+  expect(logged).toHaveBeenCalledTimes(1);
+});
+
+test('goes on from the first record that failed', async () => {
+  const names = await putMany(6);
+  const batches: string[][] = [];
+  const { idle } = await follow({
+    feed: ({ Records }) => {
+      batches.push(namesIn(Records));
+      const failed = batches.length > 2 ? [] : [...Records.slice(4), ...Records.slice(2, 3)];
+      return {
+        batchItemFailures: failed.map(({ dynamodb }) => ({
+          itemIdentifier: dynamodb?.SequenceNumber,
+        })),
+      };
+    },
+  });
+  await idle();
+  expect(batches).toEqual([names, names.slice(2), names.slice(4)]);
+});
+
+test('takes an unknown record id for a failure of all', async () => {
+  const names = await putMany(2);
+  const batches: string[][] = [];
+  const { idle } = await follow({
+    feed: ({ Records }) => {
+      batches.push(namesIn(Records));
+      return { batchItemFailures: batches.length > 1 ? [] : [{ itemIdentifier: '99' }] };
+    },
+  });
+  await idle();
+  expect(batches).toEqual([names, names]);
+});
+
+test('does not let one consumer wait for another, and keeps what only one has seen', async () => {
+  const names = await putMany(150);
+  const fed: string[] = [];
+  let broken = true;
+  const erased: string[] = [];
+  const { idle } = await follow({
+    feed: ({ Records }) => void fed.push(...namesIn(Records)),
+    eraser: ({ Records }) => {
+      if (broken) throw new Error('not yet');
+      erased.push(...namesIn(Records));
+    },
+  });
+  while (fed.length < names.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(records()).toBe(150);
+  broken = false;
+  await idle();
+  expect(fed).toEqual(names);
+  expect(erased).toEqual(names);
+  expect(records()).toBe(1);
+});
+
+test('forgets what is done, and the numbering goes on', async () => {
+  const numbers: number[] = [];
+  const { idle } = await follow({
+    feed: ({ Records }) =>
+      void numbers.push(...Records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber))),
+  });
+  for (let from = 0; from < 60; from += 20) {
+    await putMany(20, from);
+    await idle();
+    expect(records()).toBe(1);
+  }
+  expect(numbers).toEqual(Array.from({ length: 60 }, (_, i) => i + 1));
+});
+
+test('writes never fail while records are removed', async () => {
+  const { idle, poke } = await follow({ feed: () => undefined });
+  for (let round = 0; round < 20; round++) {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => put(`${round}-${i}`).then(poke)));
+  }
+  await idle();
+  expect(records()).toBe(1);
+});
+
+test('resumes after a restart with all that was not done', async () => {
+  const before: string[] = [];
+  const { idle } = await follow({ feed: ({ Records }) => void before.push(...namesIn(Records)) });
+  const names = await putMany(30);
+  await idle();
+  await stream?.stop();
+  names.push(...(await putMany(120, 30)));
+  await stopDatabase();
+  await start();
+
+  const after: string[] = [];
+  await (await follow({ feed: ({ Records }) => void after.push(...namesIn(Records)) })).idle();
+  // The last one done is kept for the numbering, so it comes again.
+  expect(after).toEqual(names.slice(29));
+  expect([...before, ...after.slice(1)]).toEqual(names);
+});
+
+test('stops in the middle of a failure, and loses nothing', async () => {
+  const names = await putMany(3);
+  await follow({ feed: () => Promise.reject(new Error('never')) });
+  await stream?.stop();
+  expect(records()).toBe(3);
+
+  const seen: string[] = [];
+  await (await follow({ feed: ({ Records }) => void seen.push(...namesIn(Records)) })).idle();
+  expect(seen).toEqual(names);
+});
+
+test('notices a write by itself, and at once when poked', async () => {
+  const seen: string[] = [];
+  const { idle, poke } = await follow({
+    feed: ({ Records }) => void seen.push(...namesIn(Records)),
+  });
+  await idle();
+  await put('unannounced');
+  const deadline = Date.now() + 5_000;
+  while (seen.length < 1 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(seen).toEqual(['unannounced']);
+  await put('announced');
+  poke();
+  while (seen.length < 2 && Date.now() < deadline)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(seen).toEqual(['unannounced', 'announced']);
+});
+
+test('outlives a pause of the engine', async () => {
+  const seen: string[] = [];
+  const { idle } = await follow({ feed: ({ Records }) => void seen.push(...namesIn(Records)) });
+  await put('a');
+  await idle();
+  process.kill(database.pid, 'SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  process.kill(database.pid, 'SIGCONT');
+  await put('b');
+  await idle();
+  expect(seen).toEqual(['a', 'b']);
+});
+
+test('refuses to start without a consumer', async () => {
+  const load = async () => {
+    throw new Error('functions/feed.ts is missing');
+  };
+  const consumers = [{ operation: 'feed', sortKeys: ['REVIEW'] }];
+  await expect(
+    followStream({ endpoint: database.endpoint, streamArn, consumers, load }),
+  ).rejects.toThrow('functions/feed.ts is missing');
+});
