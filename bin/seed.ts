@@ -1,4 +1,5 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { appliedItem, countedAs } from '../shared/feed/feed.ts';
 import { rebuildTotals } from '../shared/feed/rebuild.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
@@ -6,9 +7,9 @@ import { licenses } from '../shared/review/licenses.ts';
 import type { Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-repository.ts';
 import { revisionOf } from '../shared/review/revision.ts';
-import { batchWrite } from '../shared/table/batch.ts';
 import { TableName, table } from '../shared/table/client.ts';
 import { claimKey, entityKey, revisionKey } from '../shared/table/keys.ts';
+import { transact } from '../shared/table/transact.ts';
 import { userItem } from '../shared/user/user-repository.ts';
 import { tally, type Vote } from '../shared/vote/vote.ts';
 import { voteItem } from '../shared/vote/vote-repository.ts';
@@ -24,8 +25,6 @@ const words =
   chapter river silence opening honest bright uneven patient careful early later second whole small strange`.split(
     /\s+/,
   );
-
-type Put = { put: object };
 
 /** An account in the making, and what its reviews add to it. */
 interface Author {
@@ -78,7 +77,7 @@ export async function seed(options: {
     return [author, subject];
   }
 
-  function makeReview(): Put[] {
+  function makeReview(): object[] {
     const [author, subject] = claim();
     const time = new Date(from + Math.floor(random() * (to - from))).toISOString();
     const hasText = random() < 0.8;
@@ -113,11 +112,13 @@ export async function seed(options: {
 
     const { votes_positive, votes_negative } = review;
     const revision = { ...revisionOf(review), votes_positive, votes_negative };
+    const item = reviewItem(review);
     return [
-      { put: reviewItem(review) },
-      { put: { ...revisionKey(review.id, revision.id), ...revision } },
-      { put: { ...claimKey(author.id, subject.id), review_id: review.id } },
-      ...cast.map((vote) => ({ put: voteItem(vote) })),
+      item,
+      appliedItem({ pk: item.pk, version: review.version, counted: countedAs(item) }),
+      { ...revisionKey(review.id, revision.id), ...revision },
+      { ...claimKey(author.id, subject.id), review_id: review.id },
+      ...cast.map(voteItem),
     ];
   }
 
@@ -148,8 +149,8 @@ export async function seed(options: {
       made += size;
       show(made);
     }
-    await writeAll(subjects.map(({ id, counts }) => ({ put: { ...entityKey(id), ...counts } })));
-    await writeAll(authors.map((author, i) => ({ put: authorItem(author, i) })));
+    await writeAll(subjects.map(({ id, counts }) => ({ ...entityKey(id), ...counts })));
+    await writeAll(authors.map(authorItem));
   });
   const totals = await rebuildTotals();
   return { reviews: options.reviews, users: options.users, entities, votes, totals };
@@ -168,10 +169,12 @@ function authorItem({ id, karma, counts }: Author, i: number) {
   return { ...userItem(user), ...counts };
 }
 
-/** In parallel, as far as one process gains by it. */
-async function writeAll(puts: readonly Put[]): Promise<void> {
-  const share = Math.ceil(puts.length / 4);
-  await Promise.all([0, 1, 2, 3].map((i) => batchWrite(puts.slice(i * share, (i + 1) * share))));
+/** Transactions, because the embedded engine waits for the disk once for each, and for every item of a batch. */
+async function writeAll(items: readonly object[]): Promise<void> {
+  const chunks = Array.from({ length: Math.ceil(items.length / 100) }, (_, i) =>
+    items.slice(i * 100, (i + 1) * 100),
+  );
+  await Promise.all(chunks.map((chunk) => transact(chunk.map((Item) => ({ Put: { Item } })))));
 }
 
 /** The embedded engine slows down with every record in its stream; the totals are rebuilt anyway. */

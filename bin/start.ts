@@ -56,7 +56,9 @@ try {
 Its data is ${dynamodbEndpoint ? `at ${endpoint}` : kept}. Ctrl-C stops it.
 
 Try     curl ${url}/review/languages
-More    npm run admin -- --help   (makes users, access tokens and sample reviews)`);
+User    npm run admin -- user create --name Ann
+Client  npm run admin -- app create --owner <user id> --name Demo --desc Demo --website http://localhost --redirect-uri http://localhost/callback
+Token   npm run admin -- token issue --user <user id> --client <client id> --scope review,vote,user`);
 
   console.error(`Error: ${await failure}`);
   await stop();

@@ -43,7 +43,7 @@ export function forgetAt(): number {
 }
 
 /** Where an item counts, by its index attributes: see `Contribution`. */
-export function countedAs({ all, facet, kind }: Record<'all' | 'facet' | 'kind', unknown>) {
+export function countedAs({ all, facet, kind }: { all?: string; facet?: string; kind?: string }) {
   if (all === 'REVIEW') return `${facet}|${kind}`;
   return all === 'USER' ? 'USER' : null;
 }

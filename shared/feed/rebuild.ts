@@ -1,7 +1,7 @@
 import { DeleteCommand, PutCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { batchWrite, type Item } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import { appliedKey, type IndexAttributes, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
 import {
   type Amounts,
   appliedItem,
@@ -75,8 +75,7 @@ async function readAll(onProgress: (items: number) => void) {
       if (item.sk === appliedKey(item).sk) {
         applied.set(pk, { pk, version, counted: item.counted as string | null });
       } else {
-        const { all, facet, kind } = item;
-        actual.set(pk, { pk, version, counted: countedAs({ all, facet, kind }) });
+        actual.set(pk, { pk, version, counted: countedAs(item as IndexAttributes) });
       }
     }
     onProgress(actual.size);

@@ -36,6 +36,8 @@ export interface IndexAttributes {
   author?: string;
   date?: string;
   popularity_rank?: bigint;
+  /** Not a key, but in every entry: what a review has. */
+  kind?: string;
 }
 
 export function reviewKey(reviewId: string): Key {

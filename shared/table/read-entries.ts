@@ -10,7 +10,7 @@ export interface Partition {
 }
 
 /** An index entry: the keys of an item and the projected attributes. */
-export type Entry = Key & IndexAttributes & { user_id?: string; kind?: string };
+export type Entry = Key & IndexAttributes & { user_id?: string };
 
 /** Which entries to read of some partitions, merged into one order. */
 export interface Range {

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import type { Discovery } from '../../../infra/local/discovery.ts';
+import { startDatabase } from '../../../infra/local/database.ts';
+import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 
 interface Run {
   child: ChildProcess;
@@ -116,6 +117,35 @@ test('leaves no engine at SIGKILL, and starts again', async () => {
   await first.end;
   await until(() => !isAlive(engine_pid));
   expect(await languages(await start().url)).toHaveProperty('languages');
+});
+
+test('ends an engine that outlived its stack, before it starts its own', async () => {
+  const leftover = await startDatabase({ file: join(dataDir, 'dynamodb.sqlite') });
+  announce(dataDir, {
+    pid: 1,
+    engine_pid: leftover.pid,
+    url: null,
+    dynamodb_endpoint: leftover.endpoint,
+    table_name: 'reviews',
+  });
+  await start().url;
+  expect(isAlive(leftover.pid)).toBe(false);
+  expect(await leftover.failure).toContain('exit status 0');
+  await leftover.stop();
+});
+
+test('leaves a process alone that only has the number of an engine', async () => {
+  const other = spawn('sleep', ['60']);
+  announce(dataDir, {
+    pid: 1,
+    engine_pid: other.pid ?? null,
+    url: null,
+    dynamodb_endpoint: null,
+    table_name: 'reviews',
+  });
+  await start().url;
+  expect(isAlive(other.pid ?? null)).toBe(true);
+  other.kill();
 });
 
 test('ends if its engine does', async () => {

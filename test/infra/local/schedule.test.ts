@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { followClock } from '../../../infra/local/schedule.ts';
+
+const daily = { operation: 'sweep', hour: 0, minute: 15 };
+const runs: string[] = [];
+let broken = false;
+
+const sweep = (event: unknown) => {
+  if (broken) throw new Error('broken');
+  runs.push((event as { time: string }).time.slice(0, 16));
+};
+
+beforeEach(() => {
+  runs.length = 0;
+  broken = false;
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+  jest.useFakeTimers({ now: new Date('2026-11-20T22:00:30Z') });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+test('runs a job at the start, and then daily at its time', async () => {
+  const clock = await followClock([daily], async () => sweep);
+  await jest.advanceTimersByTimeAsync(48 * 3_600_000);
+  expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T00:15', '2026-11-22T00:15']);
+  await clock.stop();
+  await jest.advanceTimersByTimeAsync(48 * 3_600_000);
+  expect(runs).toHaveLength(3);
+});
+
+test('runs one late that was due while the machine slept', async () => {
+  const clock = await followClock([daily], async () => sweep);
+  await jest.advanceTimersByTimeAsync(0);
+  jest.setSystemTime(new Date('2026-11-21T09:00:00Z'));
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T09:01']);
+  await clock.stop();
+});
+
+test('tries a failed one again a minute later', async () => {
+  broken = true;
+  const clock = await followClock([daily], async () => sweep);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(runs).toEqual([]);
+  broken = false;
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(runs).toEqual(['2026-11-20T22:02']);
+  await clock.stop();
+});
