@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pageParameters } from '../shared/http/request.ts';
 import { presentUser } from '../shared/user/user.ts';
-import { listUsers } from '../shared/user/user-repository.ts';
+import { listUsers } from '../shared/user/user-list.ts';
 
 export const request = v.object({ query: v.object(pageParameters) });
 

@@ -12,7 +12,14 @@ export interface Route {
   access: Access;
   /** What it may do to the table: nothing, read, or read and write. */
   table: 'none' | 'read' | 'write';
+  /** The secrets it reads: see secrets.ts. */
+  secrets?: readonly Secret[];
+  /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
+  base?: '';
 }
+
+/** SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions; OIDC_CLIENT_SECRET is ours at the identity provider. */
+export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
 
 /** The stage of the REST API. With the version below it makes the base URL `…/ws/1` of the spec, section 9. */
 export const stage = 'ws';

@@ -11,6 +11,9 @@ import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 
+/** How long a step of the stop may take, in milliseconds. The gateway gives its requests five seconds. */
+const patience = 6_000;
+
 /** The service at work on this machine. */
 export interface Stack {
   /** The base URL. */
@@ -89,13 +92,16 @@ export async function startStack(options: {
   }
 }
 
+/** Whatever hangs or fails, the other steps have their turn. */
 async function undoAll(steps: (() => unknown)[]): Promise<void> {
   for (const step of steps.toReversed()) {
+    const over = new AbortController();
     try {
-      await step();
+      await Promise.race([step(), sleep(patience, undefined, over)]);
     } catch (error) {
-      // The others must have their turn.
       console.error('at the stop:', error);
+    } finally {
+      over.abort();
     }
   }
 }

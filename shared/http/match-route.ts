@@ -20,8 +20,8 @@ export function allowedMethods(path: string): string[] {
 }
 
 /** The full resource path of a route, below the stage: `/1/review/{review_id}`. */
-export function resourceOf({ path }: Route): string {
-  return version + path;
+export function resourceOf({ base = version, path }: Pick<Route, 'base' | 'path'>): string {
+  return base + path;
 }
 
 function matches(path: string): Match[] {

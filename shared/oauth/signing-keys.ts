@@ -1,11 +1,13 @@
+import { readSecret } from '../secrets.ts';
+
 /** The keys that credentials are made with: the first signs, all of them verify, so that a key can be replaced. */
 type Keys = readonly [Buffer, ...Buffer[]];
 
-let keys: Keys | undefined;
+let keys: Promise<Keys> | undefined;
 
-/** Reads SIGNING_KEYS once: base64url keys of at least 32 bytes, separated by commas. Throws when it is not set so. */
-export async function signingKeys(): Promise<Keys> {
-  keys ??= parse(process.env.SIGNING_KEYS ?? '');
+/** SIGNING_KEYS, read once: base64url keys of at least 32 bytes, separated by commas. Throws when it is not of this form. */
+export function signingKeys(): Promise<Keys> {
+  keys ??= readSecret('SIGNING_KEYS').then(parse);
   return keys;
 }
 

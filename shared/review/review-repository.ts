@@ -3,7 +3,15 @@ import * as v from 'valibot';
 import { accessDenied, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { claimKey, entityKey, type Key, reviewKey, revisionKey, userKey } from '../table/keys.ts';
+import {
+  claimKey,
+  entityKey,
+  type IndexAttributes,
+  type Key,
+  reviewKey,
+  revisionKey,
+  userKey,
+} from '../table/keys.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, type User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
@@ -133,7 +141,7 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
 }
 
 /** The item of a review. */
-export function reviewItem(review: Review): Key & Review {
+export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }
 

@@ -129,7 +129,7 @@ export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
 }
 
 /** The index attributes of a review, see table/keys.ts. */
-export function listedIn(review: Review): IndexAttributes & { kind?: Kind } {
+export function listedIn(review: Review): IndexAttributes {
   const { id, user_id, entity_id, published_on, popularity } = review;
   if (published_on === null || review.is_hidden) {
     return { author: `UNLISTED#${user_id}`, date: `${published_on ?? review.created}#${id}` };

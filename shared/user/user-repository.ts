@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { notFound } from '../errors.ts';
-import { readUsersTotal } from '../feed/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { userKey } from '../table/keys.ts';
-import { readEntries } from '../table/read-entries.ts';
 import { listedUser, parseUser, type User } from './user.ts';
 
 /** Throws ApiError 404. */
@@ -63,23 +61,4 @@ export async function insertUser(
 /** The item of a user that has just been created. Its `version` counts what matters to the totals: being there, or not. */
 export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
-}
-
-/** A page of all users in the order in which they came, and how many there are. */
-export async function listUsers(
-  limit: number,
-  offset: number,
-): Promise<{ count: number; users: User[] }> {
-  const [count, entries] = await Promise.all([
-    readUsersTotal(),
-    readEntries([{ scope: 'all', value: 'USER' }], {
-      order: 'date',
-      descending: false,
-      skip: offset,
-      take: limit,
-    }),
-  ]);
-  const ids = entries.map(({ pk }) => pk.slice('USER#'.length));
-  const users = await findUsers(ids);
-  return { count, users: ids.flatMap((id) => users.get(id) ?? []) };
 }
