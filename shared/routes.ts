@@ -15,7 +15,7 @@ export interface Route {
   /** The secrets it reads: see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
-  base?: '';
+  base?: string;
 }
 
 /** SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions; OIDC_CLIENT_SECRET is ours at the identity provider. */
