@@ -50,7 +50,7 @@ app
       const { Registration, presentApplication } = await import('../shared/oauth/application.ts');
       const { insertApplication } = await import('../shared/oauth/application-repository.ts');
       const registration = check(Registration, { ...rest, redirect_uri: redirectUri });
-      return presentApplication(await insertApplication(owner ?? '', registration));
+      return presentApplication(await insertApplication(owner ?? '', registration), true);
     }),
   );
 

@@ -1,15 +1,33 @@
-import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
 import { eraseRemains } from '../shared/review/erase.ts';
+import { eraseAccount } from '../shared/user/erase-account.ts';
 
-/** Takes away what deleted reviews have left behind, in the order of the stream and up to the first that fails. */
+/** Takes away what deleted accounts, reviews and applications leave behind, in the order of the stream and up to the first that fails. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
-  for (const { eventName, dynamodb } of Records) {
+  for (const record of Records) {
     try {
-      if (eventName === 'REMOVE') await eraseRemains(dynamodb?.Keys?.pk?.S ?? '');
+      await erase(record);
     } catch (error) {
       console.error(JSON.stringify({ message: 'Erasing failed', error: String(error) }));
-      return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] };
+      return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
     }
   }
   return { batchItemFailures: [] };
+}
+
+async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
+  const isRemoved = eventName === 'REMOVE';
+  const pk = dynamodb?.Keys?.pk?.S ?? '';
+  const id = pk.slice(pk.indexOf('#') + 1);
+  switch (dynamodb?.Keys?.sk?.S) {
+    case 'REVIEW':
+      if (isRemoved) await eraseRemains(pk);
+      return;
+    case 'APP':
+      if (isRemoved) await deleteGrantsOf(id);
+      return;
+    case 'USER':
+      if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);
+  }
 }

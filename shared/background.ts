@@ -14,7 +14,7 @@ export interface Schedule {
 /** What follows the table's stream. */
 export const consumers: readonly Consumer[] = [
   { operation: 'feed', sortKeys: ['REVIEW', 'USER'] },
-  { operation: 'eraser', sortKeys: ['REVIEW'] },
+  { operation: 'eraser', sortKeys: ['REVIEW', 'USER', 'APP'] },
 ];
 
 /** What runs once a day. A quarter past midnight no request of the day before is still in flight. */

@@ -22,6 +22,11 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError(400, 'invalid_request', message);
 }
 
+/** 400: the authorization code or refresh token is not good, or no longer (RFC 6749 section 5.2). */
+export function invalidGrant(message: string): ApiError {
+  return new ApiError(400, 'invalid_grant', message);
+}
+
 /** 401: there is no token. API Gateway says so first; this is for a handler that is called without it. */
 export function notAuthorized(): ApiError {
   return new ApiError(401, 'not_authorized', 'This request needs an access token', {

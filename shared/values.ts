@@ -22,6 +22,15 @@ export function oneOf<const T extends readonly string[]>(options: T) {
   return v.picklist(options, `must be one of ${options.join(', ')}`);
 }
 
+/** A list of some of these texts, separated by spaces or commas. */
+export function listOf<const T extends readonly string[]>(options: T) {
+  return v.pipe(
+    v.string(),
+    v.transform((list) => list.split(/[ ,]+/).filter((item) => item !== '')),
+    v.array(v.picklist(options, `may hold ${options.join(', ')}`)),
+  );
+}
+
 /** A UUID in any case; gives it in lower case. */
 export const Uuid = v.pipe(
   v.string('must be a UUID'),
@@ -41,4 +50,9 @@ export function canonicalUuid(sent: string): string | undefined {
     .replaceAll('-', '');
   if (!/^[\da-f]{32}$/.test(hex)) return undefined;
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Whether a URL stays on this machine (RFC 8252 section 7.3). */
+export function isLoopback({ hostname }: URL): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

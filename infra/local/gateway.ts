@@ -216,8 +216,11 @@ function checked(result: unknown): APIGatewayProxyResult {
   return result as APIGatewayProxyResult;
 }
 
-/** These a Lambda cannot set: API Gateway passes them on under another name. */
-const remapped = /^(connection|content-length|date|server|transfer-encoding|www-authenticate)$/i;
+/**
+ * These a Lambda cannot set: API Gateway passes them on under another name. It does so to WWW-Authenticate as well, which we
+ * keep, because clients that see it behave as RFC 6749 section 5.2 has it.
+ */
+const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
 
 function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'own'): void {
   const headers = Object.entries({ ...result.headers, ...result.multiValueHeaders });

@@ -3,13 +3,18 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { json } from './response.ts';
 
-/** Turns whatever an endpoint throws into a response in the error shape of decisions.md. */
-export function errorResponse(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+/**
+ * Turns whatever an endpoint throws into a response in the error shape of decisions.md; the OAuth endpoints have their own name for the
+ * description (RFC 6749 section 5.2).
+ */
+export function errorResponse(
+  description: 'description' | 'error_description' = 'description',
+): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
   return {
     onError(request) {
       const { requestId } = request.event.requestContext;
       const error = toApiError(request.error, requestId);
-      const body = { error: error.code, description: error.message };
+      const body = { error: error.code, [description]: error.message };
       request.response = json(
         error.status,
         error.status < 500 ? body : { ...body, request_id: requestId },

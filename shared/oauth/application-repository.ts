@@ -1,9 +1,47 @@
 import { randomBytes } from 'node:crypto';
-import { notFound } from '../errors.ts';
-import { applicationKey, userKey } from '../table/keys.ts';
-import { transact } from '../table/transact.ts';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import * as v from 'valibot';
+import { invalidToken, notFound } from '../errors.ts';
+import { batchGet, batchWrite } from '../table/batch.ts';
+import { TableName, table } from '../table/client.ts';
+import { applicationKey, type Key, userKey } from '../table/keys.ts';
+import { readEntries } from '../table/read-entries.ts';
+import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import type { Application, Registration } from './application.ts';
+import { Application, type Registration } from './application.ts';
+
+/** Undefined when there is none. */
+export async function findApplication(client_id: string): Promise<Application | undefined> {
+  const Key = applicationKey(client_id);
+  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  return Item && v.parse(Application, Item);
+}
+
+/** An application of this owner. Throws ApiError 404, also when it is another's. */
+export async function getOwnApplication(client_id: string, user_id: string): Promise<Application> {
+  const application = await findApplication(client_id);
+  if (application?.user_id !== user_id) throw notFound('Application');
+  return application;
+}
+
+/** The applications with these ids, by id. At most 100 distinct ids. */
+export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
+  const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
+  const applications = [...items.values()].map((item) => v.parse(Application, item));
+  return new Map(applications.map((application) => [application.client_id, application]));
+}
+
+/** A user's own applications, oldest first. */
+export async function listApplications(user_id: string): Promise<Application[]> {
+  const ids = (await ownedEntries(user_id)).map(({ pk }) => pk.slice('APP#'.length));
+  const applications: Application[] = [];
+  for (let start = 0; start < ids.length; start += 100) {
+    const chunk = ids.slice(start, start + 100);
+    const found = await findApplications(chunk);
+    applications.push(...chunk.flatMap((id) => found.get(id) ?? []));
+  }
+  return applications;
+}
 
 /** Registers an application of this user. Throws ApiError 404 when there is no such user. */
 export async function insertApplication(
@@ -20,12 +58,7 @@ export async function insertApplication(
   await transact([
     {
       Put: {
-        Item: {
-          ...applicationKey(application.client_id),
-          author: `OWNER#${user_id}`,
-          date: `${application.created}#${application.client_id}`,
-          ...application,
-        },
+        Item: applicationItem(application),
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },
@@ -35,4 +68,89 @@ export async function insertApplication(
     },
   ]);
   return application;
+}
+
+/** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's. */
+export async function updateApplication(
+  client_id: string,
+  user_id: string,
+  registration: Registration,
+): Promise<void> {
+  await replaceApplication(client_id, user_id, registration);
+}
+
+/** Makes a new secret; the old one is refused from now on. Throws ApiError 404 when it is not this owner's. */
+export async function rotateSecret(client_id: string, user_id: string): Promise<void> {
+  await replaceApplication(client_id, user_id, { secret_id: randomBytes(16).toString('hex') });
+}
+
+/**
+ * Deletes an application and revokes all that was granted to it. A grant of the last second may be found only by the eraser, which does
+ * the same again. Throws ApiError 404 when it is not this owner's.
+ */
+export async function deleteApplication(client_id: string, user_id: string): Promise<void> {
+  await transact([
+    {
+      Delete: {
+        Key: applicationKey(client_id),
+        ConditionExpression: 'user_id = :user_id',
+        ExpressionAttributeValues: { ':user_id': user_id },
+      },
+      otherwise: notFound('Application'),
+    },
+  ]);
+  await deleteGrantsOf(client_id);
+}
+
+/** Revokes all that users have granted to an application. */
+export async function deleteGrantsOf(client_id: string): Promise<void> {
+  const entries = await readEntries([{ scope: 'author', value: `CLIENT#${client_id}` }], {
+    order: 'date',
+    descending: false,
+    skip: 0,
+    take: Number.MAX_SAFE_INTEGER,
+  });
+  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+}
+
+async function replaceApplication(
+  client_id: string,
+  user_id: string,
+  change: Partial<Application>,
+): Promise<void> {
+  await retryStale(async () => {
+    const before = await getOwnApplication(client_id, user_id);
+    await transact([
+      {
+        Put: {
+          Item: applicationItem({ ...before, ...change }),
+          ConditionExpression: 'secret_id = :secret_id',
+          ExpressionAttributeValues: { ':secret_id': before.secret_id },
+        },
+      },
+      {
+        ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
+        otherwise: invalidToken(),
+      },
+    ]);
+  });
+}
+
+function ownedEntries(user_id: string): Promise<Key[]> {
+  return readEntries([{ scope: 'author', value: `OWNER#${user_id}` }], {
+    order: 'date',
+    descending: false,
+    skip: 0,
+    take: Number.MAX_SAFE_INTEGER,
+  });
+}
+
+function applicationItem(application: Application) {
+  const { client_id, user_id, created } = application;
+  return {
+    ...applicationKey(client_id),
+    author: `OWNER#${user_id}`,
+    date: `${created}#${client_id}`,
+    ...application,
+  };
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Text } from '../values.ts';
+import { isLoopback, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 
 /** A registered application, as it is stored. */
@@ -34,10 +34,13 @@ export const Registration = v.object({
 });
 export type Registration = v.InferOutput<typeof Registration>;
 
-/** The Application of spec section 2. */
-export async function presentApplication(application: Application) {
-  const { secret_id, created: _, ...shown } = application;
-  return { ...shown, client_secret: await clientSecret(application.client_id, secret_id) };
+/** The Application of spec section 2; its secret only for whom it is meant. */
+export async function presentApplication(
+  { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
+  isSecretShown: boolean,
+) {
+  const client_secret = isSecretShown ? await clientSecret(client_id, secret_id) : null;
+  return { name, desc, website, redirect_uri, client_id, client_secret, user_id };
 }
 
 function isWebsite(text: string): boolean {
@@ -49,8 +52,7 @@ function isWebsite(text: string): boolean {
 function isRedirectUri(text: string): boolean {
   const url = parseUrl(text);
   if (!url || text.includes('#') || url.username !== '' || url.password !== '') return false;
-  const isLoopback = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
 /** URL.parse forgives spaces and control characters by leaving them out; we do not. */

@@ -1,21 +1,26 @@
-import { randomBytes } from 'node:crypto';
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
+import { type ApiError, invalidGrant, notFound } from '../errors.ts';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { applicationKey, between, grantKey, userKey } from '../table/keys.ts';
-import { transact } from '../table/transact.ts';
+import { applicationKey, between, grantKey, type Key, userKey } from '../table/keys.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import type { TokenContent } from './credentials.ts';
+import { type AuthorizationCode, findCode, redeemed } from './authorization-repository.ts';
+import { openToken, type TokenContent } from './credentials.ts';
 import { Grant } from './grant.ts';
+
+/** A client that lost the answer to a refresh may ask again for so long (decisions.md). */
+const repeatMilliseconds = 30_000;
 
 /** The grant that a token belongs to, unless it has been revoked. Half a read unit: an answer may be a moment old. */
 export async function findGrant(
   token: Pick<TokenContent, 'user_id' | 'client_id' | 'grant_id'>,
+  { consistent = false } = {},
 ): Promise<Grant | undefined> {
   const Key = grantKey(token.user_id, token.client_id, token.grant_id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key }));
+  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: consistent }));
   return Item && v.parse(Grant, Item);
 }
 
@@ -23,62 +28,159 @@ export async function findGrant(
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
 ): Promise<Grant> {
-  const { user_id, client_id, scopes } = asked;
-  const grant: Grant = {
-    grant_id: randomBytes(16).toString('hex'),
-    user_id,
-    client_id,
-    scopes,
-    created: new Date().toISOString(),
-    generation: 0,
-  };
-  await transact([
-    { Put: { Item: grantItem(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
-    {
-      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
-      otherwise: notFound('User'),
-    },
-    {
-      ConditionCheck: {
-        Key: applicationKey(client_id),
-        ConditionExpression: 'attribute_exists(pk)',
-      },
-      otherwise: notFound('Application'),
-    },
-  ]);
+  const grant = newGrant({ ...asked, grant_id: randomBytes(16).toString('hex') });
+  await transact(grantWrites(grant));
   return grant;
 }
 
-/** Revokes all that a user has granted to an application; gives the number of grants. */
-export async function deleteGrants(userId: string, clientId: string): Promise<number> {
-  const { pk, sk } = grantKey(userId, clientId, '');
-  let revoked = 0;
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ...between(sk) },
-        ConsistentRead: true,
-        Limit: 250,
-        ExclusiveStartKey,
-      }),
-    );
-    const grants = page.Items ?? [];
-    await batchWrite(grants.map((grant) => ({ delete: { pk: grant.pk, sk: grant.sk } })));
-    revoked += grants.length;
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return revoked;
+/**
+ * Redeems an authorization code, once: whoever comes second ends the grant (RFC 6749 section 4.1.2). Throws ApiError 400
+ * `invalid_grant` whenever the code is not good for this client, redirect URI and verifier.
+ */
+export async function redeemCode(
+  code: string,
+  client_id: string,
+  redirect_uri: string,
+  code_verifier: string | undefined,
+): Promise<Grant> {
+  const content = await openToken('code', code);
+  if (content?.client_id !== client_id) throw invalidGrant('code is not valid');
+  return retryStale(async () => {
+    const stored = await findCode(code);
+    if (!stored) throw invalidGrant('code is not valid');
+    if (stored.redirect_uri !== redirect_uri) {
+      throw invalidGrant('redirect_uri must be the one that the code was asked for');
+    }
+    if (!isVerified(stored, code_verifier)) throw invalidGrant('code_verifier does not match');
+    if (stored.is_redeemed) {
+      await deleteGrant(stored);
+      throw invalidGrant('code has been used before, so what it granted is revoked');
+    }
+    if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
+    const grant = newGrant(stored);
+    await transact([redeemed(code), ...grantWrites(grant, invalidGrant('code is not valid'))]);
+    return grant;
+  });
+}
+
+/**
+ * Replaces a refresh token: gives the grant in its new generation. The token just before may be repeated for 30 s and leads
+ * to the same generation; any other that has been replaced ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
+ * `invalid_grant`.
+ */
+export async function rotateRefreshToken(refresh_token: string, client_id: string): Promise<Grant> {
+  const token = await openToken('refresh', refresh_token);
+  if (token?.client_id !== client_id) throw invalidGrant('refresh_token is not valid');
+  return retryStale(async () => {
+    const grant = await findGrant(token, { consistent: true });
+    if (!grant || token.generation > grant.generation) {
+      throw invalidGrant('refresh_token is not valid, or access has been revoked');
+    }
+    if (token.generation === grant.generation) {
+      const next = {
+        ...grant,
+        generation: grant.generation + 1,
+        renewed: new Date().toISOString(),
+      };
+      await transact([
+        {
+          Put: {
+            Item: grantItem(next),
+            ConditionExpression: 'generation = :generation',
+            ExpressionAttributeValues: { ':generation': grant.generation },
+          },
+        },
+      ]);
+      return next;
+    }
+    const isRepeat =
+      token.generation === grant.generation - 1 &&
+      Date.now() - Date.parse(grant.renewed) <= repeatMilliseconds;
+    if (isRepeat) return grant;
+    await deleteGrant(grant);
+    throw invalidGrant('refresh_token has been used before, so access is revoked');
+  });
+}
+
+/** All that a user has granted, or has granted to one application; oldest first. */
+export async function listGrants(userId: string, clientId?: string): Promise<Grant[]> {
+  const { pk } = userKey(userId);
+  const prefix = clientId === undefined ? 'GRANT#' : grantKey(userId, clientId, '').sk;
+  const pages = paginateQuery(
+    { client: table, pageSize: 1000 },
+    {
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': pk, ...between(prefix) },
+      ConsistentRead: true,
+    },
+  );
+  const grants: Grant[] = [];
+  for await (const { Items = [] } of pages) {
+    grants.push(...Items.map((item) => v.parse(Grant, item)));
+  }
+  return grants.sort((a, b) => (a.created < b.created ? -1 : 1));
+}
+
+/** Revokes what a user has granted, to one application or to all; gives the number of grants. */
+export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
+  const grants = await listGrants(userId, clientId);
+  await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+  return grants.length;
+}
+
+/** Revokes one grant: its tokens are refused from now on. */
+export async function deleteGrant(
+  grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>,
+): Promise<void> {
+  await batchWrite([{ delete: keyOf(grant) }]);
+}
+
+function newGrant({
+  user_id,
+  client_id,
+  grant_id,
+  scopes,
+}: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+  const now = new Date().toISOString();
+  return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
+}
+
+function grantWrites(grant: Grant, otherwise?: ApiError): Write[] {
+  return [
+    { Put: { Item: grantItem(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
+    {
+      ConditionCheck: { Key: userKey(grant.user_id), ConditionExpression: isAlive },
+      otherwise: otherwise ?? notFound('User'),
+    },
+    {
+      ConditionCheck: {
+        Key: applicationKey(grant.client_id),
+        ConditionExpression: 'attribute_exists(pk)',
+      },
+      otherwise: otherwise ?? notFound('Application'),
+    },
+  ];
 }
 
 function grantItem(grant: Grant) {
-  const { user_id, client_id, grant_id, created } = grant;
   return {
-    ...grantKey(user_id, client_id, grant_id),
-    author: `CLIENT#${client_id}`,
-    date: `${created}#${grant_id}`,
+    ...keyOf(grant),
+    author: `CLIENT#${grant.client_id}`,
+    date: `${grant.created}#${grant.grant_id}`,
     ...grant,
   };
+}
+
+function keyOf(grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>): Key {
+  return grantKey(grant.user_id, grant.client_id, grant.grant_id);
+}
+
+/** RFC 7636 section 4.6; without a challenge a verifier proves nothing, and points at an attack (RFC 9700 section 4.8.2). */
+function isVerified({ code_challenge }: AuthorizationCode, verifier: string | undefined): boolean {
+  if (code_challenge === null || verifier === undefined) {
+    return code_challenge === null && verifier === undefined;
+  }
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  return timingSafeEqual(Buffer.from(challenge), Buffer.from(code_challenge));
 }

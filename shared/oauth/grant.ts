@@ -11,6 +11,8 @@ export const Grant = v.object({
   scopes: v.array(v.picklist(['review', 'vote', 'user'])),
   /** ISO 8601. */
   created: v.string(),
+  /** When its refresh token was last replaced; ISO 8601. */
+  renewed: v.string(),
   /** How many times its refresh token has been replaced. */
   generation: v.number(),
 });
@@ -19,15 +21,23 @@ export type Grant = v.InferOutput<typeof Grant>;
 /** Seconds that an access token lives unless asked otherwise. */
 export const accessTokenLifetime = 3600;
 
-/** The token response of spec section 5. `expires_in` is in seconds. */
-export async function tokenResponse(grant: Grant, expires_in = accessTokenLifetime) {
-  const expires_at = Math.floor(Date.now() / 1000) + expires_in;
+/**
+ * The token response of spec section 5; times in seconds. One generation of a grant always has the same tokens, so that a
+ * client which lost the answer gets them again.
+ */
+export async function tokenResponse(grant: Grant, lifetime = accessTokenLifetime) {
+  const expires_at = Math.floor(Date.parse(grant.renewed) / 1000) + lifetime;
   return {
     access_token: await sealToken('access', { ...grant, expires_at }),
     token_type: 'Bearer',
-    expires_in,
-    refresh_token: await sealToken('refresh', { ...grant, expires_at: 0 }),
+    expires_in: expires_at - Math.floor(Date.now() / 1000),
+    refresh_token: await refreshToken(grant),
   };
+}
+
+/** The refresh token that is good now. */
+export function refreshToken(grant: Grant): Promise<string> {
+  return sealToken('refresh', { ...grant, expires_at: 0 });
 }
 
 /** Whether the grant allows what needs `scope`. */

@@ -1,4 +1,4 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { appliedKey } from '../table/keys.ts';
@@ -8,21 +8,18 @@ import { appliedKey } from '../table/keys.ts';
  * repeated. What the feed has applied stays: it expires by itself.
  */
 export async function eraseRemains(pk: string): Promise<void> {
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': pk },
-        ConsistentRead: true,
-        ProjectionExpression: 'pk, sk',
-        Limit: 250,
-        ExclusiveStartKey,
-      }),
-    );
+  const pages = paginateQuery(
+    { client: table, pageSize: 250 },
+    {
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': pk },
+      ConsistentRead: true,
+      ProjectionExpression: 'pk, sk',
+    },
+  );
+  for await (const { Items = [] } of pages) {
     const remains = Items.filter(({ sk }) => sk !== appliedKey({ pk }).sk);
-    await batchWrite(remains.map((item) => ({ delete: { pk, sk: item.sk } })));
-    ExclusiveStartKey = LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+    await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
+  }
 }

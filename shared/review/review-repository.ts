@@ -111,18 +111,15 @@ export async function updateReview(
 export async function deleteReview(id: string, userId: string): Promise<void> {
   await retryStale(async () => {
     const review = await getOwnReview(id, userId);
-    await transact([
-      {
-        Delete: {
-          Key: reviewKey(id),
-          ConditionExpression: '#version = :version',
-          ExpressionAttributeNames: { '#version': 'version' },
-          ExpressionAttributeValues: { ':version': review.version },
-        },
-      },
-      { Delete: { Key: claimKey(userId, review.entity_id) } },
-      ...countWrites(review, undefined),
-    ]);
+    await transact([...removal(review), ...countWrites(review, undefined)]);
+  });
+}
+
+/** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
+export async function eraseReview(id: string): Promise<void> {
+  await retryStale(async () => {
+    const review = await findReview(id);
+    if (review) await transact([...removal(review), ...entityWrites(review, undefined)]);
   });
 }
 
@@ -189,30 +186,43 @@ function replaceReview(before: Review, after: Review): Write {
   };
 }
 
+/** Deletes exactly this state of a review, and its claim. */
+function removal({ id, user_id, entity_id, version }: Review): Write[] {
+  return [
+    {
+      Delete: {
+        Key: reviewKey(id),
+        ConditionExpression: '#version = :version',
+        ExpressionAttributeNames: { '#version': 'version' },
+        ExpressionAttributeValues: { ':version': version },
+      },
+    },
+    { Delete: { Key: claimKey(user_id, entity_id) } },
+  ];
+}
+
 /** What a change of a review does to its author, who must still be there, and to its entity. */
 function countWrites(
   before: Review | undefined,
   after: Review | undefined,
   otherwise = invalidToken(),
 ): Write[] {
-  const { user_id, entity_id, popularity } = (after ?? before) as Review;
-  const changes = countChanges(before, after);
+  const { user_id, popularity } = (after ?? before) as Review;
   const karma = after === undefined ? -popularity : 0;
-  const author = { ...changes.author, ...(karma !== 0 && { karma }) };
+  const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
+  const Key = userKey(user_id);
   return [
-    Object.keys(author).length > 0
-      ? {
-          Update: { ...add(userKey(user_id), author), ConditionExpression: isAlive },
-          otherwise,
-        }
-      : {
-          ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
-          otherwise,
-        },
-    ...(Object.keys(changes.entity).length > 0
-      ? [{ Update: add(entityKey(entity_id), changes.entity) }]
-      : []),
+    Object.keys(counts).length > 0
+      ? { Update: { ...add(Key, counts), ConditionExpression: isAlive }, otherwise }
+      : { ConditionCheck: { Key, ConditionExpression: isAlive }, otherwise },
+    ...entityWrites(before, after),
   ];
+}
+
+function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
+  const { entity_id } = (after ?? before) as Review;
+  const counts = countChanges(before, after).entity;
+  return Object.keys(counts).length > 0 ? [{ Update: add(entityKey(entity_id), counts) }] : [];
 }
 
 function pickReviews(

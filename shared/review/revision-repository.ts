@@ -1,4 +1,4 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { TableName, table } from '../table/client.ts';
@@ -19,31 +19,25 @@ export async function getRevision(reviewId: string, n: number): Promise<Revision
  * JSON, the oldest are left out; each can still be read by its number.
  */
 export async function listRevisions(reviewId: string, maxBytes = 5_000_000): Promise<Revision[]> {
+  const pages = paginateQuery(
+    { client: table, pageSize: 1000 },
+    {
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': revisionKey(reviewId, 1).pk, ...between('REVISION#') },
+      ConsistentRead: true,
+      ScanIndexForward: false,
+    },
+  );
   const revisions: Revision[] = [];
   let bytes = 0;
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: {
-          ':pk': revisionKey(reviewId, 1).pk,
-          ...between('REVISION#'),
-        },
-        ConsistentRead: true,
-        ScanIndexForward: false,
-        Limit: 1000,
-        ExclusiveStartKey,
-      }),
-    );
-    for (const item of page.Items ?? []) {
+  for await (const { Items = [] } of pages) {
+    for (const item of Items) {
       const revision = v.parse(Revision, item);
       bytes += Buffer.byteLength(JSON.stringify(revision));
       if (bytes > maxBytes) return revisions;
       revisions.push(revision);
     }
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  }
   return revisions;
 }

@@ -14,6 +14,9 @@
  * | daily votes | USER#<id>      | VOTES#<yyyy-mm-dd>         | all VOTES → date                                        |
  * | grant       | USER#<id>      | GRANT#<client>#<grant id>  | author CLIENT#<client> → date                           |
  * | application | APP#<client>   | APP                        | author OWNER#<user> → date                              |
+ * | code        | CODE#<sha-256> | CODE                       |                                                         |
+ * | request     | REQUEST#<id>   | REQUEST                    | an authorization request that waits for its user        |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
  * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
  * | totals      | FEED           | TOTAL, TOTAL#<facet>, USERS | derived from the stream, see feed/feed.ts              |
  * | applied     | that of a review or user | FEED             | what the totals hold of it                              |
@@ -75,6 +78,20 @@ export function grantKey(userId: string, clientId: string, grantId: string): Key
 
 export function applicationKey(clientId: string): Key {
   return { pk: `APP#${clientId}`, sk: 'APP' };
+}
+
+/** `sha256` is the hexadecimal hash of the authorization code. */
+export function codeKey(sha256: string): Key {
+  return { pk: `CODE#${sha256}`, sk: 'CODE' };
+}
+
+export function authorizationRequestKey(id: string): Key {
+  return { pk: `REQUEST#${id}`, sk: 'REQUEST' };
+}
+
+/** `sha256` is the hexadecimal hash of issuer and subject. */
+export function identityKey(sha256: string): Key {
+  return { pk: `IDENTITY#${sha256}`, sk: 'IDENTITY' };
 }
 
 export function entityKey(entityId: string): Key {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { notFound } from '../errors.ts';
+import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { userKey } from '../table/keys.ts';
-import { listedUser, parseUser, type User } from './user.ts';
+import { transact } from '../table/transact.ts';
+import { isAlive, listedUser, parseUser, type User } from './user.ts';
 
 /** Throws ApiError 404. */
 export async function getUser(id: string): Promise<User> {
@@ -61,4 +62,25 @@ export async function insertUser(
 /** The item of a user that has just been created. Its `version` counts what matters to the totals: being there, or not. */
 export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
+}
+
+/** Changes what is given of a profile; null takes the email address away. Throws ApiError 401 when the account is gone. */
+export async function updateProfile(
+  id: string,
+  change: { display_name?: string; email?: string | null },
+): Promise<void> {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return;
+  await transact([
+    {
+      Update: {
+        Key: userKey(id),
+        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+        ConditionExpression: isAlive,
+        ExpressionAttributeNames: Object.fromEntries(given.map(([name]) => [`#${name}`, name])),
+        ExpressionAttributeValues: Object.fromEntries(given.map(([name, to]) => [`:${name}`, to])),
+      },
+      otherwise: invalidToken(),
+    },
+  ]);
 }

@@ -49,6 +49,12 @@ export function presentUser({ id, display_name, created, karma }: User) {
   };
 }
 
+/** The own profile of spec section 2. */
+export function presentOwnProfile(user: User) {
+  const { email, musicdb_username } = user;
+  return { ...presentUser(user), email, musicdb_username };
+}
+
 /** The index attributes of a user, see table/keys.ts. */
 export function listedUser({ id, created }: User): IndexAttributes {
   return { all: 'USER', date: `${created}#${id}` };

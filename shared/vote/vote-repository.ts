@@ -1,4 +1,4 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, limitExceeded, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
@@ -14,8 +14,9 @@ import {
 } from '../table/keys.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
+import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { tally, Vote } from './vote.ts';
+import { type Tally, tally, Vote } from './vote.ts';
 
 /** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
 const keepCounters = 7 * 86_400;
@@ -51,6 +52,7 @@ export async function saveVote(reviewId: string, userId: string, vote: boolean):
     await transact([
       { Put: { Item: voteItem(cast), ...unchanged(previous) } },
       ...recount(review, previous, cast),
+      rewardAuthor(review, previous, cast),
       aliveAs(voter),
       ...(previous ? [] : [spendVote(voter, cast.voted_at)]),
     ]);
@@ -65,6 +67,30 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
     await transact([
       { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
       ...recount(review, previous, undefined),
+      rewardAuthor(review, previous, undefined),
+    ]);
+  });
+}
+
+/** Takes a vote of an account away that is being erased, if it is still there, whatever has become of the review and its author. */
+export async function eraseVote(reviewId: string, userId: string): Promise<void> {
+  await retryStale(async () => {
+    const keys = [reviewKey(reviewId), voteKey(reviewId, userId)] as const;
+    const items = await batchGet(keys, { consistent: true });
+    const [found, cast] = keys.map((key): Item | undefined => items.get(keyString(key)));
+    if (!cast) return;
+    const vote = v.parse(Vote, cast);
+    const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
+    if (!found) {
+      await transact([removal]);
+      return;
+    }
+    const review = v.parse(Review, found);
+    const author = await findUser(review.user_id);
+    await transact([
+      removal,
+      ...recount(review, vote, undefined),
+      ...(author ? [rewardAuthor(review, vote, undefined)] : []),
     ]);
   });
 }
@@ -81,24 +107,21 @@ export function voteItem(vote: Vote) {
 
 /** Deletes the counters of the UTC days before `day` (yyyy-mm-dd), a page at a time; gives how many. Safe to repeat. */
 export async function deleteDailyVotes(day: string): Promise<number> {
+  const pages = paginateQuery(
+    { client: table, pageSize: 250 },
+    {
+      TableName,
+      IndexName: 'all-by-date',
+      KeyConditionExpression: '#all = :all AND #date < :day',
+      ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
+      ExpressionAttributeValues: { ':all': 'VOTES', ':day': day },
+    },
+  );
   let deleted = 0;
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
-      new QueryCommand({
-        TableName,
-        IndexName: 'all-by-date',
-        KeyConditionExpression: '#all = :all AND #date < :day',
-        ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-        ExpressionAttributeValues: { ':all': 'VOTES', ':day': day },
-        Limit: 250,
-        ExclusiveStartKey,
-      }),
-    );
+  for await (const { Items = [] } of pages) {
     await batchWrite(Items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
     deleted += Items.length;
-    ExclusiveStartKey = LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  }
   return deleted;
 }
 
@@ -133,28 +156,28 @@ function unchanged(previous: Vote | undefined) {
     : { ConditionExpression: 'attribute_not_exists(pk)' };
 }
 
-/** What the review, its revisions and its author gain and lose when one vote takes the place of another. */
+/** What a review and its revisions gain and lose when one vote takes the place of another. */
 function recount(review: Review, before: Vote | undefined, after: Vote | undefined): Write[] {
-  const revisions = new Map<number, { votes_positive: number; votes_negative: number }>();
-  const total = { votes_positive: 0, votes_negative: 0 };
+  const revisions = new Map<number, Tally>();
   for (const [vote, sign] of [
     [before, -1],
     [after, 1],
   ] as const) {
     if (!vote) continue;
-    const { votes_positive, votes_negative } = tally(vote);
-    const revision = revisions.get(vote.revision) ?? { votes_positive: 0, votes_negative: 0 };
-    for (const counts of [revision, total]) {
-      counts.votes_positive += sign * votes_positive;
-      counts.votes_negative += sign * votes_negative;
-    }
-    revisions.set(vote.revision, revision);
+    const { votes_positive = 0, votes_negative = 0 } = revisions.get(vote.revision) ?? {};
+    const { votes_positive: up, votes_negative: down } = tally(vote);
+    revisions.set(vote.revision, {
+      votes_positive: votes_positive + sign * up,
+      votes_negative: votes_negative + sign * down,
+    });
   }
-  const popularity = total.votes_positive - total.votes_negative;
+  const popularity = popularityChange(before, after);
+  const votes_positive = Number(after?.vote === true) - Number(before?.vote === true);
   const update = add(reviewKey(review.id), {
-    ...total,
+    votes_positive,
+    votes_negative: votes_positive - popularity,
     popularity,
-    popularity_rank: BigInt(popularity) * rankStep,
+    ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
     version: 1,
   });
   return [
@@ -162,24 +185,32 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
       Update: {
         ...update,
         // Not its version: votes commute, so that many may be cast at once.
-        ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(#all)',
-        ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#all': 'all' },
+        ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(pk)',
         ExpressionAttributeValues: {
           ...update.ExpressionAttributeValues,
           ':edits': review.edits,
-          ':is_hidden': false,
+          ':is_hidden': review.is_hidden,
         },
       },
     },
-    ...[...revisions].map(([n, counts]) => ({ Update: add(revisionKey(review.id, n), counts) })),
-    {
-      Update: {
-        ...add(userKey(review.user_id), { karma: popularity }),
-        ConditionExpression: isAlive,
-      },
-      otherwise: notFound('Review'),
-    },
+    ...[...revisions].map(([n, counts]) => ({
+      Update: add(revisionKey(review.id, n), { ...counts }),
+    })),
   ];
+}
+
+/** The author's karma follows; without the author the review is not public, and a vote on it is not found. */
+function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | undefined): Write {
+  const karma = popularityChange(before, after);
+  return {
+    Update: { ...add(userKey(review.user_id), { karma }), ConditionExpression: isAlive },
+    otherwise: notFound('Review'),
+  };
+}
+
+function popularityChange(before: Vote | undefined, after: Vote | undefined): number {
+  const worth = (vote: Vote | undefined) => (vote === undefined ? 0 : vote.vote ? 1 : -1);
+  return worth(after) - worth(before);
 }
 
 /** The voter is still there, and still has the karma that the limit was taken from. */

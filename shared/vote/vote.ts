@@ -19,10 +19,13 @@ export function presentVote({ vote, voted_at }: Vote) {
   return { vote, voted_at: httpDate(voted_at) };
 }
 
-/** What a vote adds to a review or revision. */
-export function tally({ vote }: Pick<Vote, 'vote'>): {
+/** Numbers of votes, as reviews and revisions count them. */
+export interface Tally {
   votes_positive: number;
   votes_negative: number;
-} {
+}
+
+/** What a vote adds to a review or revision. */
+export function tally({ vote }: Pick<Vote, 'vote'>): Tally {
   return { votes_positive: vote ? 1 : 0, votes_negative: vote ? 0 : 1 };
 }

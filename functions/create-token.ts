@@ -1,0 +1,40 @@
+import { ApiError, invalidGrant, invalidRequest } from '../shared/errors.ts';
+import { type Form, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
+import type { Application } from '../shared/oauth/application.ts';
+import { tokenResponse } from '../shared/oauth/grant.ts';
+import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
+
+/** The token endpoint (spec, endpoint 22). */
+export const handler = oauthEndpoint(async (client, form) => {
+  const grant_type = required(form, 'grant_type');
+  if (grant_type === 'authorization_code') {
+    const code = required(form, 'code');
+    const redirect_uri = registered(form, client);
+    return tokenResponse(
+      await redeemCode(code, client.client_id, redirect_uri, form.code_verifier),
+    );
+  }
+  if (grant_type === 'refresh_token') {
+    const token = required(form, 'refresh_token');
+    registered(form, client);
+    return tokenResponse(await rotateRefreshToken(token, client.client_id));
+  }
+  throw new ApiError(
+    400,
+    'unsupported_grant_type',
+    'grant_type must be authorization_code or refresh_token',
+  );
+});
+
+function required(form: Form, name: string): string {
+  const value = form[name];
+  if (!value) throw invalidRequest(`${name} is required`);
+  return value;
+}
+
+function registered(form: Form, { redirect_uri }: Application): string {
+  if (required(form, 'redirect_uri') !== redirect_uri) {
+    throw invalidGrant('redirect_uri must be exactly the registered one');
+  }
+  return redirect_uri;
+}

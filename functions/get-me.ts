@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+import { invalidToken } from '../shared/errors.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { Caller } from '../shared/http/request.ts';
+import { readActivity } from '../shared/user/activity.ts';
+import { presentOwnProfile } from '../shared/user/user.ts';
+import { findUser } from '../shared/user/user-repository.ts';
+import { userTypeOf } from '../shared/user/user-type.ts';
+import { listOf } from '../shared/values.ts';
+
+export const request = v.object({
+  caller: Caller,
+  query: v.object({ inc: v.optional(listOf(['user_type', 'stats']), '') }),
+});
+
+export const handler = endpoint(request, async ({ caller, query: { inc } }) => {
+  const [user, stats] = await Promise.all([
+    findUser(caller.user_id),
+    inc.includes('stats') ? readActivity(caller.user_id) : undefined,
+  ]);
+  if (!user) throw invalidToken();
+  const { label, votes_per_day } = userTypeOf(user.karma);
+  return {
+    user: {
+      ...presentOwnProfile(user),
+      ...(inc.includes('user_type') && { user_type: { label, votes_per_day } }),
+      stats,
+    },
+  };
+});

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { Caller } from '../shared/http/request.ts';
+import { presentApplication } from '../shared/oauth/application.ts';
+import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
+
+export const request = v.object({ caller: Caller });
+
+/** An application of a third party, acting for the owner, must not learn the secrets of the owner's applications. */
+export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
+  const [applications, client] = await Promise.all([
+    listApplications(user_id),
+    findApplication(client_id),
+  ]);
+  const isOwn = client?.user_id === user_id;
+  return {
+    applications: await Promise.all(
+      applications.map((application) => presentApplication(application, isOwn)),
+    ),
+  };
+});

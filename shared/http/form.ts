@@ -1,0 +1,27 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { invalidRequest } from '../errors.ts';
+
+/**
+ * The fields of a form-encoded body. Throws ApiError 400 when it is not of that type, or has a field twice (RFC 6749 section 3.2).
+ */
+export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
+  const type = headerOf(event, 'content-type') ?? '';
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
+    throw invalidRequest(
+      'The body must be sent as Content-Type: application/x-www-form-urlencoded',
+    );
+  }
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
+  const form = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(body)) {
+    if (form.has(name)) throw invalidRequest(`${name.slice(0, 64)} must be sent only once`);
+    form.set(name, value);
+  }
+  return Object.fromEntries(form);
+}
+
+/** A request header, whatever case the client wrote its name in; API Gateway passes it on so. */
+export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
+  const sent = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name);
+  return sent === undefined ? undefined : headers[sent];
+}

@@ -1,0 +1,30 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { invalidRequest } from '../errors.ts';
+import type { Application } from '../oauth/application.ts';
+import { authenticateClient } from '../oauth/client-authentication.ts';
+import { errorResponse } from './error-response.ts';
+import { headerOf, readForm } from './form.ts';
+import { json } from './response.ts';
+import { requireHttps } from './secure-transport.ts';
+
+/** The fields of a form; any may be missing. */
+export type Form = Readonly<Record<string, string | undefined>>;
+
+/**
+ * A Lambda handler for an endpoint that clients post a form to and prove their identity at (RFC 6749 section 3.2): answers with the JSON of
+ * what `handle` gives, errors as section 5.2 says, and nothing of it may be stored.
+ */
+export function oauthEndpoint(handle: (client: Application, form: Form) => Promise<unknown>) {
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(errorResponse('error_description'))
+    .handler(async (event) => {
+      requireHttps(event);
+      if (event.queryStringParameters && Object.keys(event.queryStringParameters).length > 0) {
+        throw invalidRequest('Parameters must be sent in the body, never in the URL');
+      }
+      const form = readForm(event);
+      const client = await authenticateClient(headerOf(event, 'authorization'), form);
+      return json(200, await handle(client, form), { Pragma: 'no-cache' });
+    });
+}

@@ -1,0 +1,83 @@
+import * as v from 'valibot';
+import { parseScopes } from './scopes.ts';
+
+/** An authorization request that is in order, as it waits in the table for its user's answer. */
+export const AuthorizationRequest = v.object({
+  client_id: v.string(),
+  redirect_uri: v.string(),
+  scopes: v.array(v.picklist(['review', 'vote', 'user'])),
+  /** Null when it was not sent; an empty one comes back empty. */
+  state: v.nullable(v.string()),
+  /** The S256 challenge of RFC 7636, if one was sent. */
+  code_challenge: v.nullable(v.string()),
+});
+export type AuthorizationRequest = v.InferOutput<typeof AuthorizationRequest>;
+
+/** An answer that the client gets by redirect, RFC 6749 section 4.1.2.1. */
+export interface AuthorizationError {
+  error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'access_denied';
+  error_description?: string;
+}
+
+/** The parameters of RFC 6749 and 7636 that we read; a parameter has one value or the request is at fault. */
+type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
+
+/**
+ * Checks what may be told to the client, once client and redirect URI are known good (spec section 5, RFC 6749 section 4.1.1,
+ * RFC 7636 section 4.3).
+ */
+export function readAuthorizationRequest(
+  parameters: Parameters,
+  client: { client_id: string; redirect_uri: string },
+): AuthorizationRequest | AuthorizationError {
+  for (const name of [
+    'response_type',
+    'scope',
+    'state',
+    'code_challenge',
+    'code_challenge_method',
+  ]) {
+    if ((parameters[name]?.length ?? 0) > 1) return invalid(`${name} must be sent only once`);
+  }
+  const one = (name: string) => parameters[name]?.[0];
+  const response_type = one('response_type');
+  if (!response_type) return invalid('response_type is required');
+  if (response_type !== 'code') {
+    return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
+  }
+  const scopes = parseScopes(one('scope') ?? '');
+  if (!scopes) {
+    return { error: 'invalid_scope', error_description: 'scope may hold review, vote and user' };
+  }
+  const code_challenge = one('code_challenge') ?? null;
+  const method = one('code_challenge_method');
+  if (code_challenge === null && method !== undefined) return invalid('code_challenge is required');
+  if (code_challenge !== null) {
+    if (method !== 'S256') return invalid('code_challenge_method must be S256');
+    if (!/^[\w-]{43}$/.test(code_challenge)) {
+      return invalid('code_challenge must be 43 characters of base64url');
+    }
+  }
+  return { ...client, scopes, state: one('state') ?? null, code_challenge };
+}
+
+/**
+ * Where the user is sent with the answer: the registered URI, whose own query stays, and the parameters; `state` only when it was
+ * sent, and `iss` against mix-up (RFC 9207).
+ */
+export function answerUri(
+  redirect_uri: string,
+  state: string | null,
+  issuer: string,
+  answer: { code: string } | AuthorizationError,
+): string {
+  const parameters = new URLSearchParams({ ...answer });
+  if (state !== null) parameters.set('state', state);
+  parameters.set('iss', issuer);
+  // By hand, because URL would also normalise what the client registered.
+  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${parameters}`;
+}
+
+function invalid(error_description: string): AuthorizationError {
+  return { error: 'invalid_request', error_description };
+}

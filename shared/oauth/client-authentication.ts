@@ -1,0 +1,72 @@
+import { ApiError, invalidRequest } from '../errors.ts';
+import type { Application } from './application.ts';
+import { findApplication } from './application-repository.ts';
+import { isClientSecret } from './credentials.ts';
+
+/** The credentials of a client, and how it sent them. */
+interface Credentials {
+  client_id: string | undefined;
+  client_secret: string | undefined;
+  isBasic: boolean;
+}
+
+/**
+ * The application that proves its identity by its secret: in the form (spec section 5) or by HTTP Basic (RFC 6749 section 2.3.1),
+ * never both. Throws ApiError 401 `invalid_client`, 400 `invalid_request` for more than one way or none of the form.
+ */
+export async function authenticateClient(
+  authorization: string | undefined,
+  form: { client_id?: string; client_secret?: string },
+): Promise<Application> {
+  const { client_id, client_secret, isBasic } = readCredentials(authorization, form);
+  if (!client_id) throw invalidRequest('client_id is required');
+  const application = /^[\da-f]{32}$/.test(client_id)
+    ? await findApplication(client_id)
+    : undefined;
+  // An unknown client costs as much time as a wrong secret.
+  const secret_id = application?.secret_id ?? '0'.repeat(32);
+  const isRight = await isClientSecret(
+    application?.client_id ?? '0'.repeat(32),
+    secret_id,
+    client_secret ?? '',
+  );
+  if (application && isRight) return application;
+  throw new ApiError(
+    401,
+    'invalid_client',
+    'The client is unknown or its secret is missing or wrong',
+    isBasic ? { 'WWW-Authenticate': 'Basic realm="review", charset="UTF-8"' } : {},
+  );
+}
+
+function readCredentials(
+  authorization: string | undefined,
+  form: { client_id?: string; client_secret?: string },
+): Credentials {
+  if (authorization === undefined) {
+    return { client_id: form.client_id, client_secret: form.client_secret, isBasic: false };
+  }
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization)?.[1];
+  const [, id, secret] =
+    /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  if (id === undefined || secret === undefined) {
+    return { client_id: form.client_id ?? '-', client_secret: undefined, isBasic: true };
+  }
+  if (form.client_secret !== undefined) {
+    throw invalidRequest('client_secret must be sent in the form or by Basic, not both');
+  }
+  const client_id = formDecode(id);
+  if (form.client_id !== undefined && form.client_id !== client_id) {
+    throw invalidRequest('client_id must be the one that Basic names');
+  }
+  return { client_id, client_secret: formDecode(secret), isBasic: true };
+}
+
+/** Both parts are form-encoded before they are joined (RFC 6749 appendix B). */
+function formDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}

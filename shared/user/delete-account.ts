@@ -1,0 +1,34 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { invalidToken } from '../errors.ts';
+import { deleteGrants } from '../oauth/grant-repository.ts';
+import { TableName, table } from '../table/client.ts';
+import { identityKey, userKey } from '../table/keys.ts';
+import { retryStale, transact } from '../table/transact.ts';
+import { isAlive } from './user.ts';
+
+/**
+ * Ends an account at once: from now on it is found nowhere, its tokens are refused and the next sign-in makes another. The eraser, which sees
+ * the change in the stream, takes away what the account has made. Throws ApiError 401 when it is gone already.
+ */
+export async function deleteAccount(userId: string): Promise<void> {
+  const Key = userKey(userId);
+  await retryStale(async () => {
+    const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+    if (!Item || Item.deleted_at !== undefined) throw invalidToken();
+    const { identity } = Item;
+    await transact([
+      {
+        Update: {
+          Key,
+          UpdateExpression:
+            'SET deleted_at = :now, #version = :version REMOVE #all, #date, display_name, email, musicdb_username',
+          ConditionExpression: isAlive,
+          ExpressionAttributeNames: { '#version': 'version', '#all': 'all', '#date': 'date' },
+          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },
+        },
+      },
+      ...(typeof identity === 'string' ? [{ Delete: { Key: identityKey(identity) } }] : []),
+    ]);
+  });
+  await deleteGrants(userId);
+}

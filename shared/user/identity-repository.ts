@@ -1,0 +1,55 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { TableName, table } from '../table/client.ts';
+import { identityKey } from '../table/keys.ts';
+import { retryStale, StaleRead, transact } from '../table/transact.ts';
+import type { User } from './user.ts';
+import { findUser, userItem } from './user-repository.ts';
+
+/** What an identity provider says of a person. `issuer` and `subject` together never change. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  display_name: string;
+  email: string | null;
+  musicdb_username: string | null;
+}
+
+/** The account of this person; the first sign-in creates it. */
+export async function findOrCreateUser(identity: Identity): Promise<User> {
+  const { issuer, subject, ...profile } = identity;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('hex');
+  const Key = identityKey(hash);
+  return retryStale(async () => {
+    const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+    if (Item) {
+      const known = await findUser(String(Item.user_id));
+      // Deleted between the two reads, and its identity with it.
+      if (!known) throw new StaleRead();
+      return known;
+    }
+    const user: User = {
+      ...profile,
+      id: randomUUID(),
+      created: new Date().toISOString(),
+      karma: 0,
+    };
+    await transact([
+      {
+        Put: {
+          Item: { ...Key, user_id: user.id },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+      },
+      {
+        Put: {
+          Item: { ...userItem(user), identity: hash },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+      },
+    ]);
+    return user;
+  });
+}
