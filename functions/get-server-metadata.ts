@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { authUrl } from '../shared/http/secure-transport.ts';
 import { scopeDescriptions } from '../shared/oauth/scopes.ts';
 import { version } from '../shared/routes.ts';
 

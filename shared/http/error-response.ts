@@ -24,8 +24,8 @@ export function errorResponse(
   };
 }
 
-/** Errors that are not ours are logged here, once, and told to nobody. */
-function toApiError(error: unknown, requestId: string): ApiError {
+/** What the client may know of an error. Those that are not ours are logged here, once, and told to nobody. */
+export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   console.error(JSON.stringify({ message: 'Request failed', requestId, error: describe(error) }));
   if (isTransient(error)) return serviceUnavailable();

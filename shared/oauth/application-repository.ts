@@ -24,23 +24,25 @@ export async function getOwnApplication(client_id: string, user_id: string): Pro
   return application;
 }
 
-/** The applications with these ids, by id. At most 100 distinct ids. */
+/** The applications with these ids, by id; those that do not exist are left out. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
-  const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
-  const applications = [...items.values()].map((item) => v.parse(Application, item));
-  return new Map(applications.map((application) => [application.client_id, application]));
+  const distinct = [...new Set(ids)];
+  const applications = new Map<string, Application>();
+  for (let start = 0; start < distinct.length; start += 100) {
+    const keys = distinct.slice(start, start + 100).map(applicationKey);
+    for (const item of (await batchGet(keys, { consistent: true })).values()) {
+      applications.set(String(item.client_id), v.parse(Application, item));
+    }
+  }
+  return applications;
 }
 
 /** A user's own applications, oldest first. */
 export async function listApplications(user_id: string): Promise<Application[]> {
-  const ids = (await ownedEntries(user_id)).map(({ pk }) => pk.slice('APP#'.length));
-  const applications: Application[] = [];
-  for (let start = 0; start < ids.length; start += 100) {
-    const chunk = ids.slice(start, start + 100);
-    const found = await findApplications(chunk);
-    applications.push(...chunk.flatMap((id) => found.get(id) ?? []));
-  }
-  return applications;
+  const entries = await listedUnder(`OWNER#${user_id}`);
+  const ids = entries.map(({ pk }) => pk.slice('APP#'.length));
+  const applications = await findApplications(ids);
+  return ids.flatMap((id) => applications.get(id) ?? []);
 }
 
 /** Registers an application of this user. Throws ApiError 404 when there is no such user. */
@@ -104,12 +106,7 @@ export async function deleteApplication(client_id: string, user_id: string): Pro
 
 /** Revokes all that users have granted to an application. */
 export async function deleteGrantsOf(client_id: string): Promise<void> {
-  const entries = await readEntries([{ scope: 'author', value: `CLIENT#${client_id}` }], {
-    order: 'date',
-    descending: false,
-    skip: 0,
-    take: Number.MAX_SAFE_INTEGER,
-  });
+  const entries = await listedUnder(`CLIENT#${client_id}`);
   await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }
 
@@ -136,8 +133,8 @@ async function replaceApplication(
   });
 }
 
-function ownedEntries(user_id: string): Promise<Key[]> {
-  return readEntries([{ scope: 'author', value: `OWNER#${user_id}` }], {
+function listedUnder(author: string): Promise<Key[]> {
+  return readEntries([{ scope: 'author', value: author }], {
     order: 'date',
     descending: false,
     skip: 0,

@@ -74,8 +74,9 @@ export function answerUri(
   const parameters = new URLSearchParams({ ...answer });
   if (state !== null) parameters.set('state', state);
   parameters.set('iss', issuer);
-  // By hand, because URL would also normalise what the client registered.
-  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${parameters}`;
+  // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
+  const query = parameters.toString().replaceAll('+', '%20');
+  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${query}`;
 }
 
 function invalid(error_description: string): AuthorizationError {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { signingKeys } from './signing-keys.ts';
+import { keysOf } from '../secrets.ts';
 
 /** Secret scanners find a leaked credential by its prefix, and the prefix tells the kinds apart in the MAC. */
 const prefixes = { access: 'rva_', refresh: 'rvr_', code: 'rvc_', secret: 'rvs_' } as const;
@@ -25,7 +25,7 @@ export async function sealToken(
   kind: 'access' | 'refresh' | 'code',
   content: TokenContent,
 ): Promise<string> {
-  const [key] = await signingKeys();
+  const [key] = await keysOf('SIGNING_KEYS');
   const bytes = encode(content);
   return prefixes[kind] + Buffer.concat([bytes, mac(key, kind, bytes)]).toString('base64url');
 }
@@ -44,14 +44,14 @@ export async function openToken(
   }
   const content = bytes.subarray(0, contentBytes);
   const sent = bytes.subarray(contentBytes);
-  const keys = await signingKeys();
+  const keys = await keysOf('SIGNING_KEYS');
   const isOurs = keys.some((key) => timingSafeEqual(mac(key, kind, content), sent));
   return isOurs ? decode(content) : undefined;
 }
 
 /** The secret of an application; a new `secret_id`, 32 hexadecimal digits, makes a new secret. */
 export async function clientSecret(client_id: string, secret_id: string): Promise<string> {
-  const [key] = await signingKeys();
+  const [key] = await keysOf('SIGNING_KEYS');
   return prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
 }
 
@@ -62,7 +62,7 @@ export async function isClientSecret(
   sent: string,
 ): Promise<boolean> {
   const bytes = Buffer.from(sent);
-  const keys = await signingKeys();
+  const keys = await keysOf('SIGNING_KEYS');
   return keys.some((key) => {
     const secret = prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
     return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);

@@ -1,0 +1,97 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { invalidRequest } from '../shared/errors.ts';
+import { csrfField } from '../shared/http/layout.ts';
+import { type Page, page, signInFirst, type Visit } from '../shared/http/page.ts';
+import type { Application } from '../shared/oauth/application.ts';
+import { findApplication } from '../shared/oauth/application-repository.ts';
+import {
+  getAuthorizationRequest,
+  insertAuthorizationRequest,
+} from '../shared/oauth/authorization-repository.ts';
+import { answerUri, readAuthorizationRequest } from '../shared/oauth/authorization-request.ts';
+import { scopeDescriptions } from '../shared/oauth/scopes.ts';
+import type { Scope } from '../shared/routes.ts';
+
+export const request = v.object({});
+
+type Parameters = Record<string, string[] | undefined>;
+
+/**
+ * The authorization endpoint (spec section 5): keeps the request in the table, lets the person sign in, and asks. After the sign-in it is
+ * called again with nothing but `request`, the id under which it is kept.
+ */
+export const handler = page(request, async (_, visit) => {
+  const { event, visitor } = visit;
+  const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
+  const kept = parameters.request?.[0];
+  if (kept !== undefined && visitor) return consentPage(kept, visitor);
+  if (kept !== undefined) return signInFirst(event);
+
+  const application = await findClient(parameters);
+  const { client_id, redirect_uri } = application;
+  const asked = readAuthorizationRequest(parameters, { client_id, redirect_uri });
+  if ('error' in asked) {
+    const state = parameters.state?.length === 1 ? (parameters.state[0] ?? null) : null;
+    return { location: answerUri(redirect_uri, state, authUrl(), asked) };
+  }
+  const id = await insertAuthorizationRequest(asked);
+  return visitor ? consentPage(id, visitor) : signInFirst(event, `request=${id}`);
+});
+
+/** Before client and redirect URI are known good nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
+async function findClient({ client_id, redirect_uri }: Parameters): Promise<Application> {
+  if (client_id?.length !== 1) throw invalidRequest('client_id must be sent once');
+  if (redirect_uri?.length !== 1) throw invalidRequest('redirect_uri must be sent once');
+  const [id = ''] = client_id;
+  const application = /^[\da-f]{32}$/.test(id) ? await findApplication(id) : undefined;
+  if (!application) throw invalidRequest('client_id is not that of a registered application');
+  if (application.redirect_uri !== redirect_uri[0]) {
+    throw invalidRequest(
+      'redirect_uri must be exactly the one that the application has registered',
+    );
+  }
+  return application;
+}
+
+async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): Promise<Page> {
+  const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
+  const application = await findApplication(client_id);
+  if (!application) throw invalidRequest('The application has been deleted');
+  const { host, origin } = new URL(redirect_uri);
+  const abilities = [
+    'Read your profile, your reviews and your applications',
+    ...scopes.map(describe),
+  ];
+  return {
+    title: `Let ${application.name} use your account?`,
+    formTargets: [origin],
+    content: html`<section>
+      <p>
+        <a href="${application.website}" rel="noreferrer">${application.name}</a>
+        asks to act for you, <strong>${visitor.user.display_name}</strong>.
+      </p>
+      ${application.desc && html`<p class="soft">${application.desc}</p>`}
+      <h2>It will be able to</h2>
+      <ul>
+        ${abilities.map((ability) => html`<li>${ability}</li>`)}
+      </ul>
+      <p class="soft">
+        You will be sent to ${host}. You can end this at any time under “Connected applications”.
+      </p>
+      <form method="post" action="${authUrl()}/oauth/authorize">
+        ${csrfField(visitor.csrf)}
+        <input type="hidden" name="request" value="${id}">
+        <div class="buttons">
+          <button name="decision" value="approve">Allow</button>
+          <button name="decision" value="refuse" class="quiet">Do not allow</button>
+        </div>
+      </form>
+    </section>`,
+  };
+}
+
+function describe(scope: Scope): string {
+  return scopeDescriptions[scope];
+}

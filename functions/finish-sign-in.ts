@@ -1,0 +1,19 @@
+import * as v from 'valibot';
+import { invalidRequest } from '../shared/errors.ts';
+import { page, queryOf } from '../shared/http/page.ts';
+import { forget, readSignIn, startSession } from '../shared/http/session.ts';
+import { finishSignIn } from '../shared/user/identity-provider.ts';
+import { findOrCreateUser } from '../shared/user/identity-repository.ts';
+
+export const request = v.object({});
+
+/** Where the identity provider sends a person back to: signs in, with a new session, and goes on to where the person wanted. */
+export const handler = page(request, async (_, { event }) => {
+  const signIn = await readSignIn(event);
+  if (!signIn)
+    throw invalidRequest('This sign-in was not begun here, or took too long: please start again');
+  const identity = await finishSignIn(queryOf(event), signIn);
+  const user = await findOrCreateUser(identity);
+  const cookies = [await startSession(user.id), forget('sign-in')];
+  return { location: signIn.return_to, cookies };
+});

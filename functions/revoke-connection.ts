@@ -1,0 +1,15 @@
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { page } from '../shared/http/page.ts';
+import { Session } from '../shared/http/session.ts';
+import { deleteGrants } from '../shared/oauth/grant-repository.ts';
+
+export const request = v.object({
+  caller: Session,
+  path: v.object({ client_id: v.string() }),
+});
+
+export const handler = page(request, async ({ caller, path }) => {
+  await deleteGrants(caller.user_id, path.client_id);
+  return { location: `${authUrl()}/account/connections` };
+});

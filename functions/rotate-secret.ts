@@ -1,0 +1,15 @@
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { page } from '../shared/http/page.ts';
+import { Session } from '../shared/http/session.ts';
+import { rotateSecret } from '../shared/oauth/application-repository.ts';
+
+export const request = v.object({
+  caller: Session,
+  path: v.object({ client_id: v.string() }),
+});
+
+export const handler = page(request, async ({ caller, path }) => {
+  await rotateSecret(path.client_id, caller.user_id);
+  return { location: `${authUrl()}/account/applications/${path.client_id}` };
+});

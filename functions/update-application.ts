@@ -1,0 +1,18 @@
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { page } from '../shared/http/page.ts';
+import { bodyOf } from '../shared/http/request.ts';
+import { Session } from '../shared/http/session.ts';
+import { Registration } from '../shared/oauth/application.ts';
+import { updateApplication } from '../shared/oauth/application-repository.ts';
+
+export const request = v.object({
+  caller: Session,
+  path: v.object({ client_id: v.string() }),
+  body: bodyOf(Registration.entries),
+});
+
+export const handler = page(request, async ({ caller, path, body }) => {
+  await updateApplication(path.client_id, caller.user_id, body);
+  return { location: `${authUrl()}/account/applications/${path.client_id}` };
+});

@@ -1,0 +1,31 @@
+import { html } from 'hono/html';
+import type { Registration } from '../oauth/application.ts';
+import { csrfField, type Html } from './layout.ts';
+
+const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
+
+/** What an owner tells of an application: for a new one, or to change it. */
+export function registrationForm(
+  action: string,
+  csrf: string,
+  button: string,
+  { name, desc, website, redirect_uri } = empty,
+): Html {
+  return html`<form method="post" action="${action}">
+    ${csrfField(csrf)}
+    <label>Name
+      <input type="text" name="name" value="${name}" required maxlength="128">
+    </label>
+    <label>What it does
+      <textarea name="desc" maxlength="1000">${desc}</textarea>
+    </label>
+    <label>Website
+      <input type="url" name="website" value="${website}" required maxlength="2000" placeholder="https://">
+    </label>
+    <label>Redirect URI
+      <input type="url" name="redirect_uri" value="${redirect_uri}" required maxlength="2000" placeholder="https://">
+    </label>
+    <p class="soft">The redirect URI must be https, or http on a loopback host, and is compared letter by letter.</p>
+    <button>${button}</button>
+  </form>`;
+}
