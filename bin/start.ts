@@ -32,7 +32,8 @@ function port(value: string): number {
 
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
 
-const starting = startStack({ port: number, dataDir, memory, dynamodbEndpoint });
+const oidcIssuer = process.env.OIDC_ISSUER;
+const starting = startStack({ port: number, dataDir, memory, dynamodbEndpoint, oidcIssuer });
 
 let signalled: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

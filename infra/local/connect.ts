@@ -1,5 +1,5 @@
 import { databaseEnvironment } from './database.ts';
-import { readDiscovery, signingKey } from './discovery.ts';
+import { localKey, readDiscovery } from './discovery.ts';
 
 /**
  * Sets the environment that shared/ reads to that of the stack which runs on the data folder. Throws when none runs.
@@ -10,7 +10,7 @@ export function connect(dataDir: string): void {
     throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: npm start`);
   }
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint, stack.table_name));
-  process.env.SIGNING_KEYS ||= signingKey(dataDir);
+  process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
 }
 
 function isRunning(pid: number): boolean {

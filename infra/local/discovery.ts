@@ -31,9 +31,9 @@ export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
 }
 
-/** The key of this data folder's tokens, made at the first start: see shared/oauth/signing-keys.ts for its form. */
-export function signingKey(dataDir: string): string {
-  const file = join(dataDir, 'signing-key');
+/** A key of this data folder, made at the first start: of its tokens, or of its sessions. */
+export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
+  const file = join(dataDir, name);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
   return readFileSync(file, 'utf8').trim();
 }

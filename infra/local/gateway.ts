@@ -14,6 +14,7 @@ import { matchRoute } from '../../shared/http/match-route.ts';
 import { commonHeaders, preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { stage, version } from '../../shared/routes.ts';
+import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
 import { isAllowed, type Policy } from './policy.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -22,6 +23,8 @@ import { proxyEvent } from './proxy-event.ts';
 export interface Gateway {
   /** The base URL: `http://localhost:3000/ws/1`. */
   url: string;
+  /** From now on requests below the path of `mount`, which is outside the stage, are its own to answer. */
+  mount(mount: Mount): void;
   /** Takes no more requests, and resolves when those in flight are answered, or cut off after five seconds. */
   stop(): Promise<void>;
 }
@@ -59,7 +62,14 @@ export async function startGateway(options: {
   const { port, load, afterWrite = () => {}, timeout = 29_000 } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
 
+  const mounts: Mount[] = [];
+
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
+    if (mounted) {
+      mounted.serve(request, response);
+      return;
+    }
     const requestId = randomUUID();
     const reply = (result: APIGatewayProxyResult, own?: 'own') => {
       response.setHeader('x-amzn-RequestId', requestId);
@@ -86,6 +96,9 @@ export async function startGateway(options: {
   const bound = address !== null && typeof address === 'object' ? address.port : port;
   return {
     url: `http://localhost:${bound}/${stage}${version}`,
+    mount(mount) {
+      mounts.push(mount);
+    },
     async stop() {
       const closed = once(server, 'close');
       server.close();
@@ -111,9 +124,12 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
     throw new GatewayError('DEFAULT_4XX', 400);
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
 
-  const [sentPath = '', ...query] = (request.url ?? '/')
-    .replace(/^https?:\/\/[^/?]*/, '')
-    .split('?');
+  const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
+  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom domain can map it so.
+  const sentPath = asked.replace(
+    new RegExp(`^(/\\.well-known/oauth-authorization-server)/${stage}$`),
+    `/${stage}$1`,
+  );
   if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
     throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
   }

@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
 import { createTable, databaseEnvironment, startDatabase } from './database.ts';
-import { announce, type Discovery, readDiscovery, retract, signingKey } from './discovery.ts';
-import { startGateway } from './gateway.ts';
+import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { type Gateway, startGateway } from './gateway.ts';
+import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
@@ -36,6 +37,7 @@ export async function startStack(options: {
   dataDir: string;
   memory?: boolean;
   dynamodbEndpoint?: string;
+  oidcIssuer?: string;
 }): Promise<Stack> {
   const { port, memory = false, dynamodbEndpoint } = options;
   const dataDir = resolve(options.dataDir);
@@ -74,13 +76,15 @@ export async function startStack(options: {
 
     const streamArn = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
-    process.env.SIGNING_KEYS ||= signingKey(dataDir);
+    process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
+    process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
 
     const load = loadFunction;
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
     undo.push(stream.stop);
     const gateway = await startGateway({ port, load, afterWrite: stream.poke });
     undo.push(gateway.stop);
+    await setUpSignIn(gateway, options.oidcIssuer);
     const clock = await followClock(schedules, load);
     undo.push(clock.stop);
 
@@ -93,6 +97,16 @@ export async function startStack(options: {
 }
 
 /** Whatever hangs or fails, the other steps have their turn. */
+/** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
+async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<void> {
+  process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
+  if (issuer) return;
+  const callback = `${process.env.AUTH_URL}/account/callback`;
+  const provider = await identityProvider(new URL(gateway.url).origin, callback);
+  gateway.mount(provider);
+  Object.assign(process.env, provider.environment);
+}
+
 async function undoAll(steps: (() => unknown)[]): Promise<void> {
   for (const step of steps.toReversed()) {
     const over = new AbortController();

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { html } from 'hono/html';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider, { interactionPolicy } from 'oidc-provider';
+
+/** Answers HTTP requests whose path begins with `path`. */
+export interface Mount {
+  path: string;
+  serve(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** How the service finds its identity provider. */
+interface Environment {
+  OIDC_ISSUER: string;
+  OIDC_CLIENT_ID: string;
+  OIDC_CLIENT_SECRET: string;
+}
+
+const path = '/identity-provider';
+const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
+
+/**
+ * An OpenID Connect provider for this machine: anybody signs in with any name, so the service's own sign-in is the same as with a
+ * real one. `origin` is where it is mounted, such as `http://localhost:3000`. It keeps nothing over a restart but the
+ * names, which are the subjects.
+ */
+export async function identityProvider(
+  origin: string,
+  redirect_uri: string,
+): Promise<Mount & { environment: Environment }> {
+  const environment: Environment = {
+    OIDC_ISSUER: origin + path,
+    OIDC_CLIENT_ID: 'review-service',
+    OIDC_CLIENT_SECRET: randomBytes(32).toString('base64url'),
+  };
+  // Named, because the library warns of its default; and its types do not know it.
+  const { default: adapter } = await import(memoryAdapter);
+  const provider = new Provider(environment.OIDC_ISSUER, {
+    adapter,
+    clients: [
+      {
+        client_id: environment.OIDC_CLIENT_ID,
+        client_secret: environment.OIDC_CLIENT_SECRET,
+        redirect_uris: [redirect_uri],
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    ],
+    jwks: { keys: [await signingKey()] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    pkce: { required: () => true },
+    features: { devInteractions: { enabled: false } },
+    claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
+    // Our service reads the ID token only.
+    conformIdTokenClaims: false,
+    findAccount: (_, name) => ({
+      accountId: name,
+      claims: () => ({
+        sub: name,
+        name,
+        email: `${name.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader'}@example.com`,
+        musicdb_username: name,
+      }),
+    }),
+    interactions: { policy: askEachTime(), url: (_, { uid }) => `${path}/sign-in/${uid}` },
+    async loadExistingGrant({ oidc }) {
+      const grant = new provider.Grant({
+        clientId: oidc.client?.clientId,
+        accountId: oidc.session?.accountId,
+      });
+      grant.addOIDCScope('openid email profile');
+      await grant.save();
+      return grant;
+    },
+    ttl: {
+      AccessToken: 600,
+      AuthorizationCode: 60,
+      Grant: 600,
+      IdToken: 600,
+      Interaction: 3600,
+      Session: 600,
+    },
+  });
+  const callback = provider.callback();
+
+  async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') {
+      response.setHeader('Content-Type', 'text/html; charset=utf-8');
+      response.end(`${await signInPage()}`);
+      return;
+    }
+    const name = new URLSearchParams(await textOf(request)).get('name')?.trim() || 'Reader';
+    await provider.interactionFinished(request, response, { login: { accountId: name } });
+  }
+
+  return {
+    path,
+    environment,
+    serve(request, response) {
+      if (request.url?.startsWith(`${path}/sign-in/`)) {
+        signIn(request, response).catch((error) => {
+          response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);
+        });
+        return;
+      }
+      // As connect and express do when they mount an application.
+      Object.assign(request, {
+        originalUrl: request.url,
+        url: request.url?.slice(path.length) || '/',
+      });
+      callback(request, response);
+    },
+  };
+}
+
+/** On a developer's machine one wants to be somebody else now and then, so a session is never used again. */
+function askEachTime() {
+  const policy = interactionPolicy.base();
+  policy.remove('consent');
+  const { Check } = interactionPolicy;
+  policy
+    .get('login')
+    ?.checks.add(
+      new Check('ask_each_time', 'the name is asked for at each sign-in', ({ oidc }) =>
+        oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
+      ),
+    );
+  return policy;
+}
+
+function signInPage() {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Development sign-in</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem; }
+input, button { font: inherit; padding: .5rem; width: 100%; box-sizing: border-box; margin-top: .5rem; }
+</style>
+</head>
+<body>
+<h1>Development sign-in</h1>
+<p>This provider exists on this machine only. Any name will do, and the same name is the same person.</p>
+<form method="post">
+<label>Name <input name="name" required maxlength="64" autofocus></label>
+<button>Sign in</button>
+</form>
+</body>
+</html>`;
+}
+
+async function signingKey() {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
