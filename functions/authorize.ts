@@ -61,7 +61,7 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
   if (!application) throw invalidRequest('The application has been deleted');
   const { host, origin } = new URL(redirect_uri);
   const abilities = [
-    'Read your profile, your reviews and your applications',
+    'Read your profile and your reviews, and name your applications',
     ...scopes.map(describe),
   ];
   return {

@@ -29,7 +29,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
             <h2><a href="${application.website}" rel="noreferrer">${application.name}</a></h2>
             <p class="soft">since ${since}</p>
             <ul>
-              <li>Read your profile, your reviews and your applications</li>
+              <li>Read your profile and your reviews, and name your applications</li>
               ${scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>`)}
             </ul>
             <form method="post" action="${authUrl()}/account/connections/${application.client_id}/revoke">

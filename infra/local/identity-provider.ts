@@ -35,9 +35,9 @@ export async function identityProvider(
     OIDC_CLIENT_SECRET: randomBytes(32).toString('base64url'),
   };
   // Named, because the library warns of its default; and its types do not know it.
-  const { default: adapter } = await import(memoryAdapter);
+  const { createMemoryAdapter } = await import(memoryAdapter);
   const provider = new Provider(environment.OIDC_ISSUER, {
-    adapter,
+    adapter: createMemoryAdapter(0),
     clients: [
       {
         client_id: environment.OIDC_CLIENT_ID,

@@ -23,11 +23,12 @@ h2 { font-size: 1.05rem; margin: 0 0 .5rem; }
 p { margin: 0 0 .75rem; }
 .soft { color: var(--soft); }
 ul.plain { list-style: none; margin: 0; padding: 0; }
+section > :last-child { margin-bottom: 0; }
 ul.plain > li + li { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }
 label { display: block; font-weight: 600; margin-bottom: .75rem; }
 label.check { font-weight: 400; }
 input[type=text], input[type=email], input[type=url], textarea { display: block; width: 100%; margin-top: .25rem; padding: .55rem .65rem;
-  font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+  font: inherit; font-weight: 400; color: inherit; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
 textarea { min-height: 5rem; resize: vertical; }
 button { font: inherit; font-weight: 600; padding: .55rem 1.1rem; border-radius: 6px; border: 1px solid var(--accent);
   background: var(--accent); color: var(--paper); cursor: pointer; }
