@@ -35,9 +35,9 @@ export const handler = endpoint(request, async ({ query }) => {
     count,
     limit,
     offset,
-    reviews: reviews.map(({ review, author }) => ({
+    reviews: reviews.map(({ review, author }, i) => ({
       ...presentReview(review, author),
-      ...(metadata && { metadata: metadata.get(review.entity_id) ?? null }),
+      ...(metadata && { metadata: metadata[i] }),
     })),
     average_rating,
   };

@@ -30,29 +30,34 @@ const maxKept = 5_000;
 const kept = new Map<string, { metadata: Metadata | null; until: number }>();
 
 /**
- * Metadata of the entities, by entity id; null where the database does not know one, does not answer in 2 s, or none is
+ * Metadata of each of the entities, in their order; null where the database does not know one, does not answer in 2 s, or none is
  * configured. Never throws. Configuration: the URL templates MUSICDB_API and MUSICDB_PAGE (BOOKDB_… likewise) with
  * `{type}`, such as `release-group`, and `{id}`.
  */
-export async function findMetadata(
-  entities: readonly Entity[],
-): Promise<Map<string, Metadata | null>> {
-  const distinct = new Map(entities.map((entity) => [entity.entity_id, entity]));
-  return new Map(
-    await Promise.all(
-      [...distinct.values()].map(async (entity) => [entity.entity_id, await find(entity)] as const),
-    ),
+export async function findMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
+  const asked = new Map<string, Promise<Metadata | null>>();
+  return Promise.all(
+    entities.map((entity) => {
+      const key = keyOf(entity);
+      const answer = asked.get(key) ?? find(key, entity);
+      asked.set(key, answer);
+      return answer;
+    }),
   );
 }
 
-async function find(entity: Entity): Promise<Metadata | null> {
-  const before = kept.get(entity.entity_id);
+async function find(key: string, entity: Entity): Promise<Metadata | null> {
+  const before = kept.get(key);
   if (before && before.until > Date.now()) return before.metadata;
   const metadata = await ask(entity);
   if (kept.size >= maxKept) kept.clear();
-  const until = Date.now() + (metadata ? keepMs.known : keepMs.unknown);
-  kept.set(entity.entity_id, { metadata, until });
+  kept.set(key, { metadata, until: Date.now() + (metadata ? keepMs.known : keepMs.unknown) });
   return metadata;
+}
+
+/** Reviews need not agree on what an entity is: each is asked for as what it is said to be. */
+function keyOf({ entity_type, entity_id }: Entity): string {
+  return `${entity_type} ${entity_id}`;
 }
 
 async function ask(entity: Entity): Promise<Metadata | null> {
