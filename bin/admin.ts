@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { connect } from '../infra/local/connect.ts';
+import { parseScopes } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 import { canonicalUuid } from '../shared/values.ts';
 
@@ -193,11 +194,7 @@ function positive(value: string): number {
 }
 
 function scopes(value: string): Scope[] {
-  const asked = [...new Set(value.split(/[ ,]+/).filter((scope) => scope !== ''))];
-  if (!asked.every(isScope)) throw new InvalidArgumentError('Scopes are review, vote and user.');
+  const asked = parseScopes(value);
+  if (!asked) throw new InvalidArgumentError('Scopes are review, vote and user.');
   return asked;
-}
-
-function isScope(text: string): text is Scope {
-  return ['review', 'vote', 'user'].includes(text);
 }

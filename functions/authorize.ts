@@ -44,8 +44,7 @@ export const handler = page(request, async (_, visit) => {
 async function findClient({ client_id, redirect_uri }: Parameters): Promise<Application> {
   if (client_id?.length !== 1) throw invalidRequest('client_id must be sent once');
   if (redirect_uri?.length !== 1) throw invalidRequest('redirect_uri must be sent once');
-  const [id = ''] = client_id;
-  const application = /^[\da-f]{32}$/.test(id) ? await findApplication(id) : undefined;
+  const application = await findApplication(client_id[0] ?? '');
   if (!application) throw invalidRequest('client_id is not that of a registered application');
   if (application.redirect_uri !== redirect_uri[0]) {
     throw invalidRequest(

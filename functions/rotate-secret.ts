@@ -2,11 +2,12 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { page } from '../shared/http/page.ts';
 import { Session } from '../shared/http/session.ts';
+import { ClientId } from '../shared/oauth/application.ts';
 import { rotateSecret } from '../shared/oauth/application-repository.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: v.string() }),
+  path: v.object({ client_id: ClientId }),
 });
 
 export const handler = page(request, async ({ caller, path }) => {

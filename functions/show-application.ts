@@ -5,12 +5,13 @@ import { csrfField } from '../shared/http/layout.ts';
 import { page } from '../shared/http/page.ts';
 import { registrationForm } from '../shared/http/registration-form.ts';
 import { Session } from '../shared/http/session.ts';
+import { ClientId } from '../shared/oauth/application.ts';
 import { getOwnApplication } from '../shared/oauth/application-repository.ts';
 import { clientSecret } from '../shared/oauth/credentials.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: v.string() }),
+  path: v.object({ client_id: ClientId }),
 });
 
 export const handler = page(request, async ({ caller, path }, { visitor }) => {

@@ -3,12 +3,12 @@ import { authUrl } from '../shared/auth-url.ts';
 import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
 import { Session } from '../shared/http/session.ts';
-import { Registration } from '../shared/oauth/application.ts';
+import { ClientId, Registration } from '../shared/oauth/application.ts';
 import { updateApplication } from '../shared/oauth/application-repository.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: v.string() }),
+  path: v.object({ client_id: ClientId }),
   body: bodyOf(Registration.entries),
 });
 

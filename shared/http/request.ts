@@ -114,4 +114,9 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
 }
 
 /** What a path parameter identifies. */
-const nouns: Record<string, string> = { review_id: 'Review', rev: 'Revision', user_id: 'User' };
+const nouns: Record<string, string> = {
+  review_id: 'Review',
+  rev: 'Revision',
+  user_id: 'User',
+  client_id: 'Application',
+};

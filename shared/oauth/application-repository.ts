@@ -8,10 +8,11 @@ import { applicationKey, type Key, userKey } from '../table/keys.ts';
 import { readEntries } from '../table/read-entries.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import { Application, type Registration } from './application.ts';
+import { Application, ClientId, type Registration } from './application.ts';
 
-/** Undefined when there is none. */
+/** Undefined when there is none, whatever the text. */
 export async function findApplication(client_id: string): Promise<Application | undefined> {
+  if (!v.is(ClientId, client_id)) return undefined;
   const Key = applicationKey(client_id);
   const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
   return Item && v.parse(Application, Item);

@@ -2,9 +2,11 @@ import * as v from 'valibot';
 import { isLoopback, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 
+/** A client id: 32 hexadecimal digits. */
+export const ClientId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be a client id'));
+
 /** A registered application, as it is stored. */
 export const Application = v.object({
-  /** 32 hexadecimal digits. */
   client_id: v.string(),
   /** The owner. */
   user_id: v.string(),

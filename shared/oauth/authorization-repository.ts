@@ -45,6 +45,7 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
 
 /** Throws ApiError 400 when the request is unknown, answered or too old. */
 export async function getAuthorizationRequest(id: string): Promise<AuthorizationRequest> {
+  if (!/^[\da-f]{32}$/.test(id)) throw expired();
   const Key = authorizationRequestKey(id);
   const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
   if (!Item || Item.expires_at <= inSeconds(0)) throw expired();

@@ -20,9 +20,7 @@ export async function authenticateClient(
 ): Promise<Application> {
   const { client_id, client_secret, isBasic } = readCredentials(authorization, form);
   if (!client_id) throw invalidRequest('client_id is required');
-  const application = /^[\da-f]{32}$/.test(client_id)
-    ? await findApplication(client_id)
-    : undefined;
+  const application = await findApplication(client_id);
   // An unknown client costs as much time as a wrong secret.
   const secret_id = application?.secret_id ?? '0'.repeat(32);
   const isRight = await isClientSecret(
