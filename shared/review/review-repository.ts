@@ -179,8 +179,7 @@ function replaceReview(before: Review, after: Review): Write {
   return {
     Put: {
       Item: reviewItem({ ...after, version: before.version + 1 }),
-      ConditionExpression: '#version = :version',
-      ExpressionAttributeNames: { '#version': 'version' },
+      ConditionExpression: 'version = :version',
       ExpressionAttributeValues: { ':version': before.version },
     },
   };
@@ -192,8 +191,7 @@ function removal({ id, user_id, entity_id, version }: Review): Write[] {
     {
       Delete: {
         Key: reviewKey(id),
-        ConditionExpression: '#version = :version',
-        ExpressionAttributeNames: { '#version': 'version' },
+        ConditionExpression: 'version = :version',
         ExpressionAttributeValues: { ':version': version },
       },
     },

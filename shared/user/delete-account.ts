@@ -21,9 +21,9 @@ export async function deleteAccount(userId: string): Promise<void> {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, #version = :version REMOVE #all, #date, display_name, email, musicdb_username',
+            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name, email, musicdb_username',
           ConditionExpression: isAlive,
-          ExpressionAttributeNames: { '#version': 'version', '#all': 'all', '#date': 'date' },
+          ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
           ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },
         },
       },
