@@ -29,14 +29,17 @@ function jsonBody(): Http {
   return {
     async before(request) {
       const { event } = request;
-      if (!event.body) return;
+      if (!event.body) {
+        event.body = null;
+        return;
+      }
       if (!/^application\/json *(;|$)/i.test(contentType(event))) {
         throw unsupportedMediaType('The body must be sent as Content-Type: application/json');
       }
       try {
         await parser.before?.(request);
       } catch {
-        throw invalidRequest('The body must be valid JSON, without the key __proto__');
+        throw invalidRequest('The body must be valid JSON without the keys __proto__ and prototype');
       }
     },
   };

@@ -41,7 +41,7 @@ function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     '$retryable' in error ||
-    /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|InternalServerError/.test(
+    /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(
       `${error.name} ${'code' in error ? error.code : ''}`,
     )
   );

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import {
+  TransactionCanceledException,
+  TransactionInProgressException,
+} from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { TableName, table } from './client.ts';
@@ -50,6 +53,8 @@ export async function transact(writes: readonly Write[]): Promise<void> {
       await table.send(command);
       return;
     } catch (error) {
+      // An attempt that was not answered in time is still at work.
+      if (error instanceof TransactionInProgressException) continue;
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
       const failed = writes.filter((_, i) => reasons[i] === 'ConditionalCheckFailed');
