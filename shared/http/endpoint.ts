@@ -39,7 +39,9 @@ function jsonBody(): Http {
       try {
         await parser.before?.(request);
       } catch {
-        throw invalidRequest('The body must be valid JSON without the keys __proto__ and prototype');
+        throw invalidRequest(
+          'The body must be valid JSON without the keys __proto__ and prototype',
+        );
       }
     },
   };

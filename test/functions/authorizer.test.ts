@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import type { APIGatewayAuthorizerResult } from 'aws-lambda';
+import { handler } from '../../functions/authorizer.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
+import { sealToken } from '../../shared/oauth/credentials.ts';
+import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
+import { type Route, routes, type Scope } from '../../shared/routes.ts';
+import { grantKey } from '../../shared/table/keys.ts';
+import { makeGrant, makeUser, setAttributes } from '../fixtures.ts';
+
+const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
+const scopes: Scope[] = ['review', 'vote', 'user'];
+const user = await makeUser();
+const all = await makeGrant(user, scopes);
+
+function methodArn({ method, ...route }: Route): string {
+  return `${arn}/${method}${resourceOf(route).replaceAll(/\{\w+\}/g, () => randomUUID())}`;
+}
+
+function authorize(
+  authorizationToken: string,
+  resource = `${arn}/GET/1/review/${randomUUID()}/vote`,
+): Promise<APIGatewayAuthorizerResult> {
+  return handler({ type: 'TOKEN', methodArn: resource, authorizationToken });
+}
+
+function statementOf({ policyDocument }: APIGatewayAuthorizerResult) {
+  const { Effect, Resource } = policyDocument.Statement[0] as { Effect: string; Resource: string };
+  return [policyDocument.Statement.length, Effect, Resource];
+}
+
+describe('the authorizer', () => {
+  test('allows the one route that was asked for, and says who calls', async () => {
+    const resource = `${arn}/PUT/1/review/${randomUUID()}/vote/`;
+    expect(await authorize(`Bearer ${all.access_token}`, resource)).toEqual({
+      principalId: user.id,
+      policyDocument: {
+        Version: '2012-10-17',
+        Statement: [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: resource }],
+      },
+      context: { user_id: user.id, client_id: all.grant.client_id, scope: 'review vote user' },
+    });
+  });
+
+  const guarded = routes.filter(({ access }) => access !== 'public');
+  test.each(guarded)('asks for $access on $method $path, and for nothing else', async (route) => {
+    const { access } = route;
+    const resource = methodArn(route);
+    const granted = access === 'token' ? [] : [access as Scope];
+    const enough = await makeGrant(user, granted);
+    const answer = await authorize(`bearer ${enough.access_token}`, resource);
+    expect(statementOf(answer)).toEqual([1, 'Allow', resource]);
+    expect(answer.context).toMatchObject({ scope: granted.join(' ') });
+    if (access === 'token') return;
+
+    const others = scopes.filter((scope) => scope !== access);
+    const lacking = await makeGrant(user, others);
+    const refusal = await authorize(`Bearer ${lacking.access_token}`, resource);
+    expect(statementOf(refusal)).toEqual([1, 'Deny', resource]);
+    expect(refusal.context).toEqual({
+      description: `The access token lacks the scope ${access}`,
+      challenge: `Bearer realm="review", error="insufficient_scope", scope="${access}"`,
+    });
+  });
+
+  test('allows nothing that is not a guarded route', async () => {
+    for (const path of ['GET/1/nothing', 'PATCH/1/review', 'GET/', 'GET/1/review/x/vote/y']) {
+      const answer = await authorize(`Bearer ${all.access_token}`, `${arn}/${path}`);
+      expect(statementOf(answer)).toEqual([1, 'Deny', `${arn}/${path}`]);
+    }
+  });
+
+  test('keeps to the 512 characters of IAM', async () => {
+    const resource = `${arn}/GET/1/review/${'x'.repeat(600)}/vote`;
+    const [, effect, allowed] = statementOf(
+      await authorize(`Bearer ${all.access_token}`, resource),
+    );
+    expect(effect).toBe('Allow');
+    expect(`${allowed}`.length).toBeLessThanOrEqual(512);
+    expect(resource.startsWith(`${allowed}`.replace(/\*$/, ''))).toBe(true);
+  });
+
+  test.each<[string, () => string | Promise<string>]>([
+    ['nothing', () => ''],
+    ['garbage', () => 'rva_x'],
+    ['a refresh token', () => all.refresh_token],
+    ['a code', () => sealToken('code', { ...all.grant, expires_at: 2 ** 32 - 1 })],
+    ['another prefix', () => all.access_token.replace('rva_', 'rvr_')],
+    ['a token with a letter more', () => `${all.access_token}A`],
+    ['two tokens', () => `${all.access_token} ${all.access_token}`],
+    [
+      'an expired token',
+      async () => (await makeGrant(user, scopes, { lifetime: -1 })).access_token,
+    ],
+    [
+      'a token that expires now',
+      () => sealToken('access', { ...all.grant, expires_at: Math.floor(Date.now() / 1000) }),
+    ],
+    ['a token that never expires', () => sealToken('access', { ...all.grant, expires_at: 0 })],
+    [
+      'a token of a grant that was revoked',
+      async () => {
+        const { grant, access_token } = await makeGrant(user, scopes);
+        await authorize(`Bearer ${access_token}`);
+        await deleteGrant(grant);
+        return access_token;
+      },
+    ],
+    [
+      'a token of another user’s grant',
+      () => sealToken('access', { ...all.grant, user_id: randomUUID(), expires_at: 2 ** 32 - 1 }),
+    ],
+    [
+      'a token of another grant',
+      () =>
+        sealToken('access', { ...all.grant, grant_id: '0'.repeat(32), expires_at: 2 ** 32 - 1 }),
+    ],
+  ])('refuses %s: Unauthorized, word for word', async (_, token) => {
+    await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
+  });
+
+  test('goes by what the grant says now, not the token', async () => {
+    const { grant, access_token } = await makeGrant(user, scopes);
+    await setAttributes(grantKey(user.id, grant.client_id, grant.grant_id), { scopes: ['review'] });
+    const answer = await authorize(`Bearer ${access_token}`);
+    expect(statementOf(answer)[1]).toBe('Deny');
+  });
+});

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/batch-get-reviews.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, makeUsers, setAttributes } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const author = await makeUser();
+const id = await makeReview(author);
+
+function lookUp(review_ids: string) {
+  return invoke(handler, { query: { review_ids } });
+}
+
+describe('GET /reviews', () => {
+  test('gives reviews by canonical id, as GET /review/{review_id} shows them', async () => {
+    const other = await makeReview(await makeUser());
+    const { status, body } = await lookUp(`${id},${other}`);
+    expect(status).toBe(200);
+    const shown = await Promise.all(
+      [id, other].map((review_id) => invoke(getReview, { path: { review_id } })),
+    );
+    expect(body).toEqual({
+      reviews: { [id]: shown[0]?.body.review, [other]: shown[1]?.body.review },
+      review_id_mapping: { [id]: id, [other]: other },
+    });
+  });
+
+  test.each([
+    ['upper case', id.toUpperCase()],
+    ['no hyphens', id.replaceAll('-', '')],
+    ['hyphens elsewhere', id.replaceAll('-', '').replace(/(.{6})/g, '$1-')],
+    ['urn:uuid:', `urn:uuid:${id}`],
+    ['URN:UUID: in upper case', `URN:UUID:${id}`.toUpperCase()],
+    ['braces', `{${id}}`],
+  ])('takes an id with %s', async (_, sent) => {
+    const { status, body } = await lookUp(sent);
+    expect(status).toBe(200);
+    expect(Object.keys(body.reviews)).toEqual([id]);
+    expect(body.review_id_mapping).toEqual({ [sent]: id });
+  });
+
+  test('skips empty items, and shows the same review once for all its spellings', async () => {
+    const { body } = await lookUp(`,${id},,${id},${id.toUpperCase()},`);
+    expect(Object.keys(body.reviews)).toEqual([id]);
+    expect(body.review_id_mapping).toEqual({ [id]: id, [id.toUpperCase()]: id });
+  });
+
+  test('leaves out what is not a review, a draft, hidden, or of an account that is going', async () => {
+    const draft = await makeReview(author, { is_draft: true });
+    const hidden = await makeReview(author);
+    await setHidden(hidden, true);
+    const going = await makeUser();
+    const left = await makeReview(going);
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    const { status, body } = await lookUp([randomUUID(), draft, hidden, left, author.id].join());
+    expect(status).toBe(200);
+    expect(body).toEqual({ reviews: {}, review_id_mapping: {} });
+  });
+
+  test('takes 25 ids, and counts none twice', async () => {
+    const authors = await makeUsers(25);
+    const ids = await Promise.all(authors.map((user) => makeReview(user)));
+    const { status, body } = await lookUp([...ids, ...ids.map((one) => one.toUpperCase())].join());
+    expect(status).toBe(200);
+    expect(Object.keys(body.reviews).toSorted()).toEqual(ids.toSorted());
+    expect(Object.keys(body.review_id_mapping)).toHaveLength(50);
+  });
+
+  test('refuses 26 ids: 400', async () => {
+    const { status, body } = await lookUp(Array.from({ length: 26 }, randomUUID).join());
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+  });
+
+  test.each([
+    '',
+    ',',
+    ',,',
+    'x',
+    `${id},x`,
+    `${id} `,
+    ` ${id}`,
+    `${id}\n`,
+    id.slice(1),
+    `${id}0`,
+    `{${id}`,
+    `${id}}`,
+    `{}`,
+    `urn:uuid:`,
+    `g${id.slice(1)}`,
+    `(${id})`,
+    `${id};${id}`,
+    '-'.repeat(36),
+    '__proto__',
+    'constructor',
+    '\0',
+  ])('refuses %j: 400', async (review_ids) => {
+    const { status, body } = await lookUp(review_ids);
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_request',
+      description: expect.stringMatching(/^review_ids must /),
+    });
+  });
+
+  test('needs review_ids, once: 400', async () => {
+    expect((await invoke(handler)).body.description).toBe('review_ids is required');
+    expect((await invoke(handler, { query: { review_id: id } })).status).toBe(400);
+    expect((await invoke(handler, { query: { review_ids: [id, id] } })).status).toBe(400);
+  });
+
+  // "review_ids=" takes 11 of the 4,096 characters.
+  test.each([
+    [4096, `${id},`.padEnd(4085, ','), 200],
+    [4097, `${id},`.padEnd(4086, ','), 503],
+    [4097, 'x'.repeat(4086), 503],
+    [100_000, `${id},`.repeat(2703).slice(0, 99_989), 503],
+  ])('takes or refuses a query string of %i characters', async (_, review_ids, expected) => {
+    const { status, body } = await lookUp(review_ids);
+    expect(status).toBe(expected);
+    if (status === 503) {
+      expect(body).toMatchObject({ error: 'service_unavailable', request_id: expect.any(String) });
+    }
+  });
+
+  test('measures all of the query string', async () => {
+    const query = { review_ids: id, padding: 'x'.repeat(4096) };
+    expect((await invoke(handler, { query })).status).toBe(503);
+  });
+});

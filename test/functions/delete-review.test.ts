@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/delete-review.ts';
+import { handler as reportReview } from '../../functions/report-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  readItem,
+  recount,
+  scanTable,
+  setAttributes,
+  type TestUser,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const author = await makeUser();
+const other = await makeUser();
+
+function remove(review_id: string, { caller }: TestUser = author) {
+  return invoke(handler, { method: 'DELETE', caller, path: { review_id } });
+}
+
+describe('DELETE /review/{review_id}', () => {
+  test('takes a review away with all that hangs on it, in the end', async () => {
+    const entity_id = randomUUID();
+    const id = await makeReview(author, { entity_id });
+    await vote(other, id);
+    await invoke(reportReview, { caller: other.caller, path: { review_id: id } });
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
+
+    const { status, body } = await remove(id.toUpperCase());
+    expect(status).toBe(200);
+    expect(body).toEqual({ message: 'Request processed successfully' });
+    expect(await readItem(reviewKey(id))).toBeUndefined();
+    expect(await readItem(claimKey(author.id, entity_id))).toBeUndefined();
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 0, rating_count: 0 });
+    expect((await remove(id)).status).toBe(404);
+
+    await applyStream();
+    const left = (await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`);
+    expect(left).toMatchObject([{ sk: 'FEED', counted: null, expires_at: expect.any(Number) }]);
+    const { stored, counted } = await recount();
+    expect(stored).toEqual(counted);
+  });
+
+  test('makes room for another review of the entity', async () => {
+    const entity_id = randomUUID();
+    await remove(await makeReview(author, { entity_id }));
+    const id = await makeReview(author, { entity_id });
+    expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: id });
+  });
+
+  test('takes drafts and hidden reviews of the author', async () => {
+    const draft = await makeReview(author, { is_draft: true });
+    const hidden = await makeReview(author);
+    await setHidden(hidden, true);
+    expect((await remove(draft)).status).toBe(200);
+    expect((await remove(hidden)).status).toBe(200);
+    await applyStream();
+    const { stored, counted } = await recount();
+    expect(stored).toEqual(counted);
+  });
+
+  test('refuses another user: 403, or 404 of what that user cannot see', async () => {
+    const id = await makeReview(author);
+    const { status, body } = await remove(id, other);
+    expect([status, body.error]).toEqual([403, 'access_denied']);
+    await setHidden(id, true);
+    expect((await remove(id, other)).status).toBe(404);
+    expect((await remove(await makeReview(author, { is_draft: true }), other)).status).toBe(404);
+    expect(await readItem(reviewKey(id))).toBeDefined();
+  });
+
+  test.each([randomUUID(), 'x', ''])('knows no review %j: 404', async (id) => {
+    expect((await remove(id)).status).toBe(404);
+  });
+
+  test('refuses without a caller, and one whose account is going: 401', async () => {
+    const going = await makeUser();
+    const id = await makeReview(going);
+    expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    expect((await remove(id, going)).status).toBe(401);
+  });
+});

@@ -1,0 +1,84 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler } from '../../functions/eraser.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { makeReview, makeUser, makeUsers, readStream, scanTable, text, vote } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const author = await makeUser();
+
+/** A review with more to it than a page and a batch, deleted: its id, and the records of that. */
+async function deleted(): Promise<[string, DynamoDBRecord[]]> {
+  const review_id = await makeReview(author);
+  for (const voter of await makeUsers(3)) await vote(voter, review_id);
+  const body = { text: `${text} More.` };
+  await invoke(updateReview, { caller: author.caller, path: { review_id }, body });
+  const more = Array.from({ length: 300 }, (_, i) => ({
+    pk: `REVIEW#${review_id}`,
+    sk: `VOTE#${i}`,
+  }));
+  await batchWrite(more.map((put) => ({ put })));
+  await readStream();
+  await invoke(deleteReview, { caller: author.caller, path: { review_id } });
+  const records = (await readStream()).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
+  expect(records.map(({ eventName }) => eventName)).toEqual(['REMOVE']);
+  return [review_id, records];
+}
+
+async function remains(review_id: string): Promise<string[]> {
+  const items = await scanTable();
+  return items.filter(({ pk }) => pk === `REVIEW#${review_id}`).map(({ sk }) => sk);
+}
+
+describe('the eraser', () => {
+  test('takes away all that a deleted review has left, however often it is told', async () => {
+    const [id, Records] = await deleted();
+    expect(await remains(id)).toHaveLength(305);
+    for (let i = 0; i < 2; i++) {
+      expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
+      expect(await remains(id)).toEqual([]);
+    }
+  });
+
+  test('leaves what is still there alone', async () => {
+    const id = await makeReview(author);
+    const before = await remains(id);
+    const Records = await readStream();
+    const ofReviews = Records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
+    expect(await handler({ Records: ofReviews })).toEqual({ batchItemFailures: [] });
+    expect(await remains(id)).toEqual(before);
+  });
+
+  test('says where it failed, and goes on from there', async () => {
+    const [first, [one]] = await deleted();
+    const [second, [two]] = await deleted();
+    const Records = [one, two] as DynamoDBRecord[];
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const send = table.send.bind(table);
+    let batches = 0;
+    // It breaks in the middle of the second.
+    jest.spyOn(table, 'send').mockImplementation(((command: never) => {
+      const isBatch = (command as object) instanceof BatchWriteCommand;
+      if (isBatch && ++batches > 18) throw new Error('interrupted');
+      return send(command);
+    }) as never);
+    expect(await handler({ Records })).toEqual({
+      batchItemFailures: [{ itemIdentifier: two?.dynamodb?.SequenceNumber }],
+    });
+    jest.restoreAllMocks();
+    expect(await remains(first)).toEqual([]);
+    const left = (await remains(second)).length;
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(305);
+    expect(await handler({ Records: Records.slice(1) })).toEqual({ batchItemFailures: [] });
+    expect(await remains(second)).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { handler } from '../../functions/expire-vote-counters.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { dailyVotesKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, readItem, scanTable, vote } from '../fixtures.ts';
+
+const today = new Date().toISOString().slice(0, 10);
+const day = (before: number) =>
+  new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Counters of past days, two for each user. */
+async function fill(users: number): Promise<void> {
+  const counters = Array.from({ length: users }, (_, i) =>
+    [1, 2 + (i % 400)].map((before) => ({
+      pk: `USER#${i}`,
+      sk: `VOTES#${day(before)}`,
+      all: 'VOTES',
+      date: `${day(before)}#${i}`,
+      count: 3,
+    })),
+  );
+  await batchWrite(counters.flat().map((put) => ({ put })));
+}
+
+async function counters(): Promise<string[]> {
+  const items = await scanTable();
+  return items.filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
+}
+
+test('deletes the counters of past days, and only those', async () => {
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+  const [author, voter] = [await makeUser(), await makeUser()];
+  await vote(voter, await makeReview(author));
+  await fill(300);
+  expect(await handler()).toEqual({ deleted: 600 });
+  expect(await counters()).toEqual([`VOTES#${today}`]);
+  expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
+  expect(await handler()).toEqual({ deleted: 0 });
+});
+
+test('goes on where it was interrupted', async () => {
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+  await fill(200);
+  const send = table.send.bind(table);
+  let batches = 0;
+  jest.spyOn(table, 'send').mockImplementation(((command: never) => {
+    if ((command as object) instanceof BatchWriteCommand && ++batches > 12) {
+      throw new Error('interrupted');
+    }
+    return send(command);
+  }) as never);
+  await expect(handler()).rejects.toThrow('interrupted');
+  jest.restoreAllMocks();
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+  expect(await handler()).toEqual({ deleted: 100 });
+  expect(await counters()).toEqual([`VOTES#${today}`]);
+});

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler } from '../../functions/feed.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { TableName, table } from '../../shared/table/client.ts';
+import { rebuildKey } from '../../shared/table/keys.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  readStream,
+  recount,
+  scanTable,
+  setAttributes,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+beforeEach(() => {
+  for (const level of ['warn', 'error'] as const) {
+    jest.spyOn(console, level).mockImplementation(() => {});
+  }
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** What was written since the last call, as the consumer gets it. */
+async function records(): Promise<DynamoDBRecord[]> {
+  const all = await readStream();
+  return all.filter(({ dynamodb }) => ['REVIEW', 'USER'].includes(dynamodb?.Keys?.sk?.S ?? ''));
+}
+
+/** Reviews that are published, changed, hidden, voted on, deleted, and users. */
+async function live(): Promise<void> {
+  const [voter, ...authors] = await makeUsers(7);
+  for (const [i, author] of authors.entries()) {
+    const { caller } = author;
+    const content = { language: ['en', 'de'][i % 2], is_draft: i === 3 };
+    const review_id = await makeReview(author, content);
+    const path = { review_id };
+    if (voter && i !== 3) await vote(voter, review_id);
+    await invoke(updateReview, { caller, path, body: { rating: null } });
+    if (i === 1 || i === 2) await setHidden(review_id, true);
+    if (i === 2) await setHidden(review_id, false);
+    if (i >= 4) await invoke(deleteReview, { caller, path });
+  }
+}
+
+async function totals() {
+  const items = (await scanTable()).filter(({ pk }) => pk === 'FEED');
+  return Object.fromEntries(items.map(({ sk, pk: _, ...numbers }) => [sk, numbers]));
+}
+
+async function expectExactTotals(): Promise<void> {
+  const { stored, counted } = await recount();
+  // The eraser is not at work here, so that what it would take away is still there.
+  const isTotal = ([key]: [string, unknown]) => key.includes('FEED');
+  expect(Object.fromEntries(Object.entries(stored).filter(isTotal))).toEqual(
+    Object.fromEntries(Object.entries(counted).filter(isTotal)),
+  );
+}
+
+async function feed(Records: DynamoDBRecord[]): Promise<void> {
+  expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
+}
+
+const random = randomNumbers(3);
+function shuffled<T>(from: readonly T[]): T[] {
+  return from
+    .map((value) => [random(), value] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, value]) => value);
+}
+
+describe('the feed', () => {
+  test('keeps the totals of reviews by type, language and kind, and of users', async () => {
+    await live();
+    await feed(await records());
+    expect(await totals()).toEqual({
+      TOTAL: { text: 2 },
+      'TOTAL#release_group|en': { text: 2 },
+      USERS: { count: 7 },
+    });
+    await expectExactTotals();
+  });
+
+  test.each<[string, (all: DynamoDBRecord[]) => DynamoDBRecord[][]]>([
+    ['one by one', (all) => all.map((record) => [record])],
+    ['in one batch', (all) => [all]],
+    ['in batches of seven', (all) => all.map((_, i) => (i % 7 ? [] : all.slice(i, i + 7)))],
+    ['twice', (all) => [all, all]],
+    ['each twice in a row', (all) => all.map((record) => [record, record])],
+    ['backwards', (all) => all.toReversed().map((record) => [record])],
+    ['in any order', (all) => shuffled(all).map((record) => [record])],
+    ['in any order, in batches, twice', (all) => [shuffled(all), shuffled(all)]],
+    ['with an old half replayed', (all) => [all, all.slice(0, all.length / 2)]],
+  ])('counts right when records come %s', async (_, batches) => {
+    await live();
+    for (const batch of batches(await records())) await feed(batch);
+    await expectExactTotals();
+  });
+
+  test('counts right when batches are worked on at the same time', async () => {
+    await live();
+    const all = await records();
+    await Promise.all([feed(all), feed(all.slice(5)), ...all.map((record) => feed([record]))]);
+    await expectExactTotals();
+  });
+
+  test('takes more items in a batch than fit a transaction', async () => {
+    const users = await makeUsers(60);
+    const languages = ['en', 'de', 'fr', 'ja', 'pt'];
+    const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
+    for (const [i, user] of users.entries()) {
+      await makeReview(user, { language: languages[i % 5], entity_type: types[i % 7] });
+    }
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('remembers for 14 days what was removed, so that nothing late brings it back', async () => {
+    const author = await makeUser();
+    const review_id = await makeReview(author);
+    const path = { review_id };
+    await invoke(deleteReview, { caller: author.caller, path });
+    const all = await records();
+    await feed(all.toReversed());
+    const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'FEED' });
+    expect(applied).toMatchObject({ counted: null, version: 2 });
+    const days = (Number(applied?.expires_at) - Date.now() / 1000) / 86_400;
+    expect(days).toBeCloseTo(14, 2);
+    await feed(all);
+    await expectExactTotals();
+  });
+
+  test('fails from the first record on that it cannot apply', async () => {
+    const users = await makeUsers(4);
+    const all = await records();
+    const poisoned = all.map((record, i) =>
+      i === 2
+        ? // A key that no item can have.
+          {
+            ...record,
+            dynamodb: { ...record.dynamodb, Keys: { pk: { S: '' }, sk: { S: 'USER' } } },
+          }
+        : record,
+    );
+    expect(await handler({ Records: poisoned })).toEqual({
+      batchItemFailures: [{ itemIdentifier: all[2]?.dynamodb?.SequenceNumber }],
+    });
+    expect(console.error).toHaveBeenCalledTimes(1);
+    const isApplied = async (i: number) =>
+      (await readItem({ pk: `USER#${users[i]?.id}`, sk: 'FEED' })) !== undefined;
+    const order = all.map(({ dynamodb }) =>
+      users.findIndex(({ id }) => dynamodb?.Keys?.pk?.S === `USER#${id}`),
+    );
+    expect(await Promise.all(order.map(isApplied))).toEqual([true, true, false, false]);
+    await feed(all.slice(2));
+    await expectExactTotals();
+  });
+
+  test('waits while the totals are rebuilt', async () => {
+    const before = await totals();
+    await makeUser();
+    const all = await records();
+    const until = Math.floor(Date.now() / 1000) + 60;
+    await table.send(new PutCommand({ TableName, Item: { ...rebuildKey, until } }));
+    expect(await handler({ Records: all })).toEqual({
+      batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
+    });
+    expect(await totals()).toMatchObject(before);
+    // A rebuild that died holds nobody up for longer.
+    await setAttributes(rebuildKey, { until: Math.floor(Date.now() / 1000) - 1 });
+    await feed(all);
+    await table.send(new DeleteCommand({ TableName, Key: rebuildKey }));
+    await expectExactTotals();
+  });
+});
+
+describe('a rebuild', () => {
+  test('finds nothing to correct where all is right, and lets go of its lock', async () => {
+    await live();
+    await feed(await records());
+    const before = await totals();
+    const counts = await rebuildTotals();
+    expect(counts.corrected).toBe(0);
+    expect(counts.users).toBe((before.USERS as { count: number }).count);
+    expect(await readItem(rebuildKey)).toBeUndefined();
+    await expectExactTotals();
+  });
+
+  test('puts right what is wrong, forgotten or left over', async () => {
+    await setAttributes({ pk: 'FEED', sk: 'TOTAL' }, { both: 1_000, text: -3 });
+    await setAttributes({ pk: 'FEED', sk: 'TOTAL#work|xx' }, { both: 7 });
+    await setAttributes({ pk: 'FEED', sk: 'USERS' }, { count: 0 });
+    const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'FEED' };
+    await setAttributes(ghost, { version: 3, counted: 'work|en|both' });
+    const author = await makeUser();
+    await makeReview(author);
+    const seen: number[] = [];
+    const { corrected } = await rebuildTotals((items) => seen.push(items));
+    expect(corrected).toBe(3);
+    expect(seen.at(-1)).toBeGreaterThan(0);
+    expect(await readItem(ghost)).toMatchObject({ version: 4, counted: null });
+    await expectExactTotals();
+    // Nothing is counted twice by what the stream has still to tell.
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('agrees with what is written meanwhile', async () => {
+    const writing = live();
+    await rebuildTotals();
+    await writing;
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('lets go of its lock when it fails', async () => {
+    const fail = () => {
+      throw new Error('interrupted');
+    };
+    await expect(rebuildTotals(fail)).rejects.toThrow('interrupted');
+    expect(await readItem(rebuildKey)).toBeUndefined();
+  });
+});

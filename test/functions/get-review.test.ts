@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/get-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, setAttributes, text, vote } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const author = await makeUser({ display_name: 'Zoë 🎵' });
+
+function get(review_id: string) {
+  return invoke(handler, { path: { review_id } });
+}
+
+describe('GET /review/{review_id}', () => {
+  test('shows all of a review', async () => {
+    const entity_id = randomUUID();
+    const id = await makeReview(author, { entity_id });
+    await vote(await makeUser(), id, false);
+    await setAttributes(reviewKey(id), {
+      created: '2024-02-29T12:34:56.789Z',
+      published_on: '2024-03-01T00:00:00.000Z',
+      last_updated: '2024-12-31T23:59:59.999Z',
+    });
+    const { status, headers, body } = await get(id);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': '*',
+    });
+    expect(body).toEqual({
+      review: {
+        id,
+        entity_id,
+        entity_type: 'release_group',
+        text,
+        rating: 4,
+        language: 'en',
+        license: {
+          id: 'CC BY-SA 3.0',
+          full_name: 'Creative Commons Attribution-ShareAlike 3.0 Unported',
+          info_url: 'https://creativecommons.org/licenses/by-sa/3.0/',
+        },
+        created: 'Thu, 29 Feb 2024 12:34:56 GMT',
+        published_on: 'Fri, 01 Mar 2024 00:00:00 GMT',
+        last_updated: 'Tue, 31 Dec 2024 23:59:59 GMT',
+        edits: 0,
+        popularity: -1,
+        source: null,
+        source_url: null,
+        user: {
+          id: author.id,
+          display_name: 'Zoë 🎵',
+          created: new Date(author.created).toUTCString(),
+          karma: -1,
+          user_type: 'Noob',
+        },
+        votes: { positive: 0, negative: 1 },
+      },
+    });
+  });
+
+  test('takes the id in any case', async () => {
+    const id = await makeReview(author);
+    expect((await get(id.toUpperCase())).body.review.id).toBe(id);
+  });
+
+  test('knows no draft, nothing hidden and nothing of an account that is going: 404', async () => {
+    const draft = await makeReview(author, { is_draft: true });
+    const hidden = await makeReview(author);
+    await setHidden(hidden, true);
+    const going = await makeUser();
+    const left = await makeReview(going);
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    for (const id of [draft, hidden, left]) expect((await get(id)).status).toBe(404);
+    await setHidden(hidden, false);
+    expect((await get(hidden)).status).toBe(200);
+  });
+
+  test.each([
+    randomUUID(),
+    '',
+    'x',
+    'languages ',
+    randomUUID().replaceAll('-', ''),
+    `{${randomUUID()}}`,
+    `urn:uuid:${randomUUID()}`,
+    `${randomUUID()}\n`,
+    'REVIEW#x',
+    '\0',
+    '../user',
+    'x'.repeat(5000),
+  ])('knows no review %.60j: 404', async (id) => {
+    const { status, body } = await get(id);
+    expect(status).toBe(404);
+    expect(body).toEqual({ error: 'not_found', description: 'Review not found' });
+  });
+});

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler as getUser } from '../../functions/get-user.ts';
+import { handler as listUsers } from '../../functions/list-users.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { applyStream, makeUser, setAttributes, type TestUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+function list(query: Record<string, string> = {}) {
+  return invoke(listUsers, { query });
+}
+
+describe('GET /user', () => {
+  test('is empty at first', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body).toEqual({ count: 0, limit: 50, offset: 0, users: [] });
+  });
+
+  test('gives all users in the order in which they came, a page at a time', async () => {
+    const users: TestUser[] = [];
+    for (let i = 0; i < 60; i++) users.push(await makeUser({ display_name: `User ${i}` }));
+    await applyStream();
+    const ids = users
+      .toSorted((a, b) => (a.created + a.id < b.created + b.id ? -1 : 1))
+      .map(({ id }) => id);
+    const first = (await list()).body;
+    expect(first).toMatchObject({ count: 60, limit: 50, offset: 0 });
+    const { body } = await invoke(getUser, { path: { user_id: ids[0] ?? '' } });
+    expect(first.users[0]).toEqual(body.user);
+
+    for (const [limit, offset] of [
+      [50, 0],
+      [7, 55],
+      [0, 0],
+      [1, 59],
+      [50, 60],
+      [50, 1_000_000],
+    ] as const) {
+      const page = (await list({ limit: `${limit}`, offset: `${offset}` })).body;
+      expect(page).toMatchObject({ count: 60, limit, offset });
+      expect(page.users.map(({ id }: TestUser) => id)).toEqual(ids.slice(offset, offset + limit));
+    }
+  });
+
+  test.each(['-1', '51', '1e1', ' 5', '', 'x'])('refuses limit=%j: 400', async (limit) => {
+    const { status, body } = await list({ limit });
+    expect(status).toBe(400);
+    expect(body.description).toBe('limit must be an integer from 0 to 50');
+  });
+
+  test.each(['-1', '9007199254740992', '1.5', ''])('refuses offset=%j: 400', async (offset) => {
+    expect((await list({ offset })).status).toBe(400);
+  });
+});
+
+describe('GET /user/{user_id}', () => {
+  test('gives the public profile, and no more', async () => {
+    const { id } = await makeUser({ display_name: 'Zoë 🎵', karma: 50 });
+    await setAttributes(userKey(id), {
+      created: '2024-02-29T12:34:56.789Z',
+      email: 'zoe@mail.example',
+      musicdb_username: 'zoe',
+    });
+    for (const user_id of [id, id.toUpperCase()]) {
+      const { status, body } = await invoke(getUser, { path: { user_id } });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        user: {
+          id,
+          display_name: 'Zoë 🎵',
+          created: 'Thu, 29 Feb 2024 12:34:56 GMT',
+          karma: 50,
+          user_type: 'Apprentice',
+        },
+      });
+    }
+  });
+
+  test('knows nobody else: 404', async () => {
+    const going = await makeUser();
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    for (const user_id of [randomUUID(), going.id, 'x', '', going.id.replaceAll('-', '')]) {
+      const { status, body } = await invoke(getUser, { path: { user_id } });
+      expect(status).toBe(404);
+      expect(body).toEqual({ error: 'not_found', description: 'User not found' });
+    }
+  });
+});

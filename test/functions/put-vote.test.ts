@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as getVote } from '../../functions/get-vote.ts';
+import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler } from '../../functions/put-vote.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import {
+  makeReview,
+  makeUser,
+  readItem,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const today = () => new Date().toISOString().slice(0, 10);
+let author: TestUser;
+let voter: TestUser;
+let id: string;
+
+beforeEach(async () => {
+  author = await makeUser();
+  voter = await makeUser();
+  id = await makeReview(author);
+});
+
+function put(body: unknown, { caller }: TestUser = voter, review_id = id) {
+  return invoke(handler, { method: 'PUT', caller, path: { review_id }, body });
+}
+
+function read({ caller }: TestUser = voter, review_id = id) {
+  return invoke(getVote, { caller, path: { review_id } });
+}
+
+function takeBack({ caller }: TestUser = voter, review_id = id) {
+  return invoke(deleteVote, { method: 'DELETE', caller, path: { review_id } });
+}
+
+function update(body: unknown) {
+  return invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
+}
+
+/** Positive and negative votes of the review, then of each revision from the first, then the author's karma. */
+async function counts(): Promise<unknown[]> {
+  const path = { review_id: id };
+  const { review } = (await invoke(getReview, { path })).body;
+  const { revisions } = (await invoke(listRevisions, { path })).body;
+  expect(review.popularity).toBe(review.votes.positive - review.votes.negative);
+  return [
+    [review.votes.positive, review.votes.negative],
+    ...revisions
+      .map((revision: Record<string, number>) => [revision.votes_positive, revision.votes_negative])
+      .reverse(),
+    review.user.karma,
+  ];
+}
+
+async function spent(user: TestUser = voter): Promise<unknown> {
+  return (await readItem(dailyVotesKey(user.id, today())))?.count;
+}
+
+describe('PUT /review/{review_id}/vote', () => {
+  test('stores the vote, and counts it on the review, the revision, the author and the day', async () => {
+    const { status, body } = await put({ vote: true, colour: 'red' });
+    expect(status).toBe(200);
+    expect(body).toEqual({ message: 'Request processed successfully' });
+    expect(await readItem(voteKey(id, voter.id))).toMatchObject({
+      review_id: id,
+      user_id: voter.id,
+      vote: true,
+      revision: 1,
+    });
+    expect(await counts()).toEqual([[1, 0], [1, 0], 1]);
+    const counter = await readItem(dailyVotesKey(voter.id, today()));
+    // Seven days after the day began: long after the daily job, should that fail.
+    expect(counter).toMatchObject({ count: 1, expires_at: Date.parse(today()) / 1000 + 604_800 });
+  });
+
+  test('changes the vote at no cost', async () => {
+    await vote(voter, id, true);
+    await vote(voter, id, false);
+    expect(await counts()).toEqual([[0, 1], [0, 1], -1]);
+    expect(await spent()).toBe(1);
+  });
+
+  test('changes nothing when the same vote is cast again', async () => {
+    await vote(voter, id);
+    const [before, cast] = [await readItem(reviewKey(id)), await readItem(voteKey(id, voter.id))];
+    await vote(voter, id);
+    expect(await readItem(reviewKey(id))).toEqual(before);
+    expect(await readItem(voteKey(id, voter.id))).toEqual(cast);
+    expect(await spent()).toBe(1);
+  });
+
+  test('counts a vote on the revision that was current when it was last cast', async () => {
+    const [second, third] = [await makeUser(), await makeUser()];
+    await vote(voter, id, true);
+    await vote(second, id, false);
+    await update({ text: `${text} More.` });
+    expect(await counts()).toEqual([[1, 1], [1, 1], [0, 0], 0]);
+    await vote(third, id, true);
+    expect(await counts()).toEqual([[2, 1], [1, 1], [1, 0], 1]);
+    // The same vote again, on what is there now.
+    await vote(voter, id, true);
+    expect(await counts()).toEqual([[2, 1], [0, 1], [2, 0], 1]);
+    await vote(second, id, true);
+    expect(await counts()).toEqual([[3, 0], [0, 0], [3, 0], 3]);
+    await update({ rating: 1 });
+    await takeBack(third);
+    expect(await counts()).toEqual([[2, 0], [0, 0], [2, 0], [0, 0], 2]);
+    expect([await spent(), await spent(second)]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['an own review', () => put({ vote: true }, author)],
+    [
+      'a review without text',
+      async () => {
+        await update({ text: null });
+        return put({ vote: true });
+      },
+    ],
+  ])('refuses %s: 400', async (_, act) => {
+    const { status, body } = await act();
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(await spent()).toBeUndefined();
+  });
+
+  test.each([
+    undefined,
+    {},
+    [],
+    'null',
+    '{"vote":',
+    { vote: null },
+    { vote: 'true' },
+    { vote: 1 },
+    { vote: [true] },
+    { VOTE: true },
+  ])('refuses the body %j: 400', async (body) => {
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await invoke(handler, {
+      caller: voter.caller,
+      path: { review_id: id },
+      body,
+      headers,
+    });
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+    expect(answer.body.description).toMatch(/^(The body|vote) /);
+    expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
+  });
+
+  // The karma that begins a type, and the last below it; votes a day as in decisions.md.
+  test.each([
+    [-21, 'Blocked', 0],
+    [-20, 'Spammer', 0],
+    [-11, 'Spammer', 0],
+    [-10, 'Noob', 10],
+    [49, 'Noob', 10],
+    [50, 'Apprentice', 50],
+    [999, 'Apprentice', 50],
+    [1000, 'Sorcerer', 200],
+    [123_456, 'Sorcerer', 200],
+  ])('lets karma %i (%s) vote %i times a day', async (karma, type, limit) => {
+    voter = await makeUser({ karma });
+    const path = { review_id: await makeReview(voter) };
+    expect((await invoke(getReview, { path })).body.review.user.user_type).toBe(type);
+    if (limit > 0) {
+      await vote(voter, id);
+      await setAttributes(dailyVotesKey(voter.id, today()), { count: limit - 1 });
+      await vote(voter, await makeReview(author));
+    }
+    const last = await makeReview(author);
+    const { status, body } = await put({ vote: true }, voter, last);
+    expect([status, body.error]).toEqual([403, 'limit_exceeded']);
+    expect(body.description).toContain(`${limit} reviews a day`);
+    expect(await readItem(voteKey(last, voter.id))).toBeUndefined();
+    expect(await readItem(reviewKey(last))).toMatchObject({ popularity: 0 });
+    expect(await spent()).toBe(limit || undefined);
+    if (limit === 0) return;
+    // What has been voted on can be voted on again, but a vote that was taken back is not given back.
+    expect((await put({ vote: false })).status).toBe(200);
+    expect((await takeBack()).status).toBe(200);
+    expect((await put({ vote: true })).status).toBe(403);
+  });
+
+  test('lets a vote be changed that was cast before its user was blocked', async () => {
+    await vote(voter, id);
+    await setAttributes(userKey(voter.id), { karma: -100 });
+    expect((await put({ vote: false })).status).toBe(200);
+    expect((await takeBack()).status).toBe(200);
+  });
+
+  test('does not count the votes of yesterday', async () => {
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    await setAttributes(dailyVotesKey(voter.id, yesterday), { count: 10 });
+    expect((await put({ vote: true })).status).toBe(200);
+  });
+});
+
+describe('GET /review/{review_id}/vote', () => {
+  test('gives the own vote', async () => {
+    await vote(voter, id, false);
+    await setAttributes(voteKey(id, voter.id), { voted_at: '2024-02-29T12:34:56.789Z' });
+    const { status, body } = await read();
+    expect(status).toBe(200);
+    expect(body).toEqual({ vote: { vote: false, voted_at: 'Thu, 29 Feb 2024 12:34:56 GMT' } });
+  });
+
+  test('knows none of others: 404', async () => {
+    await vote(voter, id);
+    const { status, body } = await read(await makeUser());
+    expect(status).toBe(404);
+    expect(body).toEqual({ error: 'not_found', description: 'Vote not found' });
+  });
+});
+
+describe('DELETE /review/{review_id}/vote', () => {
+  test('takes the vote back', async () => {
+    await vote(voter, id, false);
+    const { status, body } = await takeBack();
+    expect(status).toBe(200);
+    expect(body).toEqual({ message: 'Request processed successfully' });
+    expect(await readItem(voteKey(id, voter.id))).toBeUndefined();
+    expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
+    expect(await spent()).toBe(1);
+    expect((await takeBack()).status).toBe(404);
+    expect((await read()).status).toBe(404);
+  });
+
+  test('takes it back from a review that has lost its text', async () => {
+    await vote(voter, id);
+    await update({ text: null });
+    expect((await takeBack()).status).toBe(200);
+    expect(await counts()).toEqual([[0, 0], [0, 0], [0, 0], 0]);
+  });
+});
+
+describe.each([
+  ['PUT', (user: TestUser, review_id?: string) => put({ vote: false }, user, review_id)],
+  ['GET', read],
+  ['DELETE', takeBack],
+])('%s …/vote', (_, act) => {
+  test('knows no hidden, draft, deleted or other review: 404', async () => {
+    const [hidden, deleted] = [await makeReview(author), await makeReview(author)];
+    await vote(voter, hidden);
+    await vote(voter, deleted);
+    await setHidden(hidden, true);
+    await invoke(deleteReview, { caller: author.caller, path: { review_id: deleted } });
+    const draft = await makeReview(author, { is_draft: true });
+    for (const review_id of [hidden, deleted, draft, randomUUID(), 'x', '']) {
+      const { status, body } = await act(voter, review_id);
+      expect([status, body.description]).toEqual([404, 'Review not found']);
+    }
+    expect(await readItem(reviewKey(hidden))).toMatchObject({ votes_positive: 1 });
+    await setHidden(hidden, false);
+    expect((await act(voter, hidden)).status).toBe(200);
+  });
+
+  test('knows no review of an account that is going: 404', async () => {
+    await vote(voter, id);
+    await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
+    expect((await act(voter)).status).toBe(404);
+  });
+
+  test('refuses without a caller: 401', async () => {
+    const nobody = { ...voter, caller: undefined } as unknown as TestUser;
+    expect((await act(nobody)).status).toBe(401);
+  });
+});
+
+test.each([
+  ['PUT', () => put({ vote: true })],
+  ['DELETE', () => takeBack()],
+])('%s …/vote refuses a caller whose account is going: 401', async (_, act) => {
+  await vote(voter, id);
+  await setAttributes(userKey(voter.id), { deleted_at: new Date().toISOString() });
+  const { status, body } = await act();
+  expect([status, body.error]).toEqual([401, 'invalid_token']);
+});

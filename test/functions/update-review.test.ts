@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, readItem, setAttributes, type TestUser, text } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const author = await makeUser();
+const other = await makeUser();
+let entity_id: string;
+let id: string;
+
+beforeEach(async () => {
+  entity_id = randomUUID();
+  id = await makeReview(author, { entity_id });
+});
+
+function update(body: unknown, { caller }: TestUser = author, review_id = id) {
+  return invoke(handler, { method: 'POST', caller, path: { review_id }, body });
+}
+
+async function show() {
+  const { body } = await invoke(getReview, { path: { review_id: id } });
+  return body.review;
+}
+
+async function revisions() {
+  const { body } = await invoke(listRevisions, { path: { review_id: id } });
+  return body.revisions;
+}
+
+const changed = `${text} And then some more.`;
+
+describe('POST /review/{review_id}', () => {
+  test('changes what is sent, and adds a revision', async () => {
+    const day = '2024-01-01T00:00:00.000Z';
+    await setAttributes(reviewKey(id), { created: day, last_updated: day });
+    const { status, body } = await update({ text: changed });
+    expect(status).toBe(200);
+    expect(body).toEqual({ message: 'Request processed successfully', review: { id } });
+    const review = await show();
+    expect(review).toMatchObject({ text: changed, rating: 4, edits: 1 });
+    expect(review.created).toBe('Mon, 01 Jan 2024 00:00:00 GMT');
+    expect(Date.now() - Date.parse(review.last_updated)).toBeLessThan(5_000);
+
+    await update({ rating: 2 });
+    expect(await show()).toMatchObject({ text: changed, rating: 2, edits: 2 });
+    expect(await revisions()).toMatchObject([
+      { id: 3, text: changed, rating: 2 },
+      { id: 2, text: changed, rating: 4 },
+      { id: 1, text, rating: 4 },
+    ]);
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 2, rating_count: 1 });
+    expect(await readItem(reviewKey(id))).toMatchObject({ version: 3 });
+  });
+
+  test('takes away by null what need not remain, and counts it as what it is then', async () => {
+    await update({ rating: null });
+    expect(await show()).toMatchObject({ text, rating: null });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({
+      rating_sum: 0,
+      rating_count: 0,
+      'release_group|en|both': 0,
+      'release_group|en|text': 1,
+    });
+    await update({ text: null, rating: 5 });
+    expect(await show()).toMatchObject({ text: null, rating: 5, edits: 2 });
+    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|en|rating': 1 });
+    await update({ text });
+    expect(await show()).toMatchObject({ text, rating: 5, edits: 3 });
+  });
+
+  test.each([
+    {},
+    { text },
+    { rating: 4 },
+    { text, rating: 4, is_draft: false },
+    { is_draft: false },
+    { entity_id: randomUUID(), language: 'de', license_choice: 'CC0 1.0', edits: 7 },
+  ])('makes no revision of no change: %j', async (body) => {
+    const before = await readItem(reviewKey(id));
+    expect((await update(body)).status).toBe(200);
+    expect(await readItem(reviewKey(id))).toEqual(before);
+    expect(await revisions()).toHaveLength(1);
+  });
+
+  test('publishes a draft, with or without a change', async () => {
+    for (const [change, edits] of [
+      [{}, 0],
+      [{ text: changed }, 1],
+    ] as const) {
+      id = await makeReview(author, { is_draft: true });
+      const day = '2024-01-01T00:00:00.000Z';
+      await setAttributes(reviewKey(id), { created: day, last_updated: day });
+      expect((await update({ is_draft: true })).status).toBe(200);
+      expect((await invoke(getReview, { path: { review_id: id } })).status).toBe(404);
+      expect((await update({ ...change, is_draft: false })).status).toBe(200);
+      const review = await show();
+      expect(review).toMatchObject({ edits, created: 'Mon, 01 Jan 2024 00:00:00 GMT' });
+      expect(Date.now() - Date.parse(review.published_on)).toBeLessThan(5_000);
+    }
+  });
+
+  test('changes a draft, and keeps it one', async () => {
+    id = await makeReview(author, { is_draft: true });
+    expect((await update({ text: changed })).status).toBe(200);
+    expect(await readItem(reviewKey(id))).toMatchObject({
+      text: changed,
+      published_on: null,
+      edits: 1,
+    });
+  });
+
+  test('makes no draft of what is published: 400', async () => {
+    const { status, body } = await update({ is_draft: true });
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(body.description).toMatch(/^is_draft /);
+  });
+
+  test('leaves what is hidden hidden', async () => {
+    await setHidden(id, true);
+    expect((await update({ text: changed })).status).toBe(200);
+    expect(await readItem(reviewKey(id))).toMatchObject({
+      text: changed,
+      is_hidden: true,
+      edits: 1,
+    });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_count: 0 });
+  });
+
+  test.each([
+    ['text or rating', { text: null, rating: null }],
+    ['text', { text: 'short' }],
+    ['text', { text: 5 }],
+    ['text', { text: 'x'.repeat(5001) }],
+    ['text', { text: `${text}\udc00` }],
+    ['rating', { rating: '4' }],
+    ['rating', { rating: 0 }],
+    ['rating', { rating: 4.5 }],
+    ['is_draft', { is_draft: null }],
+    ['is_draft', { is_draft: 'false' }],
+    ['The body', undefined],
+    ['The body', []],
+    ['The body', 'null'],
+    ['The body', '{"rating":'],
+    ['The body', '{"__proto__":{}}'],
+  ])('refuses a bad %s: %j', async (name, body) => {
+    const before = await readItem(reviewKey(id));
+    const answer = await invoke(handler, {
+      caller: author.caller,
+      path: { review_id: id },
+      body,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
+    expect(answer.body.description).toMatch(new RegExp(`^${name} must `));
+    expect(await readItem(reviewKey(id))).toEqual(before);
+  });
+
+  test('keeps a rating where only a rating is left: 400', async () => {
+    id = await makeReview(author, { text: null });
+    expect((await update({ rating: null })).status).toBe(400);
+    expect((await update({ text, rating: null })).status).toBe(200);
+  });
+
+  test('refuses another user: 403', async () => {
+    const { status, body } = await update({ rating: 1 }, other);
+    expect([status, body.error]).toEqual([403, 'access_denied']);
+    expect(await show()).toMatchObject({ rating: 4 });
+  });
+
+  test('does not tell another user of drafts and hidden reviews: 404', async () => {
+    await setHidden(id, true);
+    const draft = await makeReview(author, { is_draft: true });
+    for (const review_id of [id, draft, randomUUID(), 'x']) {
+      expect((await update({ rating: 1 }, other, review_id)).status).toBe(404);
+    }
+  });
+
+  test('refuses without a caller, and one whose account is going: 401', async () => {
+    const answer = await invoke(handler, { path: { review_id: id }, body: { rating: 1 } });
+    expect(answer.status).toBe(401);
+    const going = await makeUser();
+    const review_id = await makeReview(going);
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    expect((await update({ rating: 1 }, going, review_id)).status).toBe(401);
+  });
+});

@@ -1,0 +1,370 @@
+import { randomUUID } from 'node:crypto';
+import {
+  InternalServerError,
+  ThrottlingException,
+  TransactionCanceledException,
+  TransactionInProgressException,
+} from '@aws-sdk/client-dynamodb';
+import {
+  BatchGetCommand,
+  BatchWriteCommand,
+  DynamoDBDocumentClient,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+} from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type AwsStub, mockClient } from 'aws-sdk-client-mock';
+import { handler as createReview } from '../../../functions/create-review.ts';
+import { handler as getReview } from '../../../functions/get-review.ts';
+import { handler as putVote } from '../../../functions/put-vote.ts';
+import { invalidRequest, notFound } from '../../../shared/errors.ts';
+import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
+import { TableName, table } from '../../../shared/table/client.ts';
+import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import {
+  add,
+  retryStale,
+  StaleRead,
+  transact,
+  type Write,
+} from '../../../shared/table/transact.ts';
+import { makeUser, readItem, reviewBody } from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+
+const $metadata = {};
+const key = { pk: 'A', sk: 'A' };
+const put = { Put: { Item: key } };
+const busy = { status: 503, code: 'service_unavailable' };
+
+function cancelled(...codes: string[]) {
+  return new TransactionCanceledException({
+    $metadata,
+    message: 'cancelled',
+    CancellationReasons: codes.map((Code) => ({ Code })),
+  });
+}
+
+/** So that waits take no time. */
+beforeEach(() => {
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('transact', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the stub's own type names every input of the client.
+  let client: AwsStub<any, any, any>;
+  beforeEach(() => {
+    client = mockClient(DynamoDBDocumentClient);
+  });
+  afterEach(() => client.restore());
+
+  function sent(): TransactWriteCommandInput[] {
+    return client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
+  }
+
+  test.each([
+    ['a conflict', cancelled('TransactionConflict')],
+    ['a conflict beside writes that were fine', cancelled('None', 'TransactionConflict')],
+    ['throttling', cancelled('ThrottlingError')],
+    ['too little capacity', cancelled('ProvisionedThroughputExceeded', 'None')],
+    ['a mixture of those', cancelled('TransactionConflict', 'ThrottlingError')],
+    [
+      'itself still in progress',
+      new TransactionInProgressException({ $metadata, message: 'in progress' }),
+    ],
+  ])('tries again after %s, under the same token', async (_, error) => {
+    client.on(TransactWriteCommand).rejectsOnce(error).rejectsOnce(error).resolves({});
+    await transact([put, put]);
+    expect(sent()).toHaveLength(3);
+    expect(sent()[0]).toMatchObject({ TransactItems: [{ Put: { TableName, Item: key } }, {}] });
+    expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(1);
+    await transact([put, put]);
+    expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(2);
+  });
+
+  test.each([cancelled('TransactionConflict'), cancelled('None', 'ThrottlingError')])(
+    'gives up in the end: 503',
+    async (error) => {
+      client.on(TransactWriteCommand).rejects(error);
+      await expect(transact([put])).rejects.toMatchObject(busy);
+      expect(sent()).toHaveLength(10);
+    },
+  );
+
+  const otherwise = notFound('Review');
+  const other = invalidRequest('other');
+  test.each<[string, Write[], string[], unknown]>([
+    [
+      'the error of the write that failed',
+      [put, { ...put, otherwise }],
+      ['None', 'ConditionalCheckFailed'],
+      otherwise,
+    ],
+    [
+      'the first error of several',
+      [
+        { ...put, otherwise: other },
+        { ...put, otherwise },
+      ],
+      ['ConditionalCheckFailed', 'ConditionalCheckFailed'],
+      other,
+    ],
+    [
+      'the error beside a conflict',
+      [put, { ...put, otherwise }],
+      ['TransactionConflict', 'ConditionalCheckFailed'],
+      otherwise,
+    ],
+    [
+      'StaleRead where there is none',
+      [put, { ...put, otherwise }],
+      ['ConditionalCheckFailed', 'None'],
+      expect.any(StaleRead),
+    ],
+    [
+      'StaleRead where one of several has none',
+      [put, { ...put, otherwise }],
+      ['ConditionalCheckFailed', 'ConditionalCheckFailed'],
+      expect.any(StaleRead),
+    ],
+    [
+      'what is nobody’s fault but ours',
+      [put, put],
+      ['None', 'ValidationError'],
+      expect.any(TransactionCanceledException),
+    ],
+    [
+      'that beside a conflict',
+      [put, put],
+      ['TransactionConflict', 'ItemCollectionSizeLimitExceeded'],
+      expect.any(TransactionCanceledException),
+    ],
+  ])('throws %s, at once', async (_, writes, codes, expected) => {
+    client.on(TransactWriteCommand).rejects(cancelled(...codes));
+    await expect(transact(writes)).rejects.toEqual(expected);
+    expect(sent()).toHaveLength(1);
+  });
+
+  test('passes on any other error, at once', async () => {
+    const error = new Error('broken');
+    client.on(TransactWriteCommand).rejects(error);
+    await expect(transact([put])).rejects.toBe(error);
+    expect(sent()).toHaveLength(1);
+  });
+});
+
+describe('retryStale', () => {
+  test('reads again until the write gets through', async () => {
+    let attempts = 0;
+    const result = await retryStale(async () => {
+      if (++attempts < 10) throw new StaleRead();
+      return attempts;
+    });
+    expect(result).toBe(10);
+  });
+
+  test('gives up in the end: 503', async () => {
+    const stale = jest.fn(async () => Promise.reject(new StaleRead()));
+    await expect(retryStale(stale)).rejects.toMatchObject(busy);
+    expect(stale).toHaveBeenCalledTimes(10);
+  });
+
+  test('passes on any other error, at once', async () => {
+    const fail = jest.fn(async () => Promise.reject(otherError));
+    const otherError = notFound('Review');
+    await expect(retryStale(fail)).rejects.toBe(otherError);
+    expect(fail).toHaveBeenCalledTimes(1);
+  });
+});
+
+test('add brings item and attributes into being', async () => {
+  const counter = { pk: 'COUNTER', sk: 'COUNTER' };
+  const amounts = { 'event|en|both': 2, count: -1, rank: 10n ** 29n };
+  await transact([{ Update: add(counter, amounts) }]);
+  await transact([{ Update: add(counter, amounts) }]);
+  expect(await readItem(counter)).toEqual({
+    ...counter,
+    'event|en|both': 4,
+    count: -2,
+    rank: 2n * 10n ** 29n,
+  });
+});
+
+describe('a transaction of the real client', () => {
+  const name = 'fault';
+  let sent = 0;
+  afterEach(() => {
+    table.middlewareStack.remove(name);
+  });
+
+  /** Lets `fault` act on every attempt of the SDK to send a transaction, by its number from 1. */
+  function inject(fault: (attempt: number, send: () => Promise<unknown>) => Promise<unknown>) {
+    sent = 0;
+    table.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'TransactWriteItemsCommand') return next(args);
+          return (await fault(++sent, () => next(args))) as Awaited<ReturnType<typeof next>>;
+        },
+      // Behind the SDK's own retries.
+      { name, step: 'finalizeRequest', priority: 'low' },
+    );
+  }
+
+  test('whose answer is lost after the commit is sent again by the SDK, and nothing is done twice', async () => {
+    const [author, voter] = [await makeUser(), await makeUser()];
+    const loseFirst = async (attempt: number, send: () => Promise<unknown>) => {
+      const answer = await send();
+      if (attempt > 1) return answer;
+      throw Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
+    };
+    inject(loseFirst);
+    const body = reviewBody();
+    const created = await invoke(createReview, { caller: author.caller, body });
+    expect([created.status, sent]).toEqual([200, 2]);
+
+    table.middlewareStack.remove(name);
+    inject(loseFirst);
+    const path = { review_id: created.body.id };
+    const voted = await invoke(putVote, { caller: voter.caller, path, body: { vote: true } });
+    expect([voted.status, sent]).toEqual([200, 2]);
+    expect(await readItem(reviewKey(path.review_id))).toMatchObject({
+      votes_positive: 1,
+      version: 2,
+    });
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
+  });
+
+  test('which meets conflicts is sent again by us', async () => {
+    const author = await makeUser();
+    inject((attempt, send) =>
+      attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
+    );
+    const answer = await invoke(createReview, { caller: author.caller, body: reviewBody() });
+    expect([answer.status, sent]).toEqual([200, 4]);
+  });
+
+  test('which meets nothing but conflicts: 503, and nothing is written', async () => {
+    const author = await makeUser();
+    inject(() => Promise.reject(cancelled('TransactionConflict')));
+    const body = reviewBody();
+    const answer = await invoke(createReview, { caller: author.caller, body });
+    expect([answer.status, answer.body.error]).toEqual([503, 'service_unavailable']);
+    expect(answer.headers['retry-after']).toBe('1');
+    expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
+  });
+});
+
+describe('batchGet and batchWrite', () => {
+  const names = Array.from({ length: 60 }, (_, i) => ({ pk: `BATCH#${i}`, sk: 'BATCH' }));
+
+  test('write and read any number', async () => {
+    await batchWrite(names.map((item, i) => ({ put: { ...item, i } })));
+    const items = await batchGet([...names, { pk: 'BATCH#x', sk: 'BATCH' }], { consistent: true });
+    expect([...items.values()].map(({ i }) => Number(i)).toSorted((a, b) => a - b)).toEqual(
+      names.map((_, i) => i),
+    );
+    await batchWrite(names.map((item) => ({ delete: item })));
+    expect((await batchGet(names)).size).toBe(0);
+    expect((await batchGet([])).size).toBe(0);
+    await batchWrite([]);
+  });
+
+  test('ask again for what was left over', async () => {
+    const client = mockClient(DynamoDBDocumentClient);
+    try {
+      const left = names.slice(0, 2);
+      client
+        .on(BatchGetCommand)
+        .resolvesOnce({
+          Responses: { [TableName]: [{ ...names[2] }] },
+          UnprocessedKeys: { [TableName]: { Keys: left } },
+        })
+        .resolvesOnce({ UnprocessedKeys: { [TableName]: { Keys: left.slice(1) } } })
+        .resolves({ Responses: { [TableName]: [{ ...names[1] }] } });
+      expect([...(await batchGet(names.slice(0, 3), { consistent: true })).values()]).toEqual([
+        names[2],
+        names[1],
+      ]);
+      const reads = client
+        .commandCalls(BatchGetCommand)
+        .map((call) => call.args[0].input.RequestItems?.[TableName]);
+      expect(reads).toEqual([
+        { Keys: names.slice(0, 3), ConsistentRead: true },
+        { Keys: left, ConsistentRead: true },
+        { Keys: left.slice(1), ConsistentRead: true },
+      ]);
+
+      const unprocessed = [{ DeleteRequest: { Key: names[0] } }];
+      client
+        .on(BatchWriteCommand)
+        .resolvesOnce({ UnprocessedItems: { [TableName]: unprocessed } })
+        .resolves({});
+      await batchWrite(left.map((item) => ({ delete: item })));
+      const writes = client
+        .commandCalls(BatchWriteCommand)
+        .map((call) => call.args[0].input.RequestItems?.[TableName]);
+      expect(writes).toEqual([[...unprocessed, { DeleteRequest: { Key: names[1] } }], unprocessed]);
+    } finally {
+      client.restore();
+    }
+  });
+
+  test('give up in the end: 503', async () => {
+    const client = mockClient(DynamoDBDocumentClient);
+    try {
+      client.on(BatchGetCommand).resolves({ UnprocessedKeys: { [TableName]: { Keys: [key] } } });
+      await expect(batchGet([key])).rejects.toMatchObject(busy);
+      const requests = [{ PutRequest: { Item: key } }];
+      client.on(BatchWriteCommand).resolves({ UnprocessedItems: { [TableName]: requests } });
+      await expect(batchWrite([{ put: key }])).rejects.toMatchObject(busy);
+    } finally {
+      client.restore();
+    }
+  });
+});
+
+describe('a request whose database fails', () => {
+  const secret = `secret-${randomUUID()}`;
+  test.each<[string, unknown, number]>([
+    ['is throttled', new ThrottlingException({ $metadata, message: secret }), 503],
+    ['has an internal error', new InternalServerError({ $metadata, message: secret }), 503],
+    [
+      'is not available',
+      Object.assign(new Error(secret), { name: 'ServiceUnavailable', $metadata }),
+      503,
+    ],
+    ['hangs up', Object.assign(new Error(secret), { code: 'EPIPE' }), 503],
+    ['does not answer', Object.assign(new Error(secret), { name: 'TimeoutError' }), 503],
+    ['cannot be reached', Object.assign(new Error(secret), { code: 'ECONNREFUSED' }), 503],
+    [
+      'cannot be found',
+      Object.assign(new AggregateError([], secret), { code: 'ECONNREFUSED' }),
+      503,
+    ],
+    ['has never heard of the table', Object.assign(new Error(secret), { $metadata }), 500],
+    ['makes us stumble', new TypeError(secret), 500],
+    ['throws what is no error', secret, 500],
+  ])('%s: tells nobody but the log', async (_, error, expected) => {
+    const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
+    send.mockImplementation(() => Promise.reject(error));
+    const { status, body, headers } = await invoke(getReview, {
+      path: { review_id: randomUUID() },
+    });
+    expect(status).toBe(expected);
+    expect(body).toEqual({
+      error: expected === 503 ? 'service_unavailable' : 'server_error',
+      description: expect.any(String),
+      request_id: expect.stringMatching(/^[\da-f-]{36}$/),
+    });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    expect(headers['retry-after']).toBe(expected === 503 ? '1' : undefined);
+    expect(JSON.stringify([body, headers])).not.toContain(secret);
+    const log = jest.mocked(console.error).mock.calls;
+    expect(log).toHaveLength(1);
+    expect(log[0]?.[0]).toContain(body.request_id);
+  });
+});
