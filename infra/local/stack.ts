@@ -96,7 +96,6 @@ export async function startStack(options: {
   }
 }
 
-/** Whatever hangs or fails, the other steps have their turn. */
 /** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
 async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<void> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
@@ -107,6 +106,7 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promis
   Object.assign(process.env, provider.environment);
 }
 
+/** Whatever hangs or fails, the other steps have their turn. */
 async function undoAll(steps: (() => unknown)[]): Promise<void> {
   for (const step of steps.toReversed()) {
     const over = new AbortController();

@@ -1,0 +1,13 @@
+import { expect, test } from '@jest/globals';
+import { handler } from '../../functions/list-languages.ts';
+import { invoke } from '../invoke.ts';
+
+test('GET /review/languages gives every ISO 639-1 code, sorted', async () => {
+  const { status, body } = await invoke(handler);
+  expect(status).toBe(200);
+  expect(Object.keys(body)).toEqual(['languages']);
+  expect(body.languages).toEqual(expect.arrayContaining(['de', 'en', 'ja', 'zh', 'zu']));
+  expect(body.languages).toEqual(body.languages.toSorted());
+  expect(new Set(body.languages).size).toBe(183);
+  for (const code of body.languages) expect(code).toMatch(/^[a-z]{2}$/);
+});
