@@ -86,7 +86,7 @@ export async function approveAuthorization(
   };
   await transact([
     answered(id),
-    { Put: { Item: { ...codeKey(sha256(code)), ...stored, expires_at: inSeconds(codeMemory) } } },
+    { Put: { Item: codeItem(sha256(code), stored) } },
     {
       ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
       otherwise: invalidToken(),
@@ -120,6 +120,15 @@ export function redeemed(code: string): Write {
       ExpressionAttributeValues: { ':true': true, ':false': false },
     },
   };
+}
+
+/** Listed under its user, so that an erased account leaves none. */
+function codeItem(hash: string, code: AuthorizationCode) {
+  const listed = {
+    author: `APPROVER#${code.user_id}`,
+    date: `${new Date().toISOString()}#${hash}`,
+  };
+  return { ...codeKey(hash), ...listed, ...code, expires_at: inSeconds(codeMemory) };
 }
 
 /** The write that answers a request: only one answer is taken. */

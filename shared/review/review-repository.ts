@@ -174,13 +174,37 @@ function applyChange(before: Review, change: ReviewChange): Review {
   };
 }
 
-/** Puts the new state in the place of exactly the old one. */
+/**
+ * Writes what differs between two states of a review. Votes may be cast meanwhile: only if the order by popularity is entered
+ * does the write depend on their number.
+ */
 function replaceReview(before: Review, after: Review): Write {
+  const from: Record<string, unknown> = { ...reviewItem(before) };
+  const to: Record<string, unknown> = { ...reviewItem(after) };
+  const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
+  const set = changed.filter((name) => to[name] !== undefined);
+  const removed = changed.filter((name) => to[name] === undefined);
+  const guards = [
+    'edits',
+    'is_hidden',
+    'published_on',
+    ...(set.includes('popularity_rank') ? ['popularity'] : []),
+  ];
   return {
-    Put: {
-      Item: reviewItem({ ...after, version: before.version + 1 }),
-      ConditionExpression: 'version = :version',
-      ExpressionAttributeValues: { ':version': before.version },
+    Update: {
+      Key: reviewKey(before.id),
+      UpdateExpression: [
+        `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
+        removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '',
+        'ADD version :one',
+      ].join(' '),
+      ConditionExpression: guards.map((name) => `${name} = :was_${name}`).join(' AND '),
+      ExpressionAttributeNames: Object.fromEntries(changed.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ...Object.fromEntries(set.map((name) => [`:${name}`, to[name]])),
+        ...Object.fromEntries(guards.map((name) => [`:was_${name}`, from[name]])),
+      },
     },
   };
 }

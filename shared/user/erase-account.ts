@@ -15,7 +15,7 @@ import {
 import { eraseVote } from '../vote/vote-repository.ts';
 
 /**
- * Takes away what a deleted account has made: grants, applications, reviews, votes, reports, and at last the account itself; every count
+ * Takes away what a deleted account has made: grants, applications, reviews, votes, reports, codes, and at last the account itself; every count
  * follows in the same transaction. It can be stopped anywhere and repeated. What an index did not show yet is found by a second run, which the
  * stream brings about when the account is gone.
  */
@@ -32,8 +32,8 @@ export async function eraseAccount(userId: string): Promise<void> {
   for await (const { pk } of listed(`VOTER#${userId}`)) {
     await eraseVote(pk.slice('REVIEW#'.length), userId);
   }
-  for await (const report of listed(`REPORTER#${userId}`)) {
-    await batchWrite([{ delete: { pk: report.pk, sk: report.sk } }]);
+  for (const partition of [`REPORTER#${userId}`, `APPROVER#${userId}`]) {
+    for await (const { pk, sk } of listed(partition)) await batchWrite([{ delete: { pk, sk } }]);
   }
   for await (const { pk, sk } of owned(dailyVotesKey(userId, ''))) {
     await batchWrite([{ delete: { pk, sk } }]);
