@@ -1,5 +1,6 @@
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
+import type { KeySecret } from '../infra/aws/keys.ts';
 import { connect } from '../infra/local/connect.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
@@ -7,8 +8,11 @@ import { canonicalUuid } from '../shared/values.ts';
 
 /** The operator's tool: one JSON document on stdout, all else on stderr; exit status 0, 1 (failed) or 2 (usage). */
 const admin = new Command('admin')
-  .description("The operator's tool, for the local stack that runs on the data folder.")
+  .description(
+    "The operator's tool, for the local stack that runs on the data folder, or one on AWS.",
+  )
   .option('--data-dir <folder>', 'the data folder of the stack', process.env.DATA_DIR ?? '.data')
+  .option('--stack <name>', 'a stack on AWS instead, such as review-service')
   .configureOutput({ writeOut: (text) => process.stderr.write(text) })
   .showHelpAfterError()
   .exitOverride();
@@ -132,6 +136,31 @@ admin
     }),
   );
 
+const key = admin.command('key').description('the keys of a stack on AWS');
+const secret = new Option('--secret <name>', 'which keys')
+  .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
+  .default('SIGNING_KEYS');
+key
+  .command('rotate')
+  .description('makes a new key; takes six minutes, until every function knows it')
+  .addOption(secret)
+  .action(
+    answer(async (options: { secret: KeySecret }) => {
+      const { rotateKey } = await import('../infra/aws/keys.ts');
+      return rotateKey(options.secret);
+    }),
+  );
+key
+  .command('retire')
+  .description('drops the oldest key, and with it all that was made with it')
+  .addOption(secret)
+  .action(
+    answer(async (options: { secret: KeySecret }) => {
+      const { retireKey } = await import('../infra/aws/keys.ts');
+      return retireKey(options.secret);
+    }),
+  );
+
 admin
   .command('seed')
   .description('fills the table with synthetic data, the same for the same options')
@@ -164,7 +193,9 @@ try {
 /** An action that works on the stack and prints what it gives. */
 function answer<A extends unknown[]>(action: (...args: A) => Promise<unknown>) {
   return async (...args: A) => {
-    connect(admin.opts().dataDir);
+    const { stack, dataDir } = admin.opts();
+    if (stack === undefined) connect(dataDir);
+    else await (await import('../infra/aws/connect.ts')).connect(stack);
     console.log(JSON.stringify(await action(...args), null, 2));
   };
 }

@@ -1,0 +1,173 @@
+import {
+  AccessLogFormat,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  type Method,
+  MethodLoggingLevel,
+  ResponseType,
+  RestApi,
+  TokenAuthorizer,
+} from 'aws-cdk-lib/aws-apigateway';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
+import { preflightHeaders } from '../../shared/http/response.ts';
+import { tokenExpression } from '../../shared/http/token-expression.ts';
+import { type Route, routes, stage } from '../../shared/routes.ts';
+import type { Options } from './options.ts';
+import { type FunctionSurroundings, TableFunction } from './table-function.ts';
+
+/** One line of the access log: neither a path nor an address nor a token, as those tell of people. */
+const accessLogLine = `{${[
+  '"requestId":"$context.requestId"',
+  '"time":"$context.requestTime"',
+  '"method":"$context.httpMethod"',
+  '"route":"$context.httpMethod $context.resourcePath"',
+  '"status":$context.status',
+  '"milliseconds":$context.responseLatency',
+  '"bytes":$context.responseLength',
+  '"error":"$context.error.responseType"',
+  '"integrationStatus":"$context.integration.status"',
+  '"authorizerStatus":"$context.authorizer.status"',
+  '"client":"$context.authorizer.client_id"',
+].join(',')}}`;
+
+/** The REST API without its routes: what needs its address must exist before them. */
+export class Api extends Construct {
+  readonly restApi: RestApi;
+  readonly accessLog: LogGroup;
+  /** {auth_url}, with the stage and without a slash at the end. Not that of the Stage, which exists only after the routes. */
+  readonly url: string;
+  /** By operation. */
+  readonly functions = new Map<string, TableFunction>();
+
+  constructor(scope: Construct, id: string, options: Options) {
+    super(scope, id);
+    const { logDays, rateLimit, hasTracing, hasFirewall, domain } = options;
+
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      retention: logDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.restApi = new RestApi(this, 'RestApi', {
+      restApiName: options.name,
+      endpointTypes: [EndpointType.REGIONAL],
+      // Once in an account: API Gateway may write access logs only through it.
+      cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: {
+        stageName: stage,
+        throttlingRateLimit: rateLimit,
+        throttlingBurstLimit: 2 * rateLimit,
+        accessLogDestination: new LogGroupLogDestination(this.accessLog),
+        accessLogFormat: AccessLogFormat.custom(accessLogLine),
+        loggingLevel: MethodLoggingLevel.OFF,
+        tracingEnabled: hasTracing,
+      },
+      defaultCorsPreflightOptions: {
+        allowOrigins: [preflightHeaders['Access-Control-Allow-Origin']],
+        allowHeaders: preflightHeaders['Access-Control-Allow-Headers'].split(', '),
+        allowMethods: preflightHeaders['Access-Control-Allow-Methods'].split(', '),
+        maxAge: Duration.seconds(Number(preflightHeaders['Access-Control-Max-Age'])),
+      },
+    });
+    this.url = `https://${domain?.name ?? `${this.restApi.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`}/${stage}`;
+
+    for (const { type, status, headers, body } of gatewayResponses) {
+      this.restApi.addGatewayResponse(type, {
+        type: ResponseType.of(type),
+        statusCode: status?.toString(),
+        responseHeaders: headers,
+        templates: { 'application/json': body },
+      });
+    }
+    acknowledge(this.restApi, hasFirewall);
+  }
+
+  /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
+  addRoutes(surroundings: FunctionSurroundings): void {
+    const authorizer = new TokenAuthorizer(this, 'Authorizer', {
+      handler: this.#function('authorizer', {
+        surroundings,
+        description: 'Who bears this access token?',
+        table: 'read',
+        secrets: ['SIGNING_KEYS'],
+      }),
+      validationRegex: tokenExpression,
+      // A cached policy is replayed on other routes, and outlives a revoked token.
+      resultsCacheTtl: Duration.seconds(0),
+    });
+    for (const route of routes) {
+      const { operation, method, access, table, secrets } = route;
+      const description = `${method} ${resourceOf(route)}`;
+      this.#method(
+        method,
+        resourceOf(route),
+        this.#function(operation, { surroundings, description, table, secrets }),
+        access === 'public' ? undefined : authorizer,
+      );
+    }
+    const rest = this.#function('no-route', {
+      surroundings,
+      description: 'What no route serves',
+      table: 'none',
+    });
+    for (const path of ['/', '/{proxy+}']) this.#method('ANY', path, rest);
+  }
+
+  #function(operation: string, props: ConstructorParameters<typeof TableFunction>[2]) {
+    const created = new TableFunction(this, operation, props);
+    this.functions.set(operation, created);
+    return created.lambda;
+  }
+
+  #method(
+    method: Route['method'] | 'ANY',
+    path: string,
+    handler: TableFunction['lambda'],
+    authorizer?: TokenAuthorizer,
+  ): Method {
+    return this.restApi.root
+      .resourceForPath(path)
+      .addMethod(
+        method,
+        new LambdaIntegration(handler, { allowTestInvoke: false }),
+        authorizer && { authorizer },
+      );
+  }
+}
+
+function acknowledge(restApi: RestApi, hasFirewall: boolean): void {
+  Validations.of(restApi).acknowledge(
+    {
+      id: 'AwsSolutions-APIG2',
+      reason: 'Every function validates its request, and says in our error shape what is wrong',
+    },
+    {
+      id: 'AwsSolutions-APIG4',
+      reason:
+        'What is public is so by the specification; a test compares every method with the route table',
+    },
+    {
+      id: 'AwsSolutions-COG4',
+      reason: 'Access tokens are our own, of OAuth 2.0: our authorizer knows them, Cognito not',
+    },
+    {
+      id: 'AwsSolutions-APIG6',
+      reason:
+        'The access log names what API Gateway itself refused or failed at; execution logs would hold headers of people',
+    },
+    {
+      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+      reason: 'The role that API Gateway asks for, with the policy that AWS keeps for it',
+    },
+  );
+  if (hasFirewall) return;
+  Validations.of(restApi).acknowledge({
+    id: 'AwsSolutions-APIG3',
+    reason: 'A firewall costs more than the rest of a small service: an option, `firewall`',
+  });
+}

@@ -1,0 +1,88 @@
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Duration, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { consumers, schedules } from '../../shared/background.ts';
+import { type FunctionSurroundings, TableFunction } from './table-function.ts';
+
+/** What follows the table's stream and what runs by the clock. What cannot be done in the end is told to one queue. */
+export class Background extends Construct {
+  readonly deadLetters: Queue;
+  readonly consumers: readonly TableFunction[];
+  readonly jobs: readonly TableFunction[];
+
+  constructor(scope: Construct, id: string, surroundings: FunctionSurroundings) {
+    super(scope, id);
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+    });
+    Validations.of(this.deadLetters).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason: 'It is the queue of dead letters',
+    });
+    const toDeadLetters = new PolicyStatement({
+      actions: ['sqs:SendMessage'],
+      resources: [this.deadLetters.queueArn],
+    });
+
+    const { table } = surroundings;
+    const eventSourceArn = table.tableStreamArn;
+    if (!eventSourceArn) throw new Error('The table has no stream');
+    const fromStream = new PolicyStatement({
+      actions: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+        (action) => `dynamodb:${action}`,
+      ),
+      resources: [eventSourceArn],
+    });
+    this.consumers = consumers.map(({ operation, sortKeys }) => {
+      const consumer = new TableFunction(this, operation, {
+        surroundings,
+        description: `Follows the stream: ${sortKeys.join(', ')}`,
+        table: 'write',
+        rights: [fromStream, toDeadLetters],
+        timeout: Duration.minutes(5),
+      });
+      new EventSourceMapping(consumer, 'Stream', {
+        target: consumer.lambda,
+        eventSourceArn,
+        startingPosition: StartingPosition.TRIM_HORIZON,
+        filters: [FilterCriteria.filter({ dynamodb: { Keys: { sk: { S: [...sortKeys] } } } })],
+        batchSize: 100,
+        maxBatchingWindow: Duration.seconds(1),
+        reportBatchItemFailures: true,
+        bisectBatchOnError: true,
+        // A record that never succeeds must not hold up those behind it until the stream forgets them all, after a day.
+        retryAttempts: 20,
+        maxRecordAge: Duration.hours(6),
+        onFailure: new SqsDlq(this.deadLetters),
+      });
+      return consumer;
+    });
+
+    this.jobs = schedules.map(({ operation, minute, hour }) => {
+      const job = new TableFunction(this, operation, {
+        surroundings,
+        description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
+        table: 'write',
+        rights: [toDeadLetters],
+        timeout: Duration.minutes(15),
+      });
+      job.lambda.configureAsyncInvoke({
+        retryAttempts: 2,
+        onFailure: new SqsDestination(this.deadLetters),
+      });
+      new Rule(job, 'Daily', {
+        schedule: Schedule.cron({ minute: `${minute}`, hour: `${hour}` }),
+        targets: [new LambdaTarget(job.lambda, { deadLetterQueue: this.deadLetters })],
+      });
+      return job;
+    });
+  }
+}

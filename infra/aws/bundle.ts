@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, parse, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, buildSync } from 'esbuild';
+
+/** The code of one Lambda, as it is uploaded. */
+export interface Bundle {
+  /** The folder with index.mjs, and its source map. */
+  directory: string;
+  /** The size of index.mjs, minified. */
+  bytes: number;
+  /** The commands to DynamoDB that the code can send, such as `Get` or `TransactWrite`. */
+  commands: readonly string[];
+  /** The environment variables that the code reads, but for those of Lambda and the AWS SDK; `*_API` is any that ends so. */
+  variables: readonly string[];
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const options = {
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  outExtension: { '.js': '.mjs' },
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none',
+  // Some packages are CommonJS and ask for Node's own modules at run time.
+  banner: {
+    js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
+  },
+} satisfies BuildOptions;
+
+/** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
+export function bundleFunctions(outdir: string): Map<string, Bundle> {
+  const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
+  const { metafile } = buildSync({
+    ...options,
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(
+      operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),
+    ),
+    outdir: resolve(outdir),
+    metafile: true,
+    logLevel: 'warning',
+  });
+  return new Map(
+    operations.map((operation) => {
+      const directory = resolve(outdir, operation);
+      const file = join(directory, 'index.mjs');
+      const output = metafile.outputs[relative(root, file)];
+      if (!output) throw new Error(`esbuild made no ${file}`);
+      const inputs = Object.entries(output.inputs).filter(([, input]) => input.bytesInOutput > 0);
+      return [
+        operation,
+        {
+          directory,
+          bytes: output.bytes,
+          commands: inputs.flatMap(([path]) => commandIn(path) ?? []),
+          variables: variablesIn(readFileSync(file, 'utf8')),
+        },
+      ];
+    }),
+  );
+}
+
+/** Only what is used of the SDK is in a bundle, so that its files tell what it can do. Query and Scan are in all: the SDK's pagers. */
+function commandIn(path: string): string | undefined {
+  return /\/lib-dynamodb\/.*\/commands\/(\w+)Command\.js$/.exec(path)?.[1];
+}
+
+function variablesIn(code: string): string[] {
+  const reads = code.matchAll(/process\.env(?:\.(\w+)|\[`\$\{\w+\}(\w+)`\])/g);
+  const names = [...reads].map(([, name, ending]) => name ?? `*${ending}`);
+  return [...new Set(names)].filter((name) => !/^(AWS_|_|NODE_|\*_ARN$)/.test(name)).sort();
+}

@@ -1,0 +1,132 @@
+import {
+  AccountRecovery,
+  FeaturePlan,
+  ManagedLoginVersion,
+  Mfa,
+  UserPool,
+} from 'aws-cdk-lib/aws-cognito';
+import {
+  type AttributeType,
+  BillingMode,
+  ProjectionType,
+  StreamViewType,
+  Table,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import {
+  type App,
+  Aws,
+  CfnOutput,
+  Duration,
+  RemovalPolicy,
+  Stack,
+  Validations,
+} from 'aws-cdk-lib/core';
+import { tableDefinition } from '../../shared/table/definition.ts';
+import type { Options } from './options.ts';
+
+/** What must not be lost: the table, the people who can sign in, and the keys. Production keeps all of it whatever happens to the stack. */
+export class DataStack extends Stack {
+  readonly table: Table;
+  readonly signingKeys: Secret;
+  readonly sessionKeys: Secret;
+  /** Undefined where people sign in at another identity provider. */
+  readonly userPool: UserPool | undefined;
+
+  constructor(scope: App, id: string, { name, isProduction, issuer }: Options) {
+    super(scope, id, {
+      description: 'Review service: table, user pool and keys',
+      terminationProtection: isProduction,
+    });
+    const removalPolicy = isProduction ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+
+    const attribute = (attribute: keyof typeof tableDefinition.attributeTypes) => ({
+      name: attribute,
+      type: tableDefinition.attributeTypes[attribute] as AttributeType,
+    });
+    // Not TableV2: a global table costs the same, but fewer tools and local emulators know it.
+    this.table = new Table(this, 'Table', {
+      partitionKey: attribute(tableDefinition.partitionKey),
+      sortKey: attribute(tableDefinition.sortKey),
+      timeToLiveAttribute: tableDefinition.timeToLive,
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: isProduction,
+      removalPolicy,
+    });
+    for (const index of tableDefinition.indexes) {
+      this.table.addGlobalSecondaryIndex({
+        indexName: index.name,
+        partitionKey: attribute(index.partitionKey),
+        sortKey: attribute(index.sortKey),
+        projectionType: ProjectionType.INCLUDE,
+        nonKeyAttributes: [...index.projection],
+      });
+    }
+
+    this.signingKeys = this.#keys('SigningKeys', 'Make and verify tokens', removalPolicy);
+    this.sessionKeys = this.#keys('SessionKeys', 'Sign the sessions of the pages', removalPolicy);
+
+    if (!issuer) this.userPool = this.#userPool(name, isProduction, removalPolicy);
+
+    // The admin tool reads these: see connect.ts.
+    new CfnOutput(this, 'TableName', { value: this.table.tableName });
+    new CfnOutput(this, 'SigningKeysArn', { value: this.signingKeys.secretArn });
+    new CfnOutput(this, 'SessionKeysArn', { value: this.sessionKeys.secretArn });
+  }
+
+  /** 64 letters and digits, which are 48 bytes of base64url with over 380 random bits. */
+  #keys(id: string, description: string, removalPolicy: RemovalPolicy): Secret {
+    const secret = new Secret(this, id, {
+      description,
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy,
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason:
+        'An operator replaces a key with `admin key rotate`: it is brought to every function before it signs, and the old one goes on verifying',
+    });
+    return secret;
+  }
+
+  #userPool(name: string, isProduction: boolean, removalPolicy: RemovalPolicy): UserPool {
+    const pool = new UserPool(this, 'UserPool', {
+      selfSignUpEnabled: true,
+      signInAliases: { email: true },
+      autoVerify: { email: true },
+      standardAttributes: { email: { required: true, mutable: true } },
+      accountRecovery: AccountRecovery.EMAIL_ONLY,
+      mfa: Mfa.OPTIONAL,
+      mfaSecondFactor: { otp: true, sms: false },
+      passwordPolicy: {
+        minLength: 12,
+        requireLowercase: true,
+        requireUppercase: true,
+        requireDigits: true,
+        requireSymbols: true,
+        tempPasswordValidity: Duration.days(3),
+      },
+      featurePlan: FeaturePlan.ESSENTIALS,
+      deletionProtection: isProduction,
+      removalPolicy,
+    });
+    pool.addDomain('Domain', {
+      // A prefix must be unique in the region, among everybody's.
+      cognitoDomain: { domainPrefix: `${name}-${Aws.ACCOUNT_ID}` },
+      managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+    });
+    Validations.of(pool).acknowledge(
+      {
+        id: 'AwsSolutions-COG2',
+        reason: 'The public signs in to write reviews: a second factor is theirs to choose',
+      },
+      {
+        id: 'AwsSolutions-COG8',
+        reason: 'The plus plan costs by the user; an operator who wants it turns it on here',
+      },
+    );
+    return pool;
+  }
+}

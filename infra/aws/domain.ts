@@ -1,0 +1,42 @@
+import { DomainName, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { CfnOutput } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { stage } from '../../shared/routes.ts';
+import type { Options } from './options.ts';
+
+export interface DomainProps {
+  restApi: RestApi;
+  domain: NonNullable<Options['domain']>;
+}
+
+/** The API under a name of one's own: `https://<name>/ws/1`. The version is a resource of the API, so only the stage is mapped. */
+export class Domain extends Construct {
+  constructor(scope: Construct, id: string, { restApi, domain }: DomainProps) {
+    super(scope, id);
+    const name = new DomainName(this, 'Name', {
+      domainName: domain.name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
+    name.addBasePathMapping(restApi, { basePath: stage, stage: restApi.deploymentStage });
+
+    if (domain.hostedZone) {
+      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
+        hostedZoneId: domain.hostedZone.id,
+        zoneName: domain.hostedZone.name,
+      });
+      const target = RecordTarget.fromAlias(new ApiGatewayDomain(name));
+      // The dot at the end: the whole name, not one within the zone.
+      new ARecord(this, 'Address', { zone, target, recordName: `${domain.name}.` });
+      new AaaaRecord(this, 'Address6', { zone, target, recordName: `${domain.name}.` });
+    }
+    new CfnOutput(this, 'Target', {
+      description: 'What a CNAME of the domain must point to',
+      value: name.domainNameAliasDomainName,
+    });
+  }
+}

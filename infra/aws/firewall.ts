@@ -1,0 +1,75 @@
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
+import { Construct } from 'constructs';
+import { commonHeaders } from '../../shared/http/response.ts';
+
+export interface FirewallProps {
+  restApi: RestApi;
+}
+
+/** Requests of one address in five minutes. A page of lists costs a browser a handful. */
+const perAddress = 3000;
+
+/**
+ * Turns away addresses of ill repute and those that ask too much. The rules that judge what is written are left out:
+ * reviews are free text, and some would look like an attack.
+ */
+export class Firewall extends Construct {
+  constructor(scope: Construct, id: string, { restApi }: FirewallProps) {
+    super(scope, id);
+    const visible = (metricName: string) => ({
+      metricName,
+      cloudWatchMetricsEnabled: true,
+      sampledRequestsEnabled: false,
+    });
+    const acl = new CfnWebACL(this, 'Acl', {
+      scope: 'REGIONAL',
+      defaultAction: { allow: {} },
+      visibilityConfig: visible('Firewall'),
+      customResponseBodies: {
+        TooMany: {
+          contentType: 'APPLICATION_JSON',
+          content: JSON.stringify({
+            error: 'too_many_requests',
+            description: 'Too many requests: slow down, then try again',
+          }),
+        },
+      },
+      rules: [
+        {
+          name: 'RatePerAddress',
+          priority: 0,
+          statement: { rateBasedStatement: { limit: perAddress, aggregateKeyType: 'IP' } },
+          action: {
+            block: {
+              customResponse: {
+                responseCode: 429,
+                customResponseBodyKey: 'TooMany',
+                responseHeaders: Object.entries({ ...commonHeaders, 'Retry-After': '60' }).map(
+                  ([name, value]) => ({ name, value }),
+                ),
+              },
+            },
+          },
+          visibilityConfig: visible('RatePerAddress'),
+        },
+        {
+          name: 'IllRepute',
+          priority: 1,
+          statement: {
+            managedRuleGroupStatement: {
+              vendorName: 'AWS',
+              name: 'AWSManagedRulesAmazonIpReputationList',
+            },
+          },
+          overrideAction: { none: {} },
+          visibilityConfig: visible('IllRepute'),
+        },
+      ],
+    });
+    new CfnWebACLAssociation(this, 'Association', {
+      resourceArn: restApi.deploymentStage.stageArn,
+      webAclArn: acl.attrArn,
+    });
+  }
+}

@@ -1,0 +1,97 @@
+import type { Node } from 'constructs';
+
+/** What an engineer may choose with `cdk deploy --context <key>=<value>`, or under `context` in cdk.json. */
+export interface Options {
+  /** The name of the service stack; that of the data stack is `<name>-data`. */
+  name: string;
+  /** Whether data outlives its stack, and cannot be deleted by mistake. */
+  isProduction: boolean;
+  /** Requests a second that the API takes from all clients together; twice as many for a moment. */
+  rateLimit: number;
+  /** How long logs are kept, in days: one of the numbers that CloudWatch takes. */
+  logDays: number;
+  /** Where alarms are mailed. */
+  alarmMail?: string;
+  domain?: { name: string; certificateArn: string; hostedZone?: { id: string; name: string } };
+  /** Another identity provider than the user pool. The secret holds the client secret as plain text. */
+  issuer?: { url: string; clientId: string; clientSecretArn: string };
+  hasFirewall: boolean;
+  hasTracing: boolean;
+  /** Readable stack traces, for 15 ms more at each cold start. */
+  hasSourceMaps: boolean;
+  /** MUSICDB_API and its like, where configured: see shared/review/metadata.ts. */
+  databases: Record<string, string>;
+}
+
+const keys = {
+  name: 'review-service',
+  environment: 'production',
+  rateLimit: '500',
+  logDays: '30',
+  alarmMail: '',
+  domain: '',
+  certificateArn: '',
+  hostedZoneId: '',
+  hostedZoneName: '',
+  oidcIssuer: '',
+  oidcClientId: '',
+  oidcClientSecretArn: '',
+  firewall: 'false',
+  tracing: 'false',
+  sourceMaps: 'false',
+  musicdbApi: '',
+  musicdbPage: '',
+  bookdbApi: '',
+  bookdbPage: '',
+};
+
+/** The options in the context of the app. Throws a sentence for whoever deploys. */
+export function readOptions(node: Node): Options {
+  const read = (key: keyof typeof keys): string => `${node.tryGetContext(key) ?? keys[key]}`;
+  const all = <K extends keyof typeof keys>(...names: K[]): Record<K, string> | undefined => {
+    const values = names.map((name) => [name, read(name)] as const);
+    const missing = values.filter(([, value]) => !value).map(([name]) => name);
+    if (missing.length === names.length) return undefined;
+    if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
+    return Object.fromEntries(values) as Record<K, string>;
+  };
+  const one = (key: keyof typeof keys, expression: RegExp, must: string): string => {
+    const value = read(key);
+    if (!expression.test(value)) throw new Error(`context: ${key} must be ${must}`);
+    return value;
+  };
+  const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
+
+  const domain = all('domain', 'certificateArn');
+  const zone = all('hostedZoneId', 'hostedZoneName');
+  const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
+  const databases = {
+    MUSICDB_API: read('musicdbApi'),
+    MUSICDB_PAGE: read('musicdbPage'),
+    BOOKDB_API: read('bookdbApi'),
+    BOOKDB_PAGE: read('bookdbPage'),
+  };
+  return {
+    name: one('name', /^[a-z][a-z0-9-]{0,30}$/, 'up to 31 lower-case letters, digits and hyphens'),
+    isProduction:
+      one('environment', /^(production|development)$/, 'production or development') ===
+      'production',
+    rateLimit: Number(one('rateLimit', /^[1-9]\d{0,4}$/, 'a number from 1 to 99999')),
+    logDays: Number(one('logDays', /^[1-9]\d{0,3}$/, 'a number of days')),
+    alarmMail: read('alarmMail') || undefined,
+    domain: domain && {
+      name: domain.domain,
+      certificateArn: domain.certificateArn,
+      hostedZone: zone && { id: zone.hostedZoneId, name: zone.hostedZoneName },
+    },
+    issuer: issuer && {
+      url: issuer.oidcIssuer,
+      clientId: issuer.oidcClientId,
+      clientSecretArn: issuer.oidcClientSecretArn,
+    },
+    hasFirewall: flag('firewall'),
+    hasTracing: flag('tracing'),
+    hasSourceMaps: flag('sourceMaps'),
+    databases: Object.fromEntries(Object.entries(databases).filter(([, value]) => value)),
+  };
+}

@@ -1,0 +1,48 @@
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
+import { version } from '../../shared/routes.ts';
+import { Api } from './api.ts';
+import { Background } from './background.ts';
+import type { Bundle } from './bundle.ts';
+import type { DataStack } from './data-stack.ts';
+import { Domain } from './domain.ts';
+import { Firewall } from './firewall.ts';
+import { Operations } from './operations.ts';
+import type { Options } from './options.ts';
+import { SignIn } from './sign-in.ts';
+
+export interface ServiceStackProps {
+  options: Options;
+  data: DataStack;
+  bundles: ReadonlyMap<string, Bundle>;
+}
+
+/** Everything that holds no data: it can be deleted and deployed again, and only the address of the API changes. */
+export class ServiceStack extends Stack {
+  constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
+    super(scope, id, { description: 'Review service: API, functions and alarms' });
+    const { table, userPool, signingKeys, sessionKeys } = data;
+    const { issuer, databases, domain, hasFirewall } = options;
+
+    const api = new Api(this, 'Api', options);
+    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, userPool, issuer });
+    const surroundings = {
+      options,
+      bundles,
+      table,
+      secrets: {
+        SIGNING_KEYS: signingKeys,
+        SESSION_KEYS: sessionKeys,
+        OIDC_CLIENT_SECRET: signIn.clientSecret,
+      },
+      settings: { AUTH_URL: api.url, ...signIn.settings, ...databases },
+    };
+    api.addRoutes(surroundings);
+    const background = new Background(this, 'Background', surroundings);
+    new Operations(this, 'Operations', { api, background, table, options });
+    if (domain) new Domain(this, 'Domain', { restApi: api.restApi, domain });
+    if (hasFirewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
+
+    new CfnOutput(this, 'BaseUrl', { value: api.url + version });
+    new CfnOutput(this, 'AuthUrl', { value: api.url });
+  }
+}

@@ -1,0 +1,42 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { beforeEach, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { connect } from '../../../infra/aws/connect.ts';
+
+const cloudFormation = mockClient(CloudFormationClient);
+
+function stack(StackName: string, outputs: Record<string, string>): void {
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => {
+    return { OutputKey, OutputValue };
+  });
+  const Stacks = [{ StackName, CreationTime: undefined, StackStatus: undefined, Outputs }];
+  cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks });
+}
+
+beforeEach(() => {
+  cloudFormation.reset();
+  stack('reviews-data', {
+    TableName: 'reviews-data-Table1',
+    SigningKeysArn: 'arn:signing',
+    SessionKeysArn: 'arn:session',
+  });
+  stack('reviews', { AuthUrl: 'https://reviews.example.org/ws' });
+});
+
+test('what runs next works on the deployed stack, whatever was set for a local one', async () => {
+  process.env.SIGNING_KEYS = 'local';
+  await connect('reviews');
+  expect(process.env).toMatchObject({
+    TABLE_NAME: 'reviews-data-Table1',
+    SIGNING_KEYS_ARN: 'arn:signing',
+    SESSION_KEYS_ARN: 'arn:session',
+    AUTH_URL: 'https://reviews.example.org/ws',
+  });
+  expect(process.env).not.toHaveProperty('SIGNING_KEYS');
+  expect(process.env).not.toHaveProperty('AWS_ENDPOINT_URL_DYNAMODB');
+});
+
+test('a stack that is not ours is refused', async () => {
+  stack('reviews', {});
+  await expect(connect('reviews')).rejects.toThrow('the stack reviews has no output AuthUrl');
+});

@@ -1,0 +1,55 @@
+import {
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { beforeEach, expect, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { retireKey, rotateKey } from '../../../infra/aws/keys.ts';
+import { keysOf, secretLifetime } from '../../../shared/secrets.ts';
+
+const secretsManager = mockClient(SecretsManagerClient);
+const [old, older] = ['b', 'a'].map((text) => Buffer.alloc(32, text).toString('base64url'));
+let stored: string;
+
+beforeEach(() => {
+  stored = `${old},${older}`;
+  process.env.SIGNING_KEYS_ARN = 'arn:signing';
+  secretsManager.reset();
+  secretsManager
+    .on(GetSecretValueCommand, { SecretId: 'arn:signing' })
+    .callsFake(() => ({ SecretString: stored }));
+  secretsManager
+    .on(PutSecretValueCommand, { SecretId: 'arn:signing' })
+    .callsFake(({ SecretString }) => {
+      stored = SecretString;
+      return {};
+    });
+});
+
+test('a new key verifies everywhere before it signs, and the earlier ones go on verifying', async () => {
+  let between: string[] = [];
+  const result = await rotateKey('SIGNING_KEYS', async (milliseconds) => {
+    expect(milliseconds).toBeGreaterThan(secretLifetime);
+    between = stored.split(',');
+  });
+  const [next, ...rest] = stored.split(',');
+  expect(between).toEqual([old, next, older]);
+  expect(rest).toEqual([old, older]);
+  expect(result).toEqual({ secret: 'SIGNING_KEYS', keys: 3 });
+
+  process.env.SIGNING_KEYS = stored;
+  expect((await keysOf('SIGNING_KEYS'))[0]).toHaveLength(48);
+});
+
+test('the oldest key is dropped, but never the last one', async () => {
+  expect(await retireKey('SIGNING_KEYS')).toEqual({ secret: 'SIGNING_KEYS', keys: 1 });
+  expect(stored).toBe(old);
+  await expect(retireKey('SIGNING_KEYS')).rejects.toThrow('holds one key only');
+  expect(stored).toBe(old);
+});
+
+test('a local stack has no keys to rotate', async () => {
+  delete process.env.SIGNING_KEYS_ARN;
+  await expect(rotateKey('SIGNING_KEYS')).rejects.toThrow('--stack');
+});

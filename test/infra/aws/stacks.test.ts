@@ -1,0 +1,422 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { consumers, schedules } from '../../../shared/background.ts';
+import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
+import { tokenExpression } from '../../../shared/http/token-expression.ts';
+import { routes } from '../../../shared/routes.ts';
+import { tableDefinition } from '../../../shared/table/definition.ts';
+import {
+  circles,
+  excessRights,
+  functions,
+  missingVariables,
+  resources,
+  synthesize,
+  type Template,
+  unretained,
+  wildcardRights,
+  withoutCors,
+  wrongMethods,
+} from './checks.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'review-service-synth-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const [{ data, service, nag, said, code }, everything] = await Promise.all([
+  synthesize(join(folder, 'default')),
+  synthesize(join(folder, 'everything'), {
+    name: 'reviews',
+    environment: 'development',
+    domain: 'reviews.example.org',
+    certificateArn:
+      'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
+    hostedZoneId: 'Z0123456789',
+    hostedZoneName: 'example.org',
+    firewall: 'true',
+    tracing: 'true',
+    sourceMaps: 'true',
+    alarmMail: 'ops@example.org',
+    musicdbApi: 'https://music.example.org/ws/{type}/{id}',
+    musicdbPage: 'https://music.example.org/{type}/{id}',
+    oidcIssuer: 'https://id.example.org',
+    oidcClientId: 'reviews',
+    oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
+  }),
+]);
+
+/** A copy of the template with one mistake. */
+function broken(mistake: (template: Template) => void): Template {
+  const copy = structuredClone(service);
+  mistake(copy);
+  return copy;
+}
+
+function only({ Resources }: Template, type: string) {
+  const found = Object.values(Resources).filter(({ Type }) => Type === type);
+  expect(found).toHaveLength(1);
+  return found[0]?.Properties;
+}
+
+function variables(template: Template, operation: string): Record<string, unknown> {
+  const found = functions(template).find(([name]) => name === operation)?.[1];
+  return found?.Properties.Environment.Variables;
+}
+
+function voteMethod(template: Template, method: 'PUT' | 'DELETE') {
+  const found = resources(template, 'AWS::ApiGateway::Method').find(([id]) =>
+    id.includes(`vote${method}`),
+  );
+  return found?.[1].Properties;
+}
+
+describe.each([
+  ['with its defaults', data, service, code, nag],
+  ['with every option', everything.data, everything.service, everything.code, everything.nag],
+])('the deployment %s', (_, data, service, code, nag) => {
+  test('has every route, guarded as the route table says, and nothing more', () => {
+    expect(wrongMethods(service)).toEqual([]);
+  });
+  test('answers a preflight on every path, and lets any origin read what API Gateway says itself', () => {
+    expect(withoutCors(service)).toEqual([]);
+  });
+  test('lets a function do to the table and read of the secrets only what the route table says', () => {
+    expect(excessRights(service)).toEqual([]);
+  });
+  test('sets every environment variable that the code of a function reads', () => {
+    expect(missingVariables(service, code)).toEqual([]);
+  });
+  test('does not wait for itself', () => {
+    expect(circles(service)).toEqual([]);
+    expect(circles(data)).toEqual([]);
+  });
+  test('stays well under the 500 resources of CloudFormation', () => {
+    expect(Object.keys(service.Resources).length).toBeLessThan(400);
+  });
+  test('is clean for cdk-nag', () => {
+    expect(nag).toEqual([]);
+  });
+});
+
+test('no right has a wildcard', () => {
+  expect(wildcardRights(service)).toEqual([]);
+});
+
+test('X-Ray is the only right that needs a wildcard, where it is chosen', () => {
+  const rights = wildcardRights(everything.service);
+  expect(rights).toHaveLength(functions(everything.service).length);
+  for (const right of rights) {
+    expect(right).toMatch(/: xray:PutTelemetryRecords,xray:PutTraceSegments$/);
+  }
+});
+
+describe('a mistake is found', () => {
+  test('a route without authorizer', () => {
+    const template = broken((copy) => {
+      voteMethod(copy, 'PUT').AuthorizationType = 'NONE';
+      delete voteMethod(copy, 'PUT').AuthorizerId;
+    });
+    expect(wrongMethods(template)).toEqual([
+      'PUT /1/review/{review_id}/vote is open, but for vote',
+    ]);
+  });
+  test('a route that is missing', () => {
+    const template = broken((copy) => {
+      voteMethod(copy, 'PUT').HttpMethod = 'PATCH';
+    });
+    expect(wrongMethods(template)).toEqual([
+      expect.stringContaining('PATCH /1/review/{review_id}/vote'),
+      'PUT /1/review/{review_id}/vote is missing',
+    ]);
+  });
+  test('a route that leads to another function', () => {
+    const template = broken((copy) => {
+      voteMethod(copy, 'PUT').Integration = voteMethod(copy, 'DELETE').Integration;
+    });
+    expect(wrongMethods(template)).toEqual([
+      'PUT /1/review/{review_id}/vote does not lead to put-vote',
+    ]);
+  });
+  test('an authorizer that caches', () => {
+    const template = broken((copy) => {
+      only(copy, 'AWS::ApiGateway::Authorizer').AuthorizerResultTtlInSeconds = 300;
+    });
+    expect(wrongMethods(template)).toEqual(['the authorizer caches']);
+  });
+  test('a missing environment variable', () => {
+    const template = broken((copy) => {
+      delete variables(copy, 'put-vote').TABLE_NAME;
+      delete variables(copy, 'create-token').SIGNING_KEYS_ARN;
+      delete variables(copy, 'sign-in').OIDC_ISSUER;
+    });
+    expect(missingVariables(template, code).sort()).toEqual([
+      'create-token: SIGNING_KEYS_ARN',
+      'put-vote: TABLE_NAME',
+      'sign-in: OIDC_ISSUER',
+    ]);
+  });
+  test('a variable that nobody thought of', () => {
+    const more = (operation: string) =>
+      operation === 'get-review' ? `${code(operation)};process.env.NEW_FLAG` : code(operation);
+    expect(missingVariables(service, more)).toEqual(['get-review: NEW_FLAG']);
+  });
+  test.each([
+    ['resource', { Action: 'dynamodb:GetItem', Resource: '*' }],
+    ['index', { Action: 'dynamodb:Query', Resource: { 'Fn::Join': ['', ['x', '/index/*']] } }],
+    ['action', { Action: 'dynamodb:*', Resource: 'arn:aws:dynamodb:::table/x' }],
+  ])('a wildcard right: %s', (_, statement) => {
+    const template = broken((copy) => {
+      const role = Object.entries(copy.Resources).find(([id]) => /^Apiputvote.*Role/.test(id));
+      role?.[1].Properties.Policies[0].PolicyDocument.Statement.push(statement);
+    });
+    expect(wildcardRights(template)).toEqual([expect.stringMatching(/^Apiputvote/)]);
+  });
+  test('a right that the route table does not give', () => {
+    const template = broken((copy) => {
+      const rights = (name: string) =>
+        Object.entries(copy.Resources).find(([id]) => id.startsWith(`Api${name}Role`))?.[1]
+          .Properties.Policies[0].PolicyDocument.Statement;
+      const writes = rights('putvote').find(({ Action }: { Action: string[] }) =>
+        Action.includes('dynamodb:PutItem'),
+      );
+      const secret = rights('createtoken').find(
+        ({ Action }: { Action: string }) => Action === 'secretsmanager:GetSecretValue',
+      );
+      rights('getreview').push({ ...writes, Action: ['dynamodb:DeleteItem'] }, secret);
+      rights('putvote').push({ ...writes, Action: 'dynamodb:Scan' });
+    });
+    expect(excessRights(template).sort()).toEqual([
+      'get-review: SIGNING_KEYS',
+      'get-review: dynamodb:DeleteItem',
+      'put-vote: dynamodb:Scan',
+    ]);
+  });
+  test('an answer of API Gateway without CORS, and a path without preflight', () => {
+    const template = broken((copy) => {
+      const answer = Object.values(copy.Resources).find(
+        ({ Properties }) => Properties.ResponseType === 'THROTTLED',
+      );
+      delete answer?.Properties.ResponseParameters[
+        'gatewayresponse.header.Access-Control-Allow-Origin'
+      ];
+      const preflight = Object.keys(copy.Resources).find((id) => /1usermeOPTIONS/.test(id));
+      delete copy.Resources[preflight ?? ''];
+    });
+    expect(withoutCors(template)).toEqual(['/1/user/me', 'THROTTLED']);
+  });
+  test('data that would go with its stack', () => {
+    expect(unretained(everything.data).length).toBeGreaterThan(0);
+  });
+  test('a circle', () => {
+    const a = { Type: 'A', Properties: { of: { Ref: 'b' } } };
+    const b = { Type: 'B', Properties: { of: { 'Fn::GetAtt': ['a', 'Arn'] } } };
+    expect(circles({ Resources: { a, b } })).toEqual(['a → b → a']);
+  });
+});
+
+describe('the data', () => {
+  test('outlives its stack in production', () => {
+    expect(unretained(data)).toEqual([]);
+    expect(only(data, 'AWS::DynamoDB::Table').DeletionProtectionEnabled).toBe(true);
+    expect(only(data, 'AWS::Cognito::UserPool').DeletionProtection).toBe('ACTIVE');
+  });
+  test('is a table as the local stack creates it, whose past can be restored', () => {
+    const table = only(data, 'AWS::DynamoDB::Table');
+    expect(table).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      StreamSpecification: { StreamViewType: 'NEW_AND_OLD_IMAGES' },
+      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      TimeToLiveSpecification: { AttributeName: tableDefinition.timeToLive, Enabled: true },
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    });
+    expect(
+      Object.fromEntries(
+        table.AttributeDefinitions.map(
+          ({ AttributeName, AttributeType }: Record<string, string>) => [
+            AttributeName,
+            AttributeType,
+          ],
+        ),
+      ),
+    ).toEqual(tableDefinition.attributeTypes);
+    expect(table.GlobalSecondaryIndexes).toEqual(
+      tableDefinition.indexes.map(({ name, partitionKey, sortKey, projection }) => ({
+        IndexName: name,
+        KeySchema: [
+          { AttributeName: partitionKey, KeyType: 'HASH' },
+          { AttributeName: sortKey, KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: projection },
+      })),
+    );
+  });
+  test('has keys that decode to at least 32 bytes', () => {
+    for (const [, { Properties }] of resources(data, 'AWS::SecretsManager::Secret')) {
+      const { PasswordLength, ExcludePunctuation } = Properties.GenerateSecretString;
+      expect(ExcludePunctuation).toBe(true);
+      expect(Buffer.from('a'.repeat(PasswordLength), 'base64url').length).toBeGreaterThan(32);
+    }
+  });
+});
+
+describe('the API', () => {
+  test('asks the authorizer only about what looks like a token', () => {
+    expect(only(service, 'AWS::ApiGateway::Authorizer')).toMatchObject({
+      IdentityValidationExpression: tokenExpression,
+      IdentitySource: 'method.request.header.Authorization',
+    });
+  });
+  test('gives every answer of its own in our shape', () => {
+    const answers = resources(service, 'AWS::ApiGateway::GatewayResponse').map(
+      ([, { Properties }]) => Properties,
+    );
+    expect(answers.map(({ ResponseType }) => ResponseType).sort()).toEqual(
+      gatewayResponses.map(({ type }) => type).sort(),
+    );
+    for (const { ResponseTemplates } of answers) {
+      expect(JSON.parse(ResponseTemplates['application/json'])).toMatchObject({
+        error: expect.any(String),
+        description: expect.any(String),
+      });
+    }
+  });
+  test('is throttled and logged, without address, path or token', () => {
+    const { MethodSettings, AccessLogSetting, StageName } = only(service, 'AWS::ApiGateway::Stage');
+    expect(StageName).toBe('ws');
+    expect(MethodSettings).toMatchObject([
+      { ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 },
+    ]);
+    const line = AccessLogSetting.Format.replace(/\$context\.(status|response\w+)/g, '1');
+    expect(Object.keys(JSON.parse(line))).toContain('requestId');
+    expect(AccessLogSetting.Format).not.toMatch(/identity|\.path\b|[Aa]uthorization|user_id/);
+  });
+  test('knows where it is, whatever the domain', () => {
+    expect(JSON.stringify(variables(service, 'sign-in').AUTH_URL)).toContain('/ws');
+    expect(variables(everything.service, 'sign-in')).toMatchObject({
+      AUTH_URL: 'https://reviews.example.org/ws',
+      OIDC_ISSUER: 'https://id.example.org',
+    });
+    expect(only(everything.service, 'AWS::ApiGateway::BasePathMapping').BasePath).toBe('ws');
+    expect(resources(everything.data, 'AWS::Cognito::UserPool')).toEqual([]);
+  });
+  test('gives metadata only to those that ask for it', () => {
+    const having = functions(everything.service).filter(
+      ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
+    );
+    expect(having.map(([operation]) => operation)).toEqual(['list-reviews']);
+  });
+});
+
+describe('the functions', () => {
+  test('are one for each operation', () => {
+    const expected = [
+      ...routes.map(({ operation }) => operation),
+      ...consumers.map(({ operation }) => operation),
+      ...schedules.map(({ operation }) => operation),
+      'authorizer',
+      'no-route',
+    ];
+    expect(
+      functions(service)
+        .map(([operation]) => operation)
+        .sort(),
+    ).toEqual(expected.sort());
+  });
+  test('run on Node 24 on arm64, and log JSON to a group that is not kept for ever', () => {
+    for (const [, { Properties }] of functions(service)) {
+      expect(Properties).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Architectures: ['arm64'],
+        Handler: 'index.handler',
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+      });
+    }
+    for (const [, { Properties }] of resources(service, 'AWS::Logs::LogGroup')) {
+      expect(Properties.RetentionInDays).toBe(30);
+    }
+  });
+  test('hold no secret in their environment', () => {
+    for (const [, { Properties }] of functions(service)) {
+      const names = Object.keys(Properties.Environment?.Variables ?? {});
+      expect(names.filter((name) => /KEYS$|SECRET$/.test(name))).toEqual([]);
+    }
+  });
+});
+
+describe('the background', () => {
+  test('reads of the stream what it asks for, within bounds, and a stream has two readers at most', () => {
+    const mappings = resources(service, 'AWS::Lambda::EventSourceMapping');
+    expect(mappings.length).toBeLessThanOrEqual(2);
+    expect(
+      mappings.map(([, { Properties }]) =>
+        JSON.parse(Properties.FilterCriteria.Filters[0].Pattern),
+      ),
+    ).toEqual(consumers.map(({ sortKeys }) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } })));
+    for (const [, { Properties }] of mappings) {
+      expect(Properties).toMatchObject({
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        BisectBatchOnFunctionError: true,
+        MaximumRetryAttempts: 20,
+        DestinationConfig: { OnFailure: { Destination: expect.anything() } },
+      });
+    }
+  });
+  test('runs its jobs at their time', () => {
+    expect(only(service, 'AWS::Events::Rule').ScheduleExpression).toBe('cron(15 0 * * ? *)');
+  });
+});
+
+describe('the operator', () => {
+  test('is told of what goes wrong', () => {
+    const ids = resources(service, 'AWS::CloudWatch::Alarm').map(([id]) =>
+      id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+    );
+    expect(ids).toEqual(
+      expect.arrayContaining([
+        'ServerErrors',
+        'Throttles',
+        'TableReadThrottles',
+        'TableWriteThrottles',
+        'IteratorAgefeed',
+        'IteratorAgeeraser',
+        'DeadLetters',
+        'AuthorizerFailures',
+        'Errorsexpirevotecounters',
+      ]),
+    );
+  });
+  test('has an alarm for the latency of every route', () => {
+    const alarms = resources(service, 'AWS::CloudWatch::Alarm').filter(([id]) =>
+      id.startsWith('OperationsLatency'),
+    );
+    const watched = alarms.flatMap(([, { Properties }]) =>
+      Properties.Metrics.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat),
+    );
+    expect(watched).toHaveLength(routes.length);
+  });
+  test('gets mail where an address is given', () => {
+    expect(only(everything.service, 'AWS::SNS::Subscription')).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'ops@example.org',
+    });
+    for (const [, { Properties }] of resources(everything.service, 'AWS::CloudWatch::Alarm')) {
+      expect(Properties.AlarmActions).toHaveLength(1);
+    }
+  });
+});
+
+test('synthesis has nothing to warn of', () => {
+  expect(said).toBe('');
+});
+
+test.each([
+  [{ environment: 'staging' }, /environment must be production or development/],
+  [{ domain: 'reviews.example.org' }, /certificateArn is missing/],
+  [{ tracing: 'yes' }, /tracing must be true or false/],
+])('a wrong option is told: %j', async (context: Record<string, string>, sentence) => {
+  await expect(synthesize(join(folder, 'wrong'), context)).rejects.toThrow(sentence);
+});

@@ -1,0 +1,85 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { mockClient } from 'aws-sdk-client-mock';
+import { keysOf, readSecret, secretLifetime } from '../../shared/secrets.ts';
+
+const secretsManager = mockClient(SecretsManagerClient);
+const key = (text: string) => Buffer.alloc(32, text).toString('base64url');
+
+/** Each test has a secret of its own, as values are kept by ARN. */
+let arn: string;
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: 0 });
+  delete process.env.SESSION_KEYS;
+  arn = `arn:${expect.getState().currentTestName}`;
+  process.env.SESSION_KEYS_ARN = arn;
+  secretsManager.reset();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function answer(...values: (string | Error)[]): void {
+  const stub = secretsManager.on(GetSecretValueCommand, { SecretId: arn });
+  for (const value of values) {
+    if (typeof value === 'string') stub.resolvesOnce({ SecretString: value });
+    else stub.rejectsOnce(value);
+  }
+}
+
+describe('a secret of Secrets Manager', () => {
+  test('is read once in five minutes, however many ask', async () => {
+    answer('a', 'b');
+    expect(await Promise.all([readSecret('SESSION_KEYS'), readSecret('SESSION_KEYS')])).toEqual([
+      'a',
+      'a',
+    ]);
+    jest.setSystemTime(secretLifetime - 1);
+    expect(await readSecret('SESSION_KEYS')).toBe('a');
+    jest.setSystemTime(secretLifetime);
+    expect(await readSecret('SESSION_KEYS')).toBe('b');
+  });
+  test('is asked for again after a failure', async () => {
+    answer(new Error('no route'), 'a');
+    await expect(readSecret('SESSION_KEYS')).rejects.toThrow('no route');
+    expect(await readSecret('SESSION_KEYS')).toBe('a');
+  });
+  test('goes on as it was where it cannot be read again', async () => {
+    const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    answer('a', new Error('no route'), 'b');
+    await readSecret('SESSION_KEYS');
+    jest.setSystemTime(secretLifetime);
+    expect(await readSecret('SESSION_KEYS')).toBe('a');
+    expect(warned).toHaveBeenCalledTimes(1);
+    expect(await readSecret('SESSION_KEYS')).toBe('a');
+    jest.setSystemTime(secretLifetime + 30_000);
+    expect(await readSecret('SESSION_KEYS')).toBe('b');
+  });
+  test('may not be empty', async () => {
+    secretsManager.on(GetSecretValueCommand).resolves({});
+    await expect(readSecret('SESSION_KEYS')).rejects.toThrow('The secret is empty');
+  });
+});
+
+test('the environment goes first', async () => {
+  process.env.SESSION_KEYS = 'local';
+  expect(await readSecret('SESSION_KEYS')).toBe('local');
+  expect(secretsManager.calls()).toHaveLength(0);
+});
+
+test('neither set is a mistake of whoever deployed', async () => {
+  delete process.env.SESSION_KEYS_ARN;
+  await expect(readSecret('SESSION_KEYS')).rejects.toThrow('SESSION_KEYS is not set');
+});
+
+describe('keys', () => {
+  test('are all that the secret holds, the first first', async () => {
+    process.env.SESSION_KEYS = `${key('b')},${key('a')}`;
+    expect(await keysOf('SESSION_KEYS')).toEqual([Buffer.alloc(32, 'b'), Buffer.alloc(32, 'a')]);
+  });
+  test.each(['short', `${key('a')},`, `,${key('a')}`])('are refused: %s', async (value) => {
+    process.env.SESSION_KEYS = value;
+    await expect(keysOf('SESSION_KEYS')).rejects.toThrow('at least 32 bytes');
+  });
+});
