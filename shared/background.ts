@@ -1,10 +1,16 @@
-/** A Lambda that reads the table's stream: only records of items with one of these sort keys reach it. */
+/** A Lambda that reads the table's stream. Only the records that one of these kinds describes reach it. */
 export interface Consumer {
   operation: string;
-  sortKeys: readonly string[];
+  records: readonly RecordKind[];
 }
 
-/** A Lambda that runs by the clock. `cron` is minute and hour, UTC, every day. */
+/** Records of items with this sort key: all of them, only removals, or only those whose new image has an attribute, a text. */
+export interface RecordKind {
+  sortKey: string;
+  only?: 'REMOVE' | { has: string };
+}
+
+/** A Lambda that runs every day at this time, UTC. */
 export interface Schedule {
   operation: string;
   minute: number;
@@ -13,11 +19,37 @@ export interface Schedule {
 
 /** What follows the table's stream. */
 export const consumers: readonly Consumer[] = [
-  { operation: 'feed', sortKeys: ['REVIEW', 'USER'] },
-  { operation: 'eraser', sortKeys: ['REVIEW', 'USER', 'APP'] },
+  { operation: 'feed', records: [{ sortKey: 'REVIEW' }, { sortKey: 'USER' }] },
+  {
+    operation: 'eraser',
+    records: [
+      { sortKey: 'REVIEW', only: 'REMOVE' },
+      { sortKey: 'APP', only: 'REMOVE' },
+      { sortKey: 'USER', only: 'REMOVE' },
+      { sortKey: 'USER', only: { has: 'deleted_at' } },
+    ],
+  },
 ];
 
 /** What runs once a day. A quarter past midnight no request of the day before is still in flight. */
 export const schedules: readonly Schedule[] = [
   { operation: 'expire-vote-counters', minute: 15, hour: 0 },
 ];
+
+/** Whether a consumer asks for a record; on AWS an event source mapping decides it by the same data. */
+export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
+  return records.some(({ sortKey, only }) => {
+    if (dynamodb?.Keys?.sk?.S !== sortKey) return false;
+    if (only === undefined) return true;
+    return only === 'REMOVE' ? eventName === 'REMOVE' : dynamodb.NewImage?.[only.has] !== undefined;
+  });
+}
+
+/** As much of a stream record as decides who gets it. */
+interface StreamRecord {
+  eventName?: string;
+  dynamodb?: {
+    Keys?: Record<string, { S?: string }>;
+    NewImage?: Record<string, unknown>;
+  };
+}

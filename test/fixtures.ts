@@ -20,7 +20,7 @@ import { handler as createReview } from '../functions/create-review.ts';
 import { handler as eraser } from '../functions/eraser.ts';
 import { handler as feed } from '../functions/feed.ts';
 import { handler as putVote } from '../functions/put-vote.ts';
-import { consumers } from '../shared/background.ts';
+import { consumers, isFor } from '../shared/background.ts';
 import { insertApplication } from '../shared/oauth/application-repository.ts';
 import type { Grant } from '../shared/oauth/grant.ts';
 import { tokenResponse } from '../shared/oauth/grant.ts';
@@ -163,12 +163,12 @@ export async function applyStream(): Promise<void> {
     eraser,
   };
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
-    for (const { operation, sortKeys } of consumers) {
-      const due = records.filter(({ dynamodb }) => sortKeys.includes(dynamodb?.Keys?.sk?.S ?? ''));
+    for (const consumer of consumers) {
+      const due = records.filter((record) => isFor(consumer, record));
       for (let start = 0; start < due.length; start += 100) {
         const batch = { Records: due.slice(start, start + 100) };
-        const result = await handlers[operation]?.(batch);
-        if (result?.batchItemFailures.length !== 0) throw new Error(`${operation} failed`);
+        const result = await handlers[consumer.operation]?.(batch);
+        if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
       }
     }
   }

@@ -7,7 +7,7 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, schedules } from '../../shared/background.ts';
+import { consumers, type RecordKind, schedules } from '../../shared/background.ts';
 import { type FunctionSurroundings, TableFunction } from './table-function.ts';
 
 /** What follows the table's stream and what runs by the clock. What cannot be done in the end is told to one queue. */
@@ -41,10 +41,10 @@ export class Background extends Construct {
       ),
       resources: [eventSourceArn],
     });
-    this.consumers = consumers.map(({ operation, sortKeys }) => {
+    this.consumers = consumers.map(({ operation, records }) => {
       const consumer = new TableFunction(this, operation, {
         surroundings,
-        description: `Follows the stream: ${sortKeys.join(', ')}`,
+        description: `Follows the stream: ${[...new Set(records.map(({ sortKey }) => sortKey))].join(', ')}`,
         table: 'write',
         rights: [fromStream, toDeadLetters],
         timeout: Duration.minutes(5),
@@ -53,7 +53,7 @@ export class Background extends Construct {
         target: consumer.lambda,
         eventSourceArn,
         startingPosition: StartingPosition.TRIM_HORIZON,
-        filters: [FilterCriteria.filter({ dynamodb: { Keys: { sk: { S: [...sortKeys] } } } })],
+        filters: records.map((kind) => FilterCriteria.filter(patternOf(kind))),
         batchSize: 100,
         maxBatchingWindow: Duration.seconds(1),
         reportBatchItemFailures: true,
@@ -85,4 +85,12 @@ export class Background extends Construct {
       return job;
     });
   }
+}
+
+/** The filter pattern of Lambda that says what `isFor` in shared/background.ts does. */
+function patternOf({ sortKey, only }: RecordKind) {
+  const Keys = { sk: { S: [sortKey] } };
+  if (only === undefined) return { dynamodb: { Keys } };
+  if (only === 'REMOVE') return { eventName: [only], dynamodb: { Keys } };
+  return { dynamodb: { Keys, NewImage: { [only.has]: { S: [{ exists: true }] } } } };
 }

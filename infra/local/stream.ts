@@ -8,7 +8,7 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import type { Consumer } from '../../shared/background.ts';
+import { type Consumer, isFor } from '../../shared/background.ts';
 import { clientOptions } from './database.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 
@@ -81,11 +81,8 @@ interface Source {
 }
 
 /** One consumer's loop. */
-function follow(
-  { operation, sortKeys }: Consumer,
-  handler: Handler,
-  { read, done, version }: Source,
-): Stream {
+function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
+  const { operation } = consumer;
   let stopped = false;
   let poked = false;
   let wake = () => {};
@@ -131,7 +128,9 @@ function follow(
         const before = version();
         const records = await read();
         failures = 0;
-        await deliver(records.filter((record) => isFor(sortKeys, record)).map(toLambda));
+        await deliver(
+          records.filter((record) => hasChanged(record) && isFor(consumer, record)).map(toLambda),
+        );
         if (stopped) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;
         if (last !== undefined) done(last);
@@ -218,9 +217,8 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
   };
 }
 
-/** AWS filters by sort key as we ask it to; that a write which changes nothing makes no record is its own rule. */
-function isFor(sortKeys: readonly string[], { dynamodb, eventName }: StreamRecord): boolean {
-  if (!sortKeys.includes(dynamodb?.Keys?.sk?.S ?? '')) return false;
+/** On AWS a write that changes nothing makes no record. */
+function hasChanged({ dynamodb, eventName }: StreamRecord): boolean {
   return eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.NewImage, dynamodb?.OldImage);
 }
 

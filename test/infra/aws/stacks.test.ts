@@ -353,9 +353,28 @@ describe('the background', () => {
     expect(mappings.length).toBeLessThanOrEqual(2);
     expect(
       mappings.map(([, { Properties }]) =>
-        JSON.parse(Properties.FilterCriteria.Filters[0].Pattern),
+        Properties.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) =>
+          JSON.parse(Pattern),
+        ),
       ),
-    ).toEqual(consumers.map(({ sortKeys }) => ({ dynamodb: { Keys: { sk: { S: sortKeys } } } })));
+    ).toEqual([
+      [
+        { dynamodb: { Keys: { sk: { S: ['REVIEW'] } } } },
+        { dynamodb: { Keys: { sk: { S: ['USER'] } } } },
+      ],
+      [
+        ...['REVIEW', 'APP', 'USER'].map((sortKey) => ({
+          eventName: ['REMOVE'],
+          dynamodb: { Keys: { sk: { S: [sortKey] } } },
+        })),
+        {
+          dynamodb: {
+            Keys: { sk: { S: ['USER'] } },
+            NewImage: { deleted_at: { S: [{ exists: true }] } },
+          },
+        },
+      ],
+    ]);
     for (const [, { Properties }] of mappings) {
       expect(Properties).toMatchObject({
         FunctionResponseTypes: ['ReportBatchItemFailures'],

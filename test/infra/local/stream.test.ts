@@ -58,7 +58,10 @@ async function follow(consumers: Record<string, Consume>): Promise<Stream> {
     endpoint: database.endpoint,
     streamArn,
     file,
-    consumers: Object.keys(consumers).map((operation) => ({ operation, sortKeys: ['REVIEW'] })),
+    consumers: Object.keys(consumers).map((operation) => ({
+      operation,
+      records: [{ sortKey: 'REVIEW' }],
+    })),
     load: async (operation) => (event) => consumers[operation]?.(event as DynamoDBStreamEvent),
   });
   return stream;
@@ -276,7 +279,7 @@ test('refuses to start without a consumer', async () => {
   const load = async () => {
     throw new Error('functions/feed.ts is missing');
   };
-  const consumers = [{ operation: 'feed', sortKeys: ['REVIEW'] }];
+  const consumers = [{ operation: 'feed', records: [{ sortKey: 'REVIEW' }] }];
   await expect(
     followStream({ endpoint: database.endpoint, streamArn, consumers, load }),
   ).rejects.toThrow('functions/feed.ts is missing');
