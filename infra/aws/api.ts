@@ -35,6 +35,18 @@ const accessLogLine = `{${[
   '"client":"$context.authorizer.client_id"',
 ].join(',')}}`;
 
+/** Header mappings with a literal for what the authorizer would say: a mapping that is refused would fail the deployment. */
+function literal(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      value.startsWith('context.authorizer.')
+        ? `'Bearer realm="review", error="insufficient_scope"'`
+        : value,
+    ]),
+  );
+}
+
 /** The REST API without its routes: what needs its address must exist before them. */
 export class Api extends Construct {
   readonly restApi: RestApi;
@@ -46,7 +58,7 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, options: Options) {
     super(scope, id);
-    const { logDays, rateLimit, hasTracing, hasFirewall, domain } = options;
+    const { logDays, rateLimit, hasTracing, hasFirewall, hasExactChallenge, domain } = options;
 
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: logDays,
@@ -80,7 +92,7 @@ export class Api extends Construct {
       this.restApi.addGatewayResponse(type, {
         type: ResponseType.of(type),
         statusCode: status?.toString(),
-        responseHeaders: headers,
+        responseHeaders: hasExactChallenge ? headers : literal(headers),
         templates: { 'application/json': body },
       });
     }

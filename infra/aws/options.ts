@@ -19,6 +19,8 @@ export interface Options {
   hasTracing: boolean;
   /** Readable stack traces, for 15 ms more at each cold start. */
   hasSourceMaps: boolean;
+  /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
+  hasExactChallenge: boolean;
   /** MUSICDB_API and its like, where configured: see shared/review/metadata.ts. */
   databases: Record<string, string>;
 }
@@ -39,6 +41,7 @@ const keys = {
   firewall: 'false',
   tracing: 'false',
   sourceMaps: 'false',
+  exactChallenge: 'false',
   musicdbApi: '',
   musicdbPage: '',
   bookdbApi: '',
@@ -92,6 +95,7 @@ export function readOptions(node: Node): Options {
     hasFirewall: flag('firewall'),
     hasTracing: flag('tracing'),
     hasSourceMaps: flag('sourceMaps'),
+    hasExactChallenge: flag('exactChallenge'),
     databases: Object.fromEntries(Object.entries(databases).filter(([, value]) => value)),
   };
 }
