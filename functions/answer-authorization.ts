@@ -21,7 +21,7 @@ export const handler = page(request, async ({ caller, body }) => {
   const asked = await getAuthorizationRequest(body.request);
   const { redirect_uri, state } = asked;
   if (body.decision === 'refuse') {
-    await refuseAuthorization(body.request);
+    await refuseAuthorization(body.request, asked);
     return { location: answerUri(redirect_uri, state, authUrl(), { error: 'access_denied' }) };
   }
   const code = await approveAuthorization(body.request, asked, caller.user_id);

@@ -25,7 +25,8 @@ type Parameters = Record<string, string[] | undefined>;
 export const handler = page(request, async (_, visit) => {
   const { event, visitor } = visit;
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
-  const kept = parameters.request?.[0];
+  const [kept, ...more] = parameters.request ?? [];
+  if (more.length > 0) throw invalidRequest('request must be sent only once');
   if (kept !== undefined && visitor) return consentPage(kept, visitor);
   if (kept !== undefined) return signInFirst(event);
 
@@ -58,14 +59,14 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
   const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
   const application = await findApplication(client_id);
   if (!application) throw invalidRequest('The application has been deleted');
-  const { host, origin } = new URL(redirect_uri);
+  const { host } = new URL(redirect_uri);
   const abilities = [
     'Read your profile and your reviews, and name your applications',
     ...scopes.map(describe),
   ];
   return {
     title: `Let ${application.name} use your account?`,
-    formTargets: [origin],
+    isWayOut: true,
     content: html`<section>
       <p>
         <a href="${application.website}" rel="noreferrer">${application.name}</a>

@@ -15,9 +15,8 @@ export const handler = page(request, async ({ query }) => {
 
 /** Only pages of ours are returned to: the parameter is anybody's to write. */
 function ownUrl(return_to = ''): string {
-  const home = new URL(`${authUrl()}/account`);
-  const asked = URL.parse(return_to, home.href);
-  const base = new URL(authUrl()).pathname;
-  const isOwn = asked?.origin === home.origin && asked.pathname.startsWith(`${base}/`);
-  return isOwn && return_to !== '' ? asked.href : home.href;
+  const home = new URL(`${authUrl()}/account`).href;
+  const asked = URL.parse(return_to, home);
+  const url = asked && asked.origin + asked.pathname + asked.search;
+  return url?.startsWith(new URL('.', home).href) ? url : home;
 }

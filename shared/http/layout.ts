@@ -24,6 +24,7 @@ p { margin: 0 0 .75rem; }
 .soft { color: var(--soft); }
 ul.plain { list-style: none; margin: 0; padding: 0; }
 section > :last-child { margin-bottom: 0; }
+section ul { margin: 0 0 .75rem; }
 ul.plain > li + li { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }
 label { display: block; font-weight: 600; margin-bottom: .75rem; }
 label.check { font-weight: 400; }

@@ -23,7 +23,9 @@ export function oauthEndpoint(handle: (client: Application, form: Form) => Promi
       if (event.queryStringParameters && Object.keys(event.queryStringParameters).length > 0) {
         throw invalidRequest('Parameters must be sent in the body, never in the URL');
       }
-      const form = readForm(event);
+      // What is sent without a value counts as not sent (RFC 6749 section 3.2).
+      const sent = Object.entries(readForm(event)).filter(([, value]) => value !== '');
+      const form: Form = Object.fromEntries(sent);
       const client = await authenticateClient(headerOf(event, 'authorization'), form);
       return json(200, await handle(client, form), { Pragma: 'no-cache' });
     });

@@ -18,8 +18,8 @@ export interface Page {
   title: string;
   content: Html;
   status?: number;
-  /** Where its forms may lead, beside ourselves: origins. */
-  formTargets?: readonly string[];
+  /** Set when a form of it leads out of the service: browsers hold all redirects that answer a form to the policy. */
+  isWayOut?: boolean;
   cookies?: readonly string[];
   /** Set when the answer ends the session: there is no menu then. */
   isFarewell?: boolean;
@@ -72,7 +72,7 @@ export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event))
   const path = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(event.pathParameters?.[name] ?? ''),
   );
-  const return_to = `${new URL(authUrl()).pathname}${path}${query && `?${query}`}`;
+  const return_to = `${authUrl()}${path}${query && `?${query}`}`;
   return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
 }
 
@@ -100,19 +100,18 @@ async function respond(answer: Page | Redirect, csrf?: string): Promise<APIGatew
   }
   return {
     statusCode: answer.status ?? 200,
-    headers: securityHeaders(answer.formTargets),
+    headers: securityHeaders(answer.isWayOut),
     body: `${await layout(answer.title, answer.content, answer.isFarewell ? undefined : csrf)}`,
     ...cookies,
   };
 }
 
 /** RFC 9700 section 4.16 and common sense: no frames, no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
-function securityHeaders(formTargets: readonly string[] = []): Record<string, string> {
+function securityHeaders(isWayOut = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `style-src ${styleSource()}`,
-    // Browsers also hold the redirect that answers a form to this.
-    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    ...(isWayOut ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];

@@ -23,7 +23,11 @@ export type Application = v.InferOutput<typeof Application>;
 
 /** What an owner tells of an application. */
 export const Registration = v.object({
-  name: v.pipe(Text(1, 64), v.regex(/^\P{Cc}*$/u, 'must not contain control characters')),
+  name: v.pipe(
+    Text(1, 64),
+    v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+    v.check((name) => name.trim() !== '', 'must not be blank'),
+  ),
   desc: Text(0, 500),
   website: v.pipe(v.string(), v.check(isWebsite, 'must be an http or https URL')),
   redirect_uri: v.pipe(
@@ -57,8 +61,8 @@ function isRedirectUri(text: string): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-/** URL.parse forgives spaces and control characters by leaving them out; we do not. */
+/** URL.parse forgives spaces, control characters, backslashes and any number of slashes after the scheme; we do not. */
 function parseUrl(text: string): URL | undefined {
-  const isPlain = text.length <= 2000 && /^[\x21-\x7e]+$/.test(text);
+  const isPlain = text.length <= 2000 && /^https?:\/\/[^/\\][\x21-\x5b\x5d-\x7e]*$/i.test(text);
   return (isPlain && URL.parse(text)) || undefined;
 }

@@ -52,9 +52,12 @@ export async function getAuthorizationRequest(id: string): Promise<Authorization
   return v.parse(AuthorizationRequest, Item);
 }
 
-/** Answers a request with no. Throws ApiError 400 when it has been answered already. */
-export async function refuseAuthorization(id: string): Promise<void> {
-  await transact([answered(id)]);
+/** Answers a request with no. Throws ApiError 400 as approveAuthorization does. */
+export async function refuseAuthorization(
+  id: string,
+  request: AuthorizationRequest,
+): Promise<void> {
+  await transact([answered(id), stillRegistered(request)]);
 }
 
 /**
@@ -91,14 +94,7 @@ export async function approveAuthorization(
       ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
       otherwise: invalidToken(),
     },
-    {
-      ConditionCheck: {
-        Key: applicationKey(client_id),
-        ConditionExpression: 'redirect_uri = :redirect_uri',
-        ExpressionAttributeValues: { ':redirect_uri': redirect_uri },
-      },
-      otherwise: invalidRequest('The application has changed: start again from there'),
-    },
+    stillRegistered(request),
   ]);
   return code;
 }
@@ -136,6 +132,18 @@ function answered(id: string): Write {
   return {
     Delete: { Key: authorizationRequestKey(id), ConditionExpression: 'attribute_exists(pk)' },
     otherwise: expired(),
+  };
+}
+
+/** Nobody is sent to where an application no longer is. */
+function stillRegistered({ client_id, redirect_uri }: AuthorizationRequest): Write {
+  return {
+    ConditionCheck: {
+      Key: applicationKey(client_id),
+      ConditionExpression: 'redirect_uri = :redirect_uri',
+      ExpressionAttributeValues: { ':redirect_uri': redirect_uri },
+    },
+    otherwise: invalidRequest('The application has changed: start again from there'),
   };
 }
 

@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import { authUrl } from '../auth-url.ts';
-import { invalidRequest } from '../errors.ts';
+import { type ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import type { Identity } from './identity-repository.ts';
@@ -14,7 +14,10 @@ export interface SignInChecks {
 
 let discovered: Promise<client.Configuration> | undefined;
 
-/** Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. */
+/**
+ * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. Throws
+ * ApiError 503 when the provider cannot be reached, and so does `finishSignIn`.
+ */
 export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();
   const code_verifier = client.randomPKCECodeVerifier();
@@ -44,7 +47,7 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     const claims = tokens.claims() ?? {};
     return toIdentity(claims);
   } catch (error) {
-    if (error instanceof TypeError) throw error;
+    if (error instanceof TypeError) throw unreachable(error);
     throw invalidRequest('The sign-in was not completed: please start again');
   }
 }
@@ -60,13 +63,17 @@ function findProvider(): Promise<client.Configuration> {
 
 async function discover(): Promise<client.Configuration> {
   const issuer = new URL(process.env.OIDC_ISSUER ?? '');
-  return client.discovery(
-    issuer,
-    process.env.OIDC_CLIENT_ID ?? '',
-    await readSecret('OIDC_CLIENT_SECRET'),
-    undefined,
-    isLoopback(issuer) ? { execute: [client.allowInsecureRequests] } : undefined,
-  );
+  const secret = await readSecret('OIDC_CLIENT_SECRET');
+  const options = isLoopback(issuer) ? { execute: [client.allowInsecureRequests] } : undefined;
+  return client
+    .discovery(issuer, process.env.OIDC_CLIENT_ID ?? '', secret, undefined, options)
+    .catch((error) => Promise.reject(unreachable(error)));
+}
+
+function unreachable(error: Error): ApiError {
+  const { message, cause } = error;
+  console.error(JSON.stringify({ message: 'No identity provider', error: `${message}: ${cause}` }));
+  return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
 /** The stable key of a person is issuer and subject; the rest fills the profile of a new account. */

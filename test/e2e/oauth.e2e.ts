@@ -1,0 +1,282 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { startStack } from '../../infra/local/stack.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'e2e-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+
+/** The application: all it does is to be there when the browser comes back. */
+const application = createServer((_, response) => {
+  response.setHeader('Content-Type', 'text/html');
+  response.end('<!doctype html><html lang="en"><title>Application</title><h1>Welcome back</h1>');
+}).listen(0, '127.0.0.1');
+await once(application, 'listening');
+const website = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
+const redirect_uri = `${website}callback`;
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+
+afterAll(async () => {
+  await browser.close();
+  application.close();
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+async function open(options: Parameters<typeof browser.newContext>[0]): Promise<void> {
+  context = await browser.newContext(options);
+  page = await context.newPage();
+  complaints = [];
+  page.on('console', (message) => {
+    const isIcon = message.location().url.endsWith('/favicon.ico');
+    if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(`${error}`));
+  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+}
+
+afterEach(async () => {
+  await context.close();
+  expect(complaints).toEqual([]);
+});
+
+const heading = async () => (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const follow = (name: string) => page.getByRole('link', { name, exact: true }).click();
+const fill = (name: string, text: string) =>
+  page.getByRole('textbox', { name, exact: true }).fill(text);
+/** What a term of a list of terms stands for. */
+const described = async (term: string) =>
+  (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
+
+async function signIn(name: string): Promise<void> {
+  expect(await heading()).toBe('Development sign-in');
+  await fill('Name', name);
+  await click('Sign in');
+}
+
+interface Registered {
+  client_id: string;
+  client_secret: string;
+}
+
+async function register(name: string): Promise<Registered> {
+  await fill('Name', name);
+  await fill('What it does', 'Shows your reviews');
+  await fill('Website', website);
+  await fill('Redirect URI', redirect_uri);
+  await click('Register');
+  expect(await page.title()).toBe(`${name} · Reviews`);
+  return {
+    client_id: await described('Client ID'),
+    client_secret: await described('Client secret'),
+  };
+}
+
+function authorize(client_id: string, scope: string, state: string) {
+  const query = { response_type: 'code', client_id, redirect_uri, scope, state };
+  return page.goto(`${issuer}/oauth/authorize?${new URLSearchParams(query)}`);
+}
+
+/** What the token endpoint answers, and with which status. */
+interface Answer {
+  status: number;
+  access_token?: string;
+  refresh_token?: string;
+  error?: string;
+}
+
+async function askForToken(
+  { client_id, client_secret }: Registered,
+  form: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id, client_secret, redirect_uri, ...form }),
+  });
+  return { ...((await response.json()) as object), status: response.status };
+}
+
+/** The status and display name that a token gets from GET /user/me. */
+async function readMe(access_token = ''): Promise<[number, string | undefined]> {
+  const headers = { Authorization: `Bearer ${access_token}` };
+  const response = await fetch(`${url}/user/me`, { headers });
+  const { user } = (await response.json()) as { user?: { display_name: string } };
+  return [response.status, user?.display_name];
+}
+
+describe.each([
+  ['with JavaScript', { javaScriptEnabled: true }],
+  [
+    'without JavaScript, on a phone',
+    { javaScriptEnabled: false, viewport: { width: 360, height: 640 } },
+  ],
+])('%s', (situation, options) => {
+  const name = `Ann, ${situation}`;
+
+  beforeEach(() => open(options));
+
+  /** Nothing sticks out at the side. */
+  async function expectItFits(): Promise<void> {
+    const width = page.viewportSize()?.width ?? 0;
+    for (const element of await page.locator('body *:visible').all()) {
+      const box = await element.boundingBox();
+      if (box) expect(box.x + box.width).toBeLessThanOrEqual(width + 1);
+    }
+  }
+
+  test('a person registers an application, lets it act, and ends that', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    expect(await heading()).toBe('Your applications');
+    await expectItFits();
+    const registered = await register('Shelf <b>');
+    await expectItFits();
+
+    await authorize(registered.client_id, 'review,vote', 'x y+z');
+    expect(await heading()).toBe('Let Shelf <b> use your account?');
+    expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
+      'Read your profile and your reviews, and name your applications',
+      'Publish, change and delete reviews in your name',
+      'Vote on reviews and report spam in your name',
+    ]);
+    await expectItFits();
+    await click('Allow');
+    expect(await heading()).toBe('Welcome back');
+    const back = new URL(page.url());
+    expect(back.origin + back.pathname).toBe(redirect_uri);
+    expect(back.searchParams.get('state')).toBe('x y+z');
+    expect(back.searchParams.get('iss')).toBe(issuer);
+
+    const code = back.searchParams.get('code') ?? '';
+    const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
+    expect(tokens.status).toBe(200);
+    expect(await readMe(tokens.access_token)).toEqual([200, name]);
+
+    await page.goto(`${issuer}/account`);
+    expect(await heading()).toBe(name);
+    await expectItFits();
+    await follow('Connected applications');
+    expect(await heading()).toBe('Connected applications');
+    const connected = page.getByRole('listitem').first();
+    expect(await connected.getByRole('heading').textContent()).toBe('Shelf <b>');
+    expect(await connected.textContent()).toContain(
+      `since ${new Date().toISOString().slice(0, 10)}`,
+    );
+    expect(await connected.textContent()).toContain('Vote on reviews');
+    expect(await connected.textContent()).not.toContain('Change your profile');
+    await expectItFits();
+    await click('Revoke access');
+    expect(await page.getByText('No application can act for you.').isVisible()).toBe(true);
+    expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
+    const { refresh_token = '' } = tokens;
+    expect(
+      await askForToken(registered, { grant_type: 'refresh_token', refresh_token }),
+    ).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
+
+  test('a person refuses', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    const { client_id } = await register('Unwanted');
+    await click('Sign out');
+    expect(await heading()).toBe('You are signed out');
+    await authorize(client_id, 'user', 's');
+    await signIn(name);
+    expect(await heading()).toBe('Let Unwanted use your account?');
+    await click('Do not allow');
+    expect(await heading()).toBe('Welcome back');
+    expect([...new URL(page.url()).searchParams]).toEqual([
+      ['error', 'access_denied'],
+      ['state', 's'],
+      ['iss', issuer],
+    ]);
+    // To go back and to answer otherwise is too late.
+    await page.goBack();
+    expect(await heading()).toBe('That did not work');
+    await page.goto(`${issuer}/account/connections`);
+    expect(await page.getByText('No application can act for you.').isVisible()).toBe(true);
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+
+  test('a person changes an application and deletes it', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    const before = await register('Draft');
+    await click('Make a new secret');
+    const after = { ...before, client_secret: await described('Client secret') };
+    expect(after.client_secret).not.toBe(before.client_secret);
+    const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+    expect((await askForToken(before, form)).error).toBe('invalid_client');
+    expect((await askForToken(after, form)).error).toBe('invalid_grant');
+
+    await fill('Name', 'Final');
+    await click('Save');
+    expect(await heading()).toBe('Final');
+    await follow('Applications');
+    await follow('Final');
+    // The browser asks for the tick.
+    await click('Delete');
+    expect(await heading()).toBe('Final');
+    await page.getByRole('checkbox', { name: 'Delete Final' }).check();
+    await click('Delete');
+    expect(await heading()).toBe('Your applications');
+    expect(await page.getByRole('link', { name: 'Final' }).count()).toBe(0);
+    expect((await askForToken(after, form)).error).toBe('invalid_client');
+  });
+
+  test('a person changes the profile and deletes the account', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(`${name}, leaving`);
+    const registered = await register('Own');
+    await authorize(registered.client_id, '', '');
+    await click('Allow');
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
+
+    await page.goto(`${issuer}/account`);
+    await fill('Public name', 'Annie');
+    await fill('Email address (not shown to others)', '');
+    await click('Save');
+    expect(await heading()).toBe('Annie');
+    expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
+    const id = await described('User id');
+
+    await click('Delete my account');
+    expect(await heading()).toBe('Annie');
+    await page.getByRole('checkbox', { name: 'Erase everything' }).check();
+    await click('Delete my account');
+    expect(await heading()).toBe('Your account is gone');
+    expect(await page.getByRole('link').count()).toBe(0);
+    await expectItFits();
+    expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
+    expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+
+    await page.goto(`${issuer}/account`);
+    await signIn(`${name}, leaving`);
+    expect(await described('User id')).not.toBe(id);
+  });
+
+  test('whoever asks wrongly is told so, here', async () => {
+    await authorize('0'.repeat(32), '', '');
+    expect(await heading()).toBe('That did not work');
+    expect(new URL(page.url()).origin).toBe(new URL(issuer).origin);
+    await expectItFits();
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/delete-me.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as getUser } from '../../functions/get-user.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import { makeGrant, makeReview, makeUser, readItem } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+describe('DELETE /user/me', () => {
+  test('ends the account at once, before anything is erased', async () => {
+    const user = await makeUser({ display_name: 'Vic' });
+    const review_id = await makeReview(user);
+    await makeGrant(user, ['user'], { owner: await makeUser() });
+    const { caller } = user;
+    expect(await invoke(handler, { caller, method: 'DELETE' })).toMatchObject({
+      status: 200,
+      body: { message: 'Request processed successfully' },
+    });
+    expect((await invoke(getUser, { path: { user_id: user.id } })).status).toBe(404);
+    expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
+    const { body } = await invoke(listReviews, { query: { user_id: user.id } });
+    expect(body.reviews).toEqual([]);
+    expect(await listGrants(user.id)).toEqual([]);
+    const item = JSON.stringify(await readItem(userKey(user.id)));
+    for (const personal of ['Vic', 'email', 'musicdb_username'])
+      expect(item).not.toContain(personal);
+  });
+
+  test('happens once', async () => {
+    const { caller } = await makeUser();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => invoke(handler, { caller, method: 'DELETE' })),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 401, 401, 401, 401]);
+  });
+
+  test('lets the same person begin again', async () => {
+    const identity = {
+      issuer: 'https://id.example',
+      subject: randomUUID(),
+      display_name: 'Ann',
+      email: null,
+      musicdb_username: null,
+    };
+    const before = await findOrCreateUser(identity);
+    expect((await findOrCreateUser(identity)).id).toBe(before.id);
+    const caller = { user_id: before.id, client_id: 'x', scope: 'user' };
+    const [, during] = await Promise.all([
+      invoke(handler, { caller, method: 'DELETE' }),
+      findOrCreateUser(identity),
+    ]);
+    const after = await findOrCreateUser(identity);
+    expect(after.id).not.toBe(before.id);
+    expect([before.id, after.id]).toContain(during.id);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from '@jest/globals';
+import { handler } from '../../functions/get-server-metadata.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
+import { invoke } from '../invoke.ts';
+
+test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
+  'GET /.well-known/oauth-authorization-server says where everything of %s is',
+  async (issuer) => {
+    process.env.AUTH_URL = issuer;
+    const { status, headers, body } = await invoke(handler);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('application/json');
+    expect(body).toEqual({
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/1/oauth/token`,
+      revocation_endpoint: `${issuer}/1/oauth/revoke`,
+      scopes_supported: ['review', 'vote', 'user'],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      revocation_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+    });
+    for (const [name, method] of [
+      ['authorization', 'GET'],
+      ['token', 'POST'],
+      ['revocation', 'POST'],
+    ] as const) {
+      const path = body[`${name}_endpoint`].slice(issuer.length);
+      expect(matchRoute(method, path)).toBeDefined();
+    }
+  },
+);

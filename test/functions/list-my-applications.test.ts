@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/list-my-applications.ts';
+import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
+import { makeUsers, type TestUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { type Client, makeClient, redeem } from '../oauth/client.ts';
+import { stopClock } from '../oauth/clock.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+const first = await makeClient(user);
+// What is of the same millisecond has no order.
+stopClock(Date.now() + 1);
+const second = await makeClient(user);
+const foreign = await makeClient(other);
+
+async function list({ id }: TestUser, { client_id }: Pick<Client, 'client_id'>) {
+  const caller = { user_id: id, client_id, scope: '' };
+  const { status, body } = await invoke(handler, { caller });
+  expect(status).toBe(200);
+  return body.applications;
+}
+
+function presented(
+  { client_id, name, desc, website, redirect_uri }: Client,
+  secret: string | null,
+) {
+  return { name, desc, website, redirect_uri, client_id, client_secret: secret, user_id: user.id };
+}
+
+describe('GET /user/me/applications', () => {
+  test('gives the own ones, oldest first, with their secrets to an own one', async () => {
+    expect(await list(user, second)).toEqual([
+      presented(first, first.client_secret),
+      presented(second, second.client_secret),
+    ]);
+    expect((await redeem(first, 'rvc_x')).body.error).toBe('invalid_grant');
+  });
+
+  test('gives no secret to that of another', async () => {
+    expect(await list(user, foreign)).toEqual([presented(first, null), presented(second, null)]);
+  });
+
+  test('gives no secret to what is no longer there', async () => {
+    expect(await list(user, { client_id: 'f'.repeat(32) })).toEqual([
+      presented(first, null),
+      presented(second, null),
+    ]);
+  });
+
+  test('gives the new secret, and not what is deleted', async () => {
+    stopClock(Date.now() + 1);
+    const [kept, gone] = [await makeClient(other), await makeClient(other)];
+    await rotateSecret(kept.client_id, other.id);
+    await deleteApplication(gone.client_id, other.id);
+    const [, found, ...more] = await list(other, foreign);
+    expect(more).toEqual([]);
+    expect(found.client_id).toBe(kept.client_id);
+    expect(found.client_secret).not.toBe(kept.client_secret);
+    const renewed = { ...kept, client_secret: found.client_secret };
+    expect((await redeem(renewed, 'rvc_x')).body.error).toBe('invalid_grant');
+    expect((await redeem(kept, 'rvc_x')).body.error).toBe('invalid_client');
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler } from '../../functions/list-my-reviews.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { makeReview, makeUsers, type TestUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { stopClock } from '../oauth/clock.ts';
+
+const [user, other, nobody] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+
+/** Newest first. */
+const ids: string[] = [];
+for (let i = 0; i < 12; i++) {
+  // What is of the same millisecond has no order.
+  stopClock(Date.now() + 1);
+  ids.unshift(await makeReview(user, { is_draft: i % 3 === 1 }));
+  if (i % 3 === 2) await setHidden(ids[0] ?? '', true);
+  await makeReview(other, { is_draft: i % 2 === 0 });
+}
+
+function list({ caller }: TestUser, query?: Record<string, string>) {
+  return invoke(handler, { caller, query });
+}
+
+describe('GET /user/me/reviews', () => {
+  test('gives published, drafts and hidden ones, newest first', async () => {
+    const { status, body } = await list(user);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ count: 12, limit: 50, offset: 0 });
+    expect(Object.keys(body)).toEqual(['count', 'limit', 'offset', 'reviews']);
+    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual(ids);
+    const states = body.reviews.map((review: Record<string, unknown>) => [
+      review.is_draft,
+      review.is_hidden,
+      review.published_on === null,
+    ]);
+    const [hidden, draft, plain] = [
+      [false, true, false],
+      [true, false, true],
+      [false, false, false],
+    ];
+    expect(states).toEqual(Array.from({ length: 4 }, () => [hidden, draft, plain]).flat());
+    for (const review of body.reviews) expect(review.user.id).toBe(user.id);
+    const published = await invoke(getReview, { path: { review_id: ids[2] ?? '' } });
+    expect(body.reviews[2]).toEqual({
+      ...published.body.review,
+      is_draft: false,
+      is_hidden: false,
+    });
+  });
+
+  test('goes through them page by page', async () => {
+    for (const limit of [1, 5, 7]) {
+      const found: string[] = [];
+      for (let offset = 0; offset < 12; offset += limit) {
+        const { body } = await list(user, { limit: `${limit}`, offset: `${offset}` });
+        expect(body).toMatchObject({ count: 12, limit, offset });
+        found.push(...body.reviews.map(({ id }: { id: string }) => id));
+      }
+      expect(found).toEqual(ids);
+    }
+  });
+
+  test.each([
+    [{ limit: '0' }, 0],
+    [{ offset: '12' }, 0],
+    [{ offset: '9007199254740991' }, 0],
+    [{ offset: '11', limit: '50' }, 1],
+  ])('gives %j', async (query, length) => {
+    const { body } = await list(user, query);
+    expect(body.count).toBe(12);
+    expect(body.reviews).toHaveLength(length);
+  });
+
+  test('gives nothing to who has written nothing', async () => {
+    expect((await list(nobody)).body).toEqual({ count: 0, limit: 50, offset: 0, reviews: [] });
+  });
+
+  test.each<Record<string, string>>([
+    { limit: '51' },
+    { limit: '-1' },
+    { limit: 'x' },
+    { offset: '-1' },
+    { offset: '1.5' },
+  ])('refuses %j', async (query) => {
+    const { status, body } = await list(user, query as Record<string, string>);
+    expect({ status, ...body }).toMatchObject({ status: 400, error: 'invalid_request' });
+  });
+});

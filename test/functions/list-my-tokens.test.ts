@@ -1,0 +1,78 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/list-my-tokens.ts';
+import { makeUsers, type TestUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { type Client, makeClient, makeCode, redeem, refresh } from '../oauth/client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+const own = await makeClient(user, undefined, 'Own');
+const third = await makeClient(other, undefined, 'Third');
+const fourth = await makeClient(other, undefined, 'Fourth');
+
+const [owns, thirds, fourths] = await (async () => {
+  const tokens: string[] = [];
+  for (const client of [own, third, fourth]) {
+    const code = await makeCode(client, user, { scopes: ['review', 'vote'] });
+    tokens.push((await redeem(client, code)).body.refresh_token);
+    // That of somebody else.
+    await redeem(client, await makeCode(client, other));
+  }
+  return tokens as [string, string, string];
+})();
+
+async function list({ client_id }: Client, { id } = user) {
+  const caller = { user_id: id, client_id, scope: '' };
+  const { status, body } = await invoke(handler, { caller });
+  expect(status).toBe(200);
+  return body.tokens;
+}
+
+function seen(tokens: { client: Client; refresh_token: string }[]) {
+  return tokens.map(({ client, refresh_token }) => [
+    client.name,
+    client.client_secret,
+    refresh_token,
+  ]);
+}
+
+describe('GET /user/me/tokens', () => {
+  test('gives the records of the spec', async () => {
+    const [record] = await list(own);
+    const { client_id, client_secret, name, desc, website, redirect_uri } = own;
+    const client = {
+      name,
+      desc,
+      website,
+      redirect_uri,
+      client_id,
+      client_secret,
+      user_id: user.id,
+    };
+    expect(record).toEqual({ scopes: 'review vote', client, refresh_token: owns });
+  });
+
+  test('gives all refresh tokens to an own application, and the secrets of own ones', async () => {
+    expect(seen(await list(own))).toEqual([
+      ['Own', own.client_secret, owns],
+      ['Third', null, thirds],
+      ['Fourth', null, fourths],
+    ]);
+  });
+
+  test('gives another’s application its own refresh token, and no secret', async () => {
+    expect(seen(await list(third))).toEqual([
+      ['Own', null, null],
+      ['Third', null, thirds],
+      ['Fourth', null, null],
+    ]);
+  });
+
+  test('gives the one that is good now', async () => {
+    const { body } = await refresh(fourth, fourths);
+    const [, , record] = await list(fourth);
+    expect(record.refresh_token).toBe(body.refresh_token);
+    expect((await refresh(fourth, record.refresh_token)).status).toBe(200);
+  });
+});

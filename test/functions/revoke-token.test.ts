@@ -1,0 +1,91 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/revoke-token.ts';
+import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import { makeUsers, type TestUser } from '../fixtures.ts';
+import {
+  basic,
+  type Client,
+  makeClient,
+  makeCode,
+  postForm,
+  redeem,
+  refresh,
+} from '../oauth/client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+const [user, owner] = (await makeUsers(2)) as [TestUser, TestUser];
+const client = await makeClient(owner);
+const other = await makeClient(owner);
+
+beforeEach(() => deleteGrants(user.id));
+
+async function tokens(): Promise<{ access_token: string; refresh_token: string }> {
+  return (await redeem(client, await makeCode(client, user))).body;
+}
+
+function revoke({ client_id, client_secret }: Client, fields: Record<string, string>) {
+  return postForm(handler, { client_id, client_secret, ...fields });
+}
+
+describe('POST /oauth/revoke', () => {
+  test.each(['access_token', 'refresh_token'] as const)('ends the grant of an %s', async (kind) => {
+    const all = await tokens();
+    const { access_token } = await tokens();
+    const answer = await revoke(client, { token: all[kind] });
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    expect((await refresh(client, all.refresh_token)).body.error).toBe('invalid_grant');
+    // Another grant to the same client is another matter, and to repeat it is no error.
+    expect(await listGrants(user.id)).toHaveLength(1);
+    expect((await revoke(client, { token: all[kind] })).status).toBe(200);
+    expect((await revoke(client, { token: access_token })).status).toBe(200);
+    expect(await listGrants(user.id)).toEqual([]);
+  });
+
+  test('takes a replaced refresh token, a wrong hint, and Basic', async () => {
+    const { refresh_token } = await tokens();
+    await refresh(client, refresh_token);
+    const hint = { token_type_hint: 'access_token' };
+    expect((await revoke(client, { token: refresh_token, ...hint })).status).toBe(200);
+    expect(await listGrants(user.id)).toEqual([]);
+    const { access_token: token } = await tokens();
+    const header = basic(client.client_id, client.client_secret);
+    expect((await postForm(handler, { token }, header)).status).toBe(200);
+    expect(await listGrants(user.id)).toEqual([]);
+  });
+
+  test.each(['x', 'rva_x', 'rvr_', `rvr_${'A'.repeat(118)}`])(
+    'finds nothing to do for %s',
+    async (token) => {
+      expect((await revoke(client, { token })).status).toBe(200);
+    },
+  );
+
+  test('refuses what is another client’s', async () => {
+    const { refresh_token } = await tokens();
+    const answer = await revoke(other, { token: refresh_token });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect((await refresh(client, refresh_token)).status).toBe(200);
+  });
+
+  test.each([
+    ['no token', {}, 400, 'invalid_request'],
+    ['an empty token', { token: '' }, 400, 'invalid_request'],
+    ['a wrong secret', { token: 'x', client_secret: 'rvs_x' }, 401, 'invalid_client'],
+    ['no secret', { token: 'x', client_secret: '' }, 401, 'invalid_client'],
+    ['no client', { token: 'x', client_id: '' }, 400, 'invalid_request'],
+  ])('refuses %s', async (_, fields, status, error) => {
+    const answer = await revoke(client, fields as Record<string, string>);
+    expect(answer).toMatchObject({ status, body: { error, error_description: expect.anything() } });
+  });
+
+  test('is HTTPS only, and takes nothing from the URL', async () => {
+    const { refresh_token: token } = await tokens();
+    const { client_id, client_secret } = client;
+    const form = { client_id, client_secret, token };
+    const plain = await postForm(handler, form, { 'X-Forwarded-Proto': 'http' });
+    expect(plain.status).toBe(400);
+    expect((await postForm(handler, form, {}, { token })).status).toBe(400);
+    expect(await listGrants(user.id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler as getMe } from '../../functions/get-me.ts';
+import { handler } from '../../functions/update-me.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { deleteAccount } from '../../shared/user/delete-account.ts';
+import { makeUser, readItem } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+describe('POST /user/me', () => {
+  test.each([
+    [{ display_name: 'Ann' }],
+    [{ email: 'ann@example.com' }],
+    [{ display_name: 'Ann', email: 'ann+reviews@example.co.uk' }],
+    [{ display_name: '名'.repeat(64) }],
+    [{ display_name: '🎷'.repeat(64) }],
+    [{ display_name: ' x ' }],
+    [{ display_name: '<b>"Ann" & \'Bob\'</b>' }],
+    [{ email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(58)}.ef` }],
+    [{ email: null }],
+    [{}],
+    [{ karma: 1000, id: 'x', identity: 'x', deleted_at: 'x', version: 9 }],
+  ])('takes %j', async (body) => {
+    const { id, caller } = await makeUser();
+    const before = await readItem(userKey(id));
+    const answer = await invoke(handler, { caller, method: 'POST', body });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { message: 'Request processed successfully' },
+    });
+    const { display_name = before?.display_name, email = before?.email } = body as {
+      display_name?: string;
+      email?: string | null;
+    };
+    expect(await readItem(userKey(id))).toEqual({ ...before, display_name, email });
+    expect((await invoke(getMe, { caller })).body.user).toMatchObject({ display_name, email });
+  });
+
+  test.each([
+    [{ display_name: '' }, 'display_name'],
+    [{ display_name: '  ' }, 'display_name'],
+    [{ display_name: 'x'.repeat(65) }, 'display_name'],
+    [{ display_name: 'a\u0000b' }, 'display_name'],
+    [{ display_name: 'a\nb' }, 'display_name'],
+    [{ display_name: 'a\u0085b' }, 'display_name'],
+    [{ display_name: '\ud800' }, 'display_name'],
+    [{ display_name: null }, 'display_name'],
+    [{ display_name: 1 }, 'display_name'],
+    [{ email: '' }, 'email'],
+    [{ email: 'x' }, 'email'],
+    [{ email: 'a@b@c.example' }, 'email'],
+    [{ email: 'a@example.com, b@example.com' }, 'email'],
+    [{ email: 'Ann <a@example.com>' }, 'email'],
+    [{ email: ' a@example.com' }, 'email'],
+    [{ email: 'a@example.com\r\nBcc: b@example.com' }, 'email'],
+    [
+      { email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(59)}.ef` },
+      'email',
+    ],
+    [{ email: 1 }, 'email'],
+    [{ email: ['a@example.com'] }, 'email'],
+    [{ display_name: 'Ann', email: 'x' }, 'email'],
+    [[], 'body'],
+    ['null', 'body'],
+    ['{', 'body'],
+    ['', 'body'],
+  ])('refuses %j', async (body, name) => {
+    const { id, caller } = await makeUser();
+    const before = await readItem(userKey(id));
+    const answer = await invoke(handler, { caller, method: 'POST', body });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    expect(answer.body.description).toContain(name);
+    expect(await readItem(userKey(id))).toEqual(before);
+  });
+
+  test('refuses who is gone, and brings nobody back', async () => {
+    const { id, caller } = await makeUser();
+    await deleteAccount(id);
+    const before = await readItem(userKey(id));
+    const body = { display_name: 'Back', email: 'a@example.com' };
+    const answer = await invoke(handler, { caller, method: 'POST', body });
+    expect(answer).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
+    expect(await readItem(userKey(id))).toEqual(before);
+  });
+});

@@ -1,0 +1,622 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { startStack } from '../../infra/local/stack.ts';
+import { openBrowser, type Shown, textBetween } from './browser.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'authorization-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+// The stack has set what these read.
+const { deleteApplication, updateApplication } = await import(
+  '../../shared/oauth/application-repository.ts'
+);
+const { approveAuthorization, insertAuthorizationRequest, refuseAuthorization } = await import(
+  '../../shared/oauth/authorization-repository.ts'
+);
+const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
+const { deleteAccount } = await import('../../shared/user/delete-account.ts');
+const { makeUser, scanTable } = await import('../fixtures.ts');
+const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const redirect_uri = 'https://client.example/cb/a?kept=1';
+const owner = await makeUser();
+const client = await makeClient(owner, redirect_uri);
+const { client_id } = client;
+
+const ann = openBrowser(issuer);
+const account = await ann.signIn('Ann');
+const annsId = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+const stranger = openBrowser(issuer);
+
+type Parameters = Record<string, string | readonly string[] | undefined>;
+
+/** The authorization request with these parameters instead, twice where it is a list, none where it is undefined. */
+function authorizeUrl(parameters: Parameters = {}): string {
+  const all: Parameters = { response_type: 'code', client_id, redirect_uri, ...parameters };
+  const pairs = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each) => [name, each]),
+  );
+  return `${issuer}/oauth/authorize?${new URLSearchParams(pairs as [string, string][])}`;
+}
+
+function expectErrorPage(shown: Shown, status = 400): void {
+  expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
+  expect(shown.status).toBe(status);
+  expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(shown.html).toContain('<h1>That did not work</h1>');
+}
+
+/** The parameters of a redirect to the client. */
+function sentBack({ url }: Shown): URLSearchParams {
+  expect(url.startsWith(`${redirect_uri}&`)).toBe(true);
+  return new URL(url).searchParams;
+}
+
+function allow(consent: Shown): Promise<Shown> {
+  return ann.submit(consent, 'Allow', { decision: 'approve' });
+}
+
+describe('an authorization request without a client that is known good is answered on a page', () => {
+  test.each<[string, Parameters]>([
+    ['no client_id', { client_id: undefined }],
+    ['an empty client_id', { client_id: '' }],
+    ['an unknown client', { client_id: 'f'.repeat(32) }],
+    ['a client id in capitals', { client_id: client_id.toUpperCase() }],
+    ['a client id with a space', { client_id: `${client_id} ` }],
+    ['two client ids', { client_id: [client_id, client_id] }],
+    ['no redirect_uri', { redirect_uri: undefined }],
+    ['an empty redirect_uri', { redirect_uri: '' }],
+    ['two redirect URIs', { redirect_uri: [redirect_uri, redirect_uri] }],
+    [
+      'the good redirect URI and an evil one',
+      { redirect_uri: [redirect_uri, 'https://evil.example/'] },
+    ],
+    ['one without its query', { redirect_uri: 'https://client.example/cb/a' }],
+    ['an empty query', { redirect_uri: 'https://client.example/cb/a?' }],
+    ['more in the query', { redirect_uri: `${redirect_uri}&x=1` }],
+    ['another query', { redirect_uri: 'https://client.example/cb/a?kept=2' }],
+    ['a fragment', { redirect_uri: `${redirect_uri}#x` }],
+    ['an empty fragment', { redirect_uri: `${redirect_uri}#` }],
+    ['a slash at the end', { redirect_uri: 'https://client.example/cb/a/?kept=1' }],
+    ['a doubled slash', { redirect_uri: 'https://client.example/cb//a?kept=1' }],
+    ['a folder above', { redirect_uri: 'https://client.example/cb/' }],
+    ['a path below', { redirect_uri: 'https://client.example/cb/a/b?kept=1' }],
+    ['traversal', { redirect_uri: 'https://client.example/cb/x/../a?kept=1' }],
+    ['encoded traversal', { redirect_uri: 'https://client.example/cb/x/%2e%2e/a?kept=1' }],
+    ['an encoded letter', { redirect_uri: 'https://client.example/cb/%61?kept=1' }],
+    ['a path in capitals', { redirect_uri: 'https://client.example/CB/a?kept=1' }],
+    ['a host in capitals', { redirect_uri: 'https://CLIENT.example/cb/a?kept=1' }],
+    ['a scheme in capitals', { redirect_uri: 'HTTPS://client.example/cb/a?kept=1' }],
+    ['plain http', { redirect_uri: 'http://client.example/cb/a?kept=1' }],
+    ['its very port', { redirect_uri: 'https://client.example:443/cb/a?kept=1' }],
+    ['another port', { redirect_uri: 'https://client.example:8443/cb/a?kept=1' }],
+    ['a user', { redirect_uri: 'https://x@client.example/cb/a?kept=1' }],
+    ['the host as user', { redirect_uri: 'https://client.example@evil.example/cb/a?kept=1' }],
+    ['a subdomain', { redirect_uri: 'https://www.client.example/cb/a?kept=1' }],
+    ['a longer domain', { redirect_uri: 'https://client.example.evil.example/cb/a?kept=1' }],
+    ['a domain with a dot at the end', { redirect_uri: 'https://client.example./cb/a?kept=1' }],
+    ['a backslash', { redirect_uri: 'https://client.example\\cb/a?kept=1' }],
+    ['a space behind', { redirect_uri: `${redirect_uri} ` }],
+    ['a space before', { redirect_uri: ` ${redirect_uri}` }],
+    ['a line break', { redirect_uri: `${redirect_uri}\n` }],
+    ['a null character', { redirect_uri: `${redirect_uri}\0` }],
+    ['no scheme', { redirect_uri: redirect_uri.slice('https:'.length) }],
+    ['a script', { redirect_uri: 'javascript:alert(1)' }],
+    ['an evil state beside it', { redirect_uri: 'https://evil.example/', state: '<script>' }],
+  ])('%s', async (_, parameters) => {
+    const requests = await countRequests();
+    for (const browser of [ann, stranger]) {
+      const shown = await browser.visit(authorizeUrl(parameters));
+      expectErrorPage(shown);
+      expect(shown.html).not.toContain('evil.example');
+    }
+    expect(await countRequests()).toBe(requests);
+  });
+
+  test('the end of the application', async () => {
+    const gone = await makeClient(owner, redirect_uri);
+    const consent = await ann.visit(authorizeUrl({ client_id: gone.client_id }));
+    await deleteApplication(gone.client_id, owner.id);
+    expectErrorPage(await ann.visit(authorizeUrl({ client_id: gone.client_id })));
+    expectErrorPage(await allow(consent));
+    expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'refuse' }));
+  });
+
+  test('a redirect URI that the application has left behind', async () => {
+    const moving = await makeClient(owner, redirect_uri);
+    const consent = await ann.visit(authorizeUrl({ client_id: moving.client_id }));
+    const { name, desc, website } = moving;
+    const registration = { name, desc, website, redirect_uri: 'https://client.example/new' };
+    await updateApplication(moving.client_id, owner.id, registration);
+    expectErrorPage(await ann.visit(authorizeUrl({ client_id: moving.client_id })));
+    expectErrorPage(await allow(consent));
+  });
+});
+
+async function countRequests(): Promise<number> {
+  return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
+}
+
+describe('an authorization request that is at fault is sent back', () => {
+  test.each<[string, Parameters, string]>([
+    ['no response_type', { response_type: undefined }, 'invalid_request'],
+    ['an empty response_type', { response_type: '' }, 'invalid_request'],
+    ['the implicit grant', { response_type: 'token' }, 'unsupported_response_type'],
+    ['a hybrid', { response_type: 'code token' }, 'unsupported_response_type'],
+    ['another case', { response_type: 'CODE' }, 'unsupported_response_type'],
+    ['an unknown scope', { scope: 'review,admin' }, 'invalid_scope'],
+    ['a scope in capitals', { scope: 'Review' }, 'invalid_scope'],
+    ['a scope of the prototype', { scope: 'constructor' }, 'invalid_scope'],
+    ['two response types', { response_type: ['code', 'code'] }, 'invalid_request'],
+    ['two scopes', { scope: ['review', 'review'] }, 'invalid_request'],
+    ['two challenges', { code_challenge: [challenge, challenge] }, 'invalid_request'],
+    [
+      'two challenge methods',
+      { code_challenge: challenge, code_challenge_method: ['S256', 'S256'] },
+      'invalid_request',
+    ],
+    [
+      'a plain challenge',
+      { code_challenge: challenge, code_challenge_method: 'plain' },
+      'invalid_request',
+    ],
+    ['a challenge that is plain by default', { code_challenge: challenge }, 'invalid_request'],
+    [
+      'a method in lower case',
+      { code_challenge: challenge, code_challenge_method: 's256' },
+      'invalid_request',
+    ],
+    ['a method without a challenge', { code_challenge_method: 'S256' }, 'invalid_request'],
+    [
+      'a short challenge',
+      { code_challenge: challenge.slice(1), code_challenge_method: 'S256' },
+      'invalid_request',
+    ],
+    [
+      'a padded challenge',
+      { code_challenge: `${challenge}=`, code_challenge_method: 'S256' },
+      'invalid_request',
+    ],
+  ])('%s', async (_, parameters, error) => {
+    for (const browser of [ann, stranger]) {
+      const answer = sentBack(await browser.visit(authorizeUrl({ state: 'x', ...parameters })));
+      expect(Object.fromEntries(answer)).toEqual({
+        kept: '1',
+        error,
+        error_description: expect.any(String),
+        state: 'x',
+        iss: issuer,
+      });
+    }
+  });
+
+  test('two states, without either', async () => {
+    const answer = sentBack(await ann.visit(authorizeUrl({ state: ['x', 'y'] })));
+    expect(answer.get('error')).toBe('invalid_request');
+    expect(answer.has('state')).toBe(false);
+  });
+});
+
+describe('the state', () => {
+  test.each([
+    ['letters', 'xyz'],
+    ['nothing', ''],
+    ['unicode', 'ünï✓ 🎷 \u202e عربي'],
+    ['2 kB', 'abcdefgh'.repeat(256)],
+    ['signs', `+ % %20 %2B & = ; # ? / \\ : @ , ~ * ! ' ( ) [ ] { } | ^`],
+    ['quotes', `"'\`<script>alert(1)</script>`],
+    ['a line break', 'a\r\nSet-Cookie: x=y'],
+    ['an own answer', 'x&code=evil&error=evil'],
+  ])('comes back as it is: %s', async (_, state) => {
+    const consent = await ann.visit(authorizeUrl({ state }));
+    const refused = await ann.submit(consent, 'Allow', { decision: 'refuse' });
+    expect([...sentBack(refused)]).toEqual([
+      ['kept', '1'],
+      ['error', 'access_denied'],
+      ['state', state],
+      ['iss', issuer],
+    ]);
+    const approved = await allow(await ann.visit(authorizeUrl({ state })));
+    expect([...sentBack(approved)]).toEqual([
+      ['kept', '1'],
+      ['code', expect.stringMatching(/^rvc_/)],
+      ['state', state],
+      ['iss', issuer],
+    ]);
+    // For clients that decode it by hand: a plus sign is not everywhere a space.
+    expect(approved.url).not.toContain('+');
+  });
+
+  test('does not come where it was not sent', async () => {
+    const answer = sentBack(await allow(await ann.visit(authorizeUrl())));
+    expect(answer.has('state')).toBe(false);
+  });
+
+  test('survives the sign-in', async () => {
+    const browser = openBrowser(issuer);
+    const state = 'ü+ %"&';
+    const signIn = await browser.visit(authorizeUrl({ state }));
+    expect(signIn.html).toContain('Development sign-in');
+    const consent = await browser.submit(signIn, 'Sign in', { name: 'Ben' });
+    expect(consent.html).toContain('Let Demo use your account?');
+    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    expect(sentBack(back).get('state')).toBe(state);
+  });
+});
+
+describe('the consent page', () => {
+  test('shows who asks for what, and who is asked', async () => {
+    const { html, headers } = await ann.visit(authorizeUrl({ scope: 'vote,user vote' }));
+    for (const text of [
+      'Let Demo use your account?',
+      '<strong>Ann</strong>',
+      'Vote on reviews and report spam in your name',
+      'Change your profile and delete your account',
+      'sent to client.example',
+    ]) {
+      expect(html).toContain(text);
+    }
+    expect(html).not.toContain('Publish, change');
+    // Browsers hold the whole chain of redirects after the form to it, and the client may go on to anywhere.
+    expect(headers.get('content-security-policy')).not.toContain('form-action');
+  });
+
+  test('grants what was asked for and no more, whatever the form says', async () => {
+    const consent = await ann.visit(authorizeUrl({ scope: 'vote' }));
+    const evil = { redirect_uri: 'https://evil.example/', scope: 'user', client_id: 'x' };
+    const back = await ann.submit(consent, 'Allow', { decision: 'approve', ...evil });
+    const code = sentBack(back).get('code') ?? '';
+    const { body } = await redeem(client, code);
+    expect(body).toHaveProperty('access_token');
+    const [grant] = (await listGrants(annsId)).slice(-1);
+    expect(grant).toMatchObject({ client_id, scopes: ['vote'] });
+  });
+
+  test('asks with the challenge that was sent first', async () => {
+    const parameters = { code_challenge: challenge, code_challenge_method: 'S256' };
+    const consent = await ann.visit(authorizeUrl(parameters));
+    const back = await ann.submit(consent, 'Allow', { decision: 'approve', code_challenge: '' });
+    const code = sentBack(back).get('code') ?? '';
+    expect((await redeem(client, code)).body.error).toBe('invalid_grant');
+    expect((await redeem(client, code, { code_verifier: verifier })).status).toBe(200);
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['no token of the session', { csrf: '' }, 403],
+    ['a made-up token', { csrf: 'A'.repeat(43) }, 403],
+    ['a token of unusual letters', { csrf: 'é'.repeat(43) }, 403],
+    ['an unknown request', { request: 'f'.repeat(32) }, 400],
+    ['what is no request', { request: '../x' }, 400],
+    ['no decision', { decision: '' }, 400],
+    ['another decision', { decision: 'Approve' }, 400],
+  ])('takes no answer with %s', async (_, fields, status) => {
+    const consent = await ann.visit(authorizeUrl());
+    expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'approve', ...fields }), status);
+    expect(sentBack(await allow(consent)).has('code')).toBe(true);
+  });
+
+  test('takes no answer with the token of another session', async () => {
+    const ben = openBrowser(issuer);
+    await ben.signIn('Ben');
+    const bens = await ben.visit(authorizeUrl());
+    const csrf = textBetween(bens, 'name="csrf" value="', '"');
+    const consent = await ann.visit(authorizeUrl());
+    const fields = { decision: 'approve', csrf };
+    expectErrorPage(await ann.submit(consent, 'Allow', fields), 403);
+    // Nor from an earlier session of the same person.
+    const before = await ben.visit(authorizeUrl());
+    ben.jar.clear();
+    await ben.signIn('Ben');
+    expectErrorPage(await ben.submit(before, 'Allow', { decision: 'approve' }), 403);
+  });
+
+  test('takes no answer from nobody', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
+    expectErrorPage(shown, 401);
+    expect(shown.html).toContain('You are signed out');
+  });
+
+  test.each(['approve', 'refuse'])('takes one answer, and that was: %s', async (decision) => {
+    const consent = await ann.visit(authorizeUrl());
+    sentBack(await ann.submit(consent, 'Allow', { decision }));
+    for (const again of ['approve', 'refuse']) {
+      expectErrorPage(await ann.submit(consent, 'Allow', { decision: again }));
+    }
+  });
+
+  test('takes one answer of ten at once', async () => {
+    const request = { client_id, redirect_uri, scopes: [], state: null, code_challenge: null };
+    const id = await insertAuthorizationRequest(request);
+    // The handlers look first whether it waits for an answer: these all have.
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) =>
+        i % 2
+          ? refuseAuthorization(id, request)
+          : approveAuthorization(id, request, annsId).then(() => undefined),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(9);
+    for (const answer of refused) expect(answer).toMatchObject({ reason: { status: 400 } });
+  });
+
+  test('is not shown for two requests, or for a request that is answered', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const request = textBetween(consent, 'name="request" value="', '"');
+    const at = `${issuer}/oauth/authorize?request=${request}`;
+    expect((await ann.visit(at)).html).toContain('Let Demo use your account?');
+    expectErrorPage(await ann.visit(`${at}&request=${request}`));
+    await allow(consent);
+    expectErrorPage(await ann.visit(at));
+  });
+
+  test('is not taken by an account that is gone', async () => {
+    const cat = openBrowser(issuer);
+    const id = textBetween(await cat.signIn('Cat'), '<dt>User id</dt><dd><code>', '</code>');
+    const consent = await cat.visit(authorizeUrl());
+    await deleteAccount(id);
+    expectErrorPage(await cat.submit(consent, 'Allow', { decision: 'approve' }), 401);
+    expect((await cat.visit('account')).html).toContain('Development sign-in');
+  });
+});
+
+describe('the sign-in', () => {
+  test.each([
+    ['//evil.example/'],
+    ['///evil.example/'],
+    ['/\\evil.example/'],
+    ['\\\\evil.example/'],
+    ['https://evil.example/'],
+    ['https:evil.example'],
+    ['http:evil.example'],
+    ['javascript:alert(1)'],
+    ['data:text/html,x'],
+    [`${issuer.replace('//', '//evil@')}/account`],
+    [`${issuer.replace('//', '//evil:pw@')}/account`],
+    [`${new URL(issuer).origin}.evil.example/ws/account`],
+    ['/ws/../identity-provider/x'],
+    ['/ws/%2e%2e/identity-provider/x'],
+    ['/wsx/account'],
+    ['/\t/evil.example/'],
+    ['\u0000//evil.example'],
+    ['account\r\nSet-Cookie: session=x'],
+    [''],
+  ])('does not return to %j', async (return_to) => {
+    const browser = openBrowser(issuer);
+    const query = new URLSearchParams({ return_to });
+    const signIn = await browser.visit(`account/sign-in?${query}`);
+    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
+    expect(new URL(shown.url)).toMatchObject({ username: '', password: '' });
+    expect(browser.jar.get('session /')?.value).not.toBe('x');
+  });
+
+  test('returns to where one wanted to go', async () => {
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit('account/connections?x=%26%2B');
+    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    expect(shown.url).toBe(`${issuer}/account/connections?x=%26%2B`);
+  });
+
+  test('refuses two returns', async () => {
+    expectErrorPage(await stranger.visit('account/sign-in?return_to=/ws/account&return_to=x'));
+  });
+
+  test('makes a new session each time, which one cannot be given by another', async () => {
+    const browser = openBrowser(issuer);
+    browser.jar.set('session /', { value: 'planted', path: '/' });
+    await browser.signIn('Eve');
+    const first = browser.jar.get('session /')?.value;
+    expect(first).not.toBe('planted');
+    const signIn = await browser.visit('account/sign-in');
+    await browser.submit(signIn, 'Sign in', { name: 'Eve' });
+    const second = browser.jar.get('session /')?.value;
+    const idOf = (jwt = '') =>
+      JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()).session_id;
+    expect(idOf(second)).not.toBe(idOf(first));
+  });
+
+  test('is finished only in the browser that began it, once', async () => {
+    const attacker = openBrowser(issuer);
+    const began = await attacker.visit('account/sign-in');
+    const cookie = attacker.jar.get('sign-in /');
+    attacker.jar.delete('sign-in /');
+    // The provider sends the attacker's code to where the victim's browser would be.
+    const shown = await attacker.submit(began, 'Sign in', { name: 'Mallory' });
+    expect(shown.url).toContain('/account/callback?code=');
+    expectErrorPage(shown);
+    const victim = openBrowser(issuer);
+    await victim.visit('account/sign-in');
+    expectErrorPage(await victim.visit(shown.url));
+    expect(victim.jar.has('session /')).toBe(false);
+    if (cookie) attacker.jar.set('sign-in /', cookie);
+    expect((await attacker.visit(shown.url)).url).toBe(`${issuer}/account`);
+    if (cookie) attacker.jar.set('sign-in /', cookie);
+    expectErrorPage(await attacker.visit(shown.url));
+  });
+
+  test.each([
+    'code=x',
+    'code=x&state=y',
+    'error=access_denied',
+    'error=login_required&state=x',
+    '',
+  ])('says that it failed: %s', async (query) => {
+    const browser = openBrowser(issuer);
+    await browser.visit('account/sign-in');
+    expectErrorPage(await browser.visit(`account/callback?${query}`));
+    expect(browser.jar.has('session /')).toBe(false);
+  });
+
+  test('makes the same account of the same person, and one only', async () => {
+    const browsers = Array.from({ length: 5 }, () => openBrowser(issuer));
+    const pages = await Promise.all(browsers.map((browser) => browser.signIn('Fay')));
+    const ids = pages.map((page) => textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  test('ends at sign-out', async () => {
+    const browser = openBrowser(issuer);
+    const page = await browser.signIn('Guy');
+    expectErrorPage(await browser.post('account/sign-out', { csrf: 'x' }), 403);
+    expect(browser.jar.has('session /')).toBe(true);
+    const shown = await browser.submit(page, 'Sign out');
+    expect(shown.html).toContain('You are signed out');
+    expect(browser.jar.has('session /')).toBe(false);
+    expect((await browser.visit('account')).html).toContain('Development sign-in');
+  });
+});
+
+describe('the pages of the account', () => {
+  const evil = `<script>alert("1")</script>&'`;
+
+  test('escape what people write', async () => {
+    const browser = openBrowser(issuer);
+    const name = `Zoe ${evil}`;
+    const pages = [await browser.signIn(name)];
+    const form = await browser.visit('account/applications');
+    const registration = {
+      name: `App ${evil}`,
+      desc: `</textarea>${evil}`,
+      website: `https://client.example/?"><script>alert(2)</script>`,
+      redirect_uri: `https://client.example/?"><script>alert(3)</script>`,
+    };
+    const registered = await browser.submit(form, 'Register', registration);
+    const id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
+    const asked = { client_id: id, redirect_uri: registration.redirect_uri, state: evil };
+    const consent = await browser.visit(authorizeUrl(asked));
+    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    expect(back.url).not.toContain('<script>alert("1")');
+    pages.push(registered, consent, await browser.visit('account/applications'));
+    for (const { status, html } of pages) {
+      expect(status).toBe(200);
+      expect(html).not.toMatch(/<script|"1"/);
+      expect(html).toContain('&lt;script&gt;');
+    }
+    expect(registered.html).toContain('&lt;/textarea&gt;');
+  });
+
+  test.each([
+    ['redirect_uri', 'javascript:alert(1)'],
+    ['redirect_uri', 'data:text/html,x'],
+    ['redirect_uri', 'http://client.example/'],
+    ['redirect_uri', 'https://client.example/#x'],
+    ['redirect_uri', 'https://client.example/#'],
+    ['redirect_uri', 'https://u:p@client.example/'],
+    ['redirect_uri', 'https:client.example/'],
+    ['redirect_uri', 'https:/client.example/'],
+    ['redirect_uri', 'https:///client.example/'],
+    ['redirect_uri', 'https:\\\\client.example/'],
+    ['redirect_uri', 'https://client.example\\@evil.example/'],
+    ['redirect_uri', 'com.example.app:/callback'],
+    ['redirect_uri', 'http://localhost.evil.example/'],
+    ['redirect_uri', 'http://127.0.0.2/'],
+    ['redirect_uri', 'https://client.example/ x'],
+    ['redirect_uri', 'https://client.example/\nx'],
+    ['redirect_uri', '/callback'],
+    ['redirect_uri', ''],
+    ['website', 'javascript:alert(1)'],
+    ['website', 'JaVaScRiPt:alert(1)'],
+    ['website', ' javascript:alert(1)'],
+    ['website', 'data:text/html,x'],
+    ['website', 'vbscript:x'],
+    ['website', 'client.example'],
+    ['name', ''],
+    ['name', ' '],
+    ['name', 'x'.repeat(65)],
+    ['name', 'a\u0000b'],
+    ['desc', 'x'.repeat(501)],
+  ])('register no application with the %s %j', async (field, value) => {
+    const form = await ann.visit('account/applications');
+    const good = { name: 'A', desc: '', website: 'http://localhost/', redirect_uri };
+    expectErrorPage(await ann.submit(form, 'Register', { ...good, [field]: value }));
+  });
+
+  test.each([
+    'https://client.example',
+    'https://client.example:8443/a?b=c',
+    'http://localhost:8080/callback',
+    'http://127.0.0.1/callback',
+    'http://[::1]:8080/',
+    'https://client.example/a/../b?x=%2F',
+  ])('register an application with the redirect URI %s, as it is', async (uri) => {
+    const form = await ann.visit('account/applications');
+    const fields = {
+      name: '名'.repeat(64),
+      desc: '',
+      website: 'https://x.example',
+      redirect_uri: uri,
+    };
+    const registered = await ann.submit(form, 'Register', fields);
+    const id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
+    expect(registered.html).toContain(`value="${uri}"`);
+    const asked = authorizeUrl({ client_id: id, redirect_uri: uri });
+    const back = await allow(await ann.visit(asked));
+    expect(back.url).toContain('code=');
+  });
+
+  test('are about one’s own applications only', async () => {
+    const page = await ann.visit('account/applications');
+    const csrf = textBetween(page, 'name="csrf" value="', '"');
+    const at = `account/applications/${client_id}`;
+    expectErrorPage(await ann.visit(at), 404);
+    expectErrorPage(await ann.visit('account/applications/x'), 404);
+    const registration = { name: 'Mine', desc: '', website: 'https://x.example', redirect_uri };
+    for (const [path, fields] of [
+      [at, registration],
+      [`${at}/secret`, {}],
+      [`${at}/delete`, { confirm: 'yes' }],
+    ] as const) {
+      expectErrorPage(await ann.post(path, { csrf, ...fields }), 404);
+      expectErrorPage(await ann.post(path, fields), 403);
+      expectErrorPage(await stranger.post(path, { csrf, ...fields }), 401);
+    }
+    expect((await redeem(client, 'rvc_x')).body.error).toBe('invalid_grant');
+  });
+
+  test('change the profile', async () => {
+    const hal = openBrowser(issuer);
+    const page = await hal.signIn('Hal');
+    const saved = await hal.submit(page, 'Save', { display_name: 'Hal 9000', email: '' });
+    expect(saved.html).toContain('<h1>Hal 9000</h1>');
+    expect(saved.html).toContain('name="email" value=""');
+    for (const [fault, fields] of [
+      ['display_name must have 1 to 64 characters', { display_name: '' }],
+      ['display_name must have 1 to 64 characters', { display_name: 'x'.repeat(65) }],
+      ['email must be one email address', { email: 'x' }],
+      ['email must have at most 254 characters', { email: `${'x'.repeat(250)}@a.example` }],
+    ] as const) {
+      const shown = await hal.submit(page, 'Save', { display_name: 'Hal', email: '', ...fields });
+      expectErrorPage(shown);
+      expect(shown.html).toContain(`<p>${fault}.</p>`);
+    }
+    expectErrorPage(await hal.submit(page, 'Delete my account'));
+    const over = await hal.submit(page, 'Delete my account', { confirm: 'yes' });
+    expect(over.html).toContain('Your account is gone');
+    expect(hal.jar.has('session /')).toBe(false);
+    const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
+    const fresh = await hal.signIn('Hal');
+    expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+  });
+
+  test('take forms only', async () => {
+    const response = await fetch(`${issuer}/account`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        Cookie: `session=${ann.jar.get('session /')?.value}`,
+      },
+      body: JSON.stringify({ display_name: 'X' }),
+    });
+    expect(response.status).toBe(400);
+  });
+});

@@ -1,0 +1,117 @@
+/** What a browser shows. When a redirect leads away from the service, `url` is where it leads and nothing is loaded. */
+export interface Shown {
+  url: string;
+  status: number;
+  headers: Headers;
+  html: string;
+}
+
+interface Cookie {
+  value: string;
+  path: string;
+}
+
+/** A browser without scripts, of somebody who only visits the service at `authUrl` and whatever else its host has. */
+export function openBrowser(authUrl: string) {
+  const { origin } = new URL(authUrl);
+  const jar = new Map<string, Cookie>();
+
+  function cookiesFor({ pathname }: URL): string {
+    const sent = [...jar].filter(([, { path }]) => pathname.startsWith(path));
+    return sent.map(([name, { value }]) => `${name.split(' ')[0]}=${value}`).join('; ');
+  }
+
+  function keep(headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      const path = /; *path=([^;]*)/i.exec(line)?.[1] ?? '/';
+      const isOver = /max-age=0|expires=thu, 01 jan 1970/i.test(line);
+      if (isOver) jar.delete(`${name} ${path}`);
+      else jar.set(`${name} ${path}`, { value, path });
+    }
+  }
+
+  async function load(address: string, body?: URLSearchParams): Promise<Shown> {
+    let url = new URL(address, `${authUrl}/`);
+    let method = body ? 'POST' : 'GET';
+    let sent: URLSearchParams | undefined = body;
+    for (let hops = 0; hops < 12; hops++) {
+      if (url.origin !== origin) {
+        return { url: url.href, status: 0, headers: new Headers(), html: '' };
+      }
+      const response = await fetch(url, {
+        method,
+        body: sent,
+        headers: { Cookie: cookiesFor(url) },
+        redirect: 'manual',
+      });
+      keep(response.headers);
+      const location = response.headers.get('location');
+      if (location === null) {
+        const { status, headers } = response;
+        return { url: url.href, status, headers, html: await response.text() };
+      }
+      await response.arrayBuffer();
+      url = new URL(location, url);
+      method = 'GET';
+      sent = undefined;
+    }
+    throw new Error(`too many redirects: ${url}`);
+  }
+
+  /** Fills in a form of the page, the one with this text in it, and sends it off. */
+  function submit(
+    { url, html }: Shown,
+    text: string,
+    fields: Record<string, string> = {},
+  ): Promise<Shown> {
+    const form = html.match(/<form[\s\S]*?<\/form>/g)?.find((each) => each.includes(text));
+    if (!form) throw new Error(`${url} has no form with “${text}”`);
+    const filled = new URLSearchParams();
+    for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+      if (attribute(tag, 'type') === 'hidden') {
+        filled.set(attribute(tag, 'name'), attribute(tag, 'value'));
+      }
+    }
+    for (const [name, value] of Object.entries(fields)) filled.set(name, value);
+    const action = attribute(form, 'action') || url;
+    return load(new URL(action, url).href, filled);
+  }
+
+  return {
+    /** The cookies, by name; what is in here can be changed. */
+    jar,
+    visit: (address: string) => load(address),
+    post: (address: string, fields: Record<string, string>) =>
+      load(address, new URLSearchParams(fields)),
+    submit,
+    /** Signs in at the development identity provider. */
+    async signIn(name: string): Promise<Shown> {
+      return submit(await load('account'), 'Sign in', { name });
+    },
+  };
+}
+
+export type Browser = ReturnType<typeof openBrowser>;
+
+/** What is written between tags, the first time. */
+export function textBetween({ html }: Shown, before: string, after: string): string {
+  const start = html.indexOf(before);
+  if (start < 0) throw new Error(`the page has no ${before}`);
+  return unescapeHtml(
+    html.slice(start + before.length, html.indexOf(after, start + before.length)),
+  ).trim();
+}
+
+function attribute(tag: string, name: string): string {
+  return unescapeHtml(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
+}
+
+function unescapeHtml(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}

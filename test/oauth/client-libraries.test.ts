@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { startStack } from '../../infra/local/stack.ts';
+import { type Browser, openBrowser, textBetween } from './browser.ts';
+
+// They have no types.
+const require = createRequire(import.meta.url);
+const { AuthorizationCode } = require('simple-oauth2');
+const OAuth2Strategy = require('passport-oauth2');
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'libraries-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const redirect_uri = 'http://localhost:9/callback';
+const name = 'Ann O’Reader';
+let browser: Browser;
+let client_id: string;
+let client_secret: string;
+
+// The developer is the user, too.
+beforeAll(async () => {
+  browser = openBrowser(issuer);
+  await browser.signIn(name);
+  const applications = await browser.visit('account/applications');
+  const registered = await browser.submit(applications, 'Register', {
+    name: 'Library',
+    desc: '',
+    website: 'http://localhost:9/',
+    redirect_uri,
+  });
+  client_id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
+  client_secret = textBetween(registered, '<dt>Client secret</dt><dd><code>', '</code>');
+});
+
+/** What the browser is sent back to the client with. */
+async function allow(authorizationUrl: URL | string): Promise<URL> {
+  const consent = await browser.visit(`${authorizationUrl}`);
+  expect(consent.html).toContain('Let Library use your account?');
+  return new URL((await browser.submit(consent, 'Allow', { decision: 'approve' })).url);
+}
+
+async function profile(access_token: string): Promise<{ status: number; name: string }> {
+  const headers = { Authorization: `Bearer ${access_token}` };
+  const response = await fetch(`${url}/user/me`, { headers });
+  const { user } = (await response.json()) as { user?: { display_name: string } };
+  return { status: response.status, name: user?.display_name ?? '' };
+}
+
+/** As the user does it on the page of the connected applications. */
+async function revoke(access_token: string): Promise<void> {
+  const connections = await browser.visit('account/connections');
+  const after = await browser.submit(connections, 'Revoke access');
+  expect(after.html).toContain('No application can act for you.');
+  expect((await profile(access_token)).status).toBe(401);
+}
+
+describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
+  'openid-client, %p',
+  (method) => {
+    test('does it all', async () => {
+      const config = await openid.discovery(
+        new URL(issuer),
+        client_id,
+        undefined,
+        method(client_secret),
+        { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
+      );
+      const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+      const expectedState = openid.randomState();
+      const callback = await allow(
+        openid.buildAuthorizationUrl(config, {
+          redirect_uri,
+          scope: 'review vote',
+          state: expectedState,
+          code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+          code_challenge_method: 'S256',
+        }),
+      );
+      const tokens = await openid.authorizationCodeGrant(config, callback, {
+        pkceCodeVerifier,
+        expectedState,
+      });
+      expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: expect.any(Number) });
+      expect(await profile(tokens.access_token)).toEqual({ status: 200, name });
+
+      const again = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', {
+        redirect_uri,
+      });
+      expect(await profile(again.access_token)).toEqual({ status: 200, name });
+      const me = new URL(`${url}/user/me`);
+      const resource = await openid.fetchProtectedResource(config, again.access_token, me, 'GET');
+      expect(await resource.json()).toHaveProperty('user.display_name', name);
+
+      await openid.tokenRevocation(config, again.refresh_token ?? '');
+      expect((await profile(again.access_token)).status).toBe(401);
+      await expect(
+        openid.refreshTokenGrant(config, again.refresh_token ?? '', { redirect_uri }),
+      ).rejects.toMatchObject({ error: 'invalid_grant', status: 400 });
+    });
+  },
+);
+
+test('oauth4webapi does it all', async () => {
+  const insecure = { [oauth.allowInsecureRequests]: true };
+  const discovery = { algorithm: 'oauth2', ...insecure } as const;
+  const response = await oauth.discoveryRequest(new URL(issuer), discovery);
+  const server = await oauth.processDiscoveryResponse(new URL(issuer), response);
+  const client = { client_id };
+  const authentication = oauth.ClientSecretBasic(client_secret);
+
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const at = new URL(server.authorization_endpoint ?? '');
+  at.search = `${new URLSearchParams({
+    response_type: 'code',
+    client_id,
+    redirect_uri,
+    scope: 'user',
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })}`;
+  const answer = oauth.validateAuthResponse(server, client, await allow(at), state);
+  const tokens = await oauth.processAuthorizationCodeResponse(
+    server,
+    client,
+    await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authentication,
+      answer,
+      redirect_uri,
+      verifier,
+      insecure,
+    ),
+  );
+  expect(await profile(tokens.access_token)).toEqual({ status: 200, name });
+
+  const refresh = (token: string) =>
+    oauth.refreshTokenGrantRequest(server, client, authentication, token, {
+      additionalParameters: { redirect_uri },
+      ...insecure,
+    });
+  const again = await oauth.processRefreshTokenResponse(
+    server,
+    client,
+    await refresh(tokens.refresh_token ?? ''),
+  );
+  expect(again.refresh_token).not.toBe(tokens.refresh_token);
+
+  await revoke(again.access_token);
+  await expect(
+    oauth.processRefreshTokenResponse(server, client, await refresh(again.refresh_token ?? '')),
+  ).rejects.toMatchObject({ error: 'invalid_grant' });
+});
+
+describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (method) => {
+  test('does it all', async () => {
+    const client = new AuthorizationCode({
+      client: { id: client_id, secret: client_secret },
+      auth: {
+        tokenHost: url,
+        tokenPath: `${new URL(url).pathname}/oauth/token`,
+        authorizeHost: issuer,
+        authorizePath: `${new URL(issuer).pathname}/oauth/authorize`,
+        revokePath: `${new URL(url).pathname}/oauth/revoke`,
+      },
+      options: { authorizationMethod: method },
+    });
+    const state = `${randomUUID()} +%&=é`;
+    const scope = ['review', 'vote'];
+    const callback = await allow(client.authorizeURL({ redirect_uri, scope, state }));
+    expect(callback.searchParams.get('state')).toBe(state);
+    const code = callback.searchParams.get('code');
+    const token = await client.getToken({ code, redirect_uri });
+    expect(token.expired()).toBe(false);
+    expect(await profile(token.token.access_token)).toEqual({ status: 200, name });
+
+    const again = await token.refresh({ redirect_uri });
+    expect(await profile(again.token.access_token)).toEqual({ status: 200, name });
+    await again.revoke('refresh_token');
+    expect((await profile(again.token.access_token)).status).toBe(401);
+    await expect(again.refresh({ redirect_uri })).rejects.toMatchObject({
+      data: { payload: { error: 'invalid_grant' } },
+    });
+  });
+});
+
+describe.each([true, false])('passport-oauth2, pkce: %s', (pkce) => {
+  test('does it all', async () => {
+    const strategy = new OAuth2Strategy(
+      {
+        authorizationURL: `${issuer}/oauth/authorize`,
+        tokenURL: `${url}/oauth/token`,
+        clientID: client_id,
+        clientSecret: client_secret,
+        callbackURL: redirect_uri,
+        scope: ['review', 'user'],
+        state: true,
+        pkce,
+      },
+      (
+        access_token: string,
+        refresh_token: string,
+        _: unknown,
+        done: (...args: unknown[]) => void,
+      ) => done(null, { access_token, refresh_token }),
+    );
+    const session = {};
+    // What passport itself adds to a strategy.
+    const run = (query: object) =>
+      new Promise<{ location?: string; user?: { access_token: string; refresh_token: string } }>(
+        (resolve, reject) => {
+          const actions = {
+            redirect: (location: string) => resolve({ location }),
+            success: (user: never) => resolve({ user }),
+            fail: (info: unknown) => reject(new Error(JSON.stringify(info))),
+            error: reject,
+          };
+          Object.assign(Object.create(strategy), actions).authenticate({ query, session });
+        },
+      );
+    const { location = '' } = await run({});
+    const callback = await allow(location);
+    const { user } = await run(Object.fromEntries(callback.searchParams));
+    expect(await profile(user?.access_token ?? '')).toEqual({ status: 200, name });
+
+    const refresh = (token: string) =>
+      new Promise<[string, string]>((resolve, reject) => {
+        const parameters = { grant_type: 'refresh_token', redirect_uri };
+        strategy._oauth2.getOAuthAccessToken(
+          token,
+          parameters,
+          (error: unknown, access: string, next: string) =>
+            error ? reject(error) : resolve([access, next]),
+        );
+      });
+    const [access_token, refresh_token] = await refresh(user?.refresh_token ?? '');
+    expect(await profile(access_token)).toEqual({ status: 200, name });
+    await revoke(access_token);
+    await expect(refresh(refresh_token)).rejects.toMatchObject({
+      statusCode: 400,
+      data: expect.stringContaining('invalid_grant'),
+    });
+  });
+});

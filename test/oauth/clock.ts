@@ -1,0 +1,21 @@
+import { jest } from '@jest/globals';
+
+/** Stops the clock at this time, for dates only: whatever waits goes on as ever. `jest.useRealTimers()` ends it. */
+export function stopClock(now: number): void {
+  jest.useRealTimers();
+  jest.useFakeTimers({
+    now,
+    doNotFake: [
+      'clearImmediate',
+      'clearInterval',
+      'clearTimeout',
+      'hrtime',
+      'nextTick',
+      'performance',
+      'queueMicrotask',
+      'setImmediate',
+      'setInterval',
+      'setTimeout',
+    ],
+  });
+}

@@ -1,0 +1,83 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { handler as authorizer } from '../../functions/authorizer.ts';
+import { readSession, startSession } from '../../shared/http/session.ts';
+import { rotateSecret } from '../../shared/oauth/application-repository.ts';
+import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
+import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import { makeReview, makeUser, scanTable } from '../fixtures.ts';
+import { proxyEvent } from '../invoke.ts';
+import { type Client, challenge, makeClient, makeCode, redeem, refresh } from './client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const issued: string[] = [];
+let client: Client;
+let dump: string[];
+
+/** Every text in an item, and every part of one that its separators make. */
+function texts(value: unknown): string[] {
+  if (typeof value === 'string') return [value, ...value.split('#')];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...texts(inner)]);
+}
+
+beforeAll(async () => {
+  const user = await makeUser();
+  client = await makeClient(user);
+  const { client_id, redirect_uri, client_secret } = client;
+  const rotated = await makeClient(user);
+  await rotateSecret(rotated.client_id, user.id);
+  issued.push(client_secret, rotated.client_secret, await startSession(user.id));
+
+  const pending = await makeCode(client, user, { code_challenge: challenge });
+  const code = await makeCode(client, user);
+  const { body: first } = await redeem(client, code);
+  const { body: second } = await refresh(client, first.refresh_token);
+  issued.push(pending, code, first.access_token, first.refresh_token);
+  issued.push(second.access_token, second.refresh_token);
+  const request = { client_id, redirect_uri, scopes: [], state: 'x', code_challenge: null };
+  await insertAuthorizationRequest(request);
+  const profile = { display_name: 'Ann', email: null, musicdb_username: null };
+  await findOrCreateUser({ issuer: 'https://id.example', subject: 'ann', ...profile });
+  await makeReview(user);
+  dump = [...new Set((await scanTable()).flatMap(texts))].filter((text) => text !== '');
+});
+
+test('the table holds no credential that was issued, whole or in part', () => {
+  const everything = dump.join('\n');
+  for (const credential of issued) {
+    const [, bare = credential] = /^rv[a-z]_(.*)/.exec(credential) ?? [];
+    expect(everything).not.toContain(bare);
+    // The MAC is in the last 43 letters, the secret half of a session behind the last dot.
+    expect(everything).not.toContain(bare.slice(-20));
+  }
+});
+
+test('nothing that is in the table is a credential', async () => {
+  expect(dump.length).toBeGreaterThan(80);
+  const methodArn = 'arn:aws:execute-api:local:000000000000:local/ws/GET/1/user/me';
+  for (const text of dump) {
+    for (const [prefix, attempt] of [
+      ['rvr_', (token: string) => refresh(client, token)],
+      ['rvc_', (token: string) => redeem(client, token)],
+      ['rvs_', (token: string) => redeem({ ...client, client_secret: token }, 'rvc_x')],
+    ] as const) {
+      for (const credential of [text, prefix + text]) {
+        const { status, body } = await attempt(credential);
+        expect([400, 401]).toContain(status);
+        expect(['invalid_grant', 'invalid_client']).toContain(body.error);
+        if (prefix === 'rvs_') expect(body.error).toBe('invalid_client');
+      }
+    }
+    for (const token of [text, `rva_${text}`]) {
+      const event = { type: 'TOKEN', authorizationToken: `Bearer ${token}`, methodArn } as const;
+      await expect(authorizer(event)).rejects.toThrow('Unauthorized');
+    }
+    const headers = { cookie: `__Host-session=${encodeURIComponent(text)}` };
+    expect(await readSession(proxyEvent({ headers }))).toBeUndefined();
+  }
+  // None of the attempts has hurt anybody.
+  expect(await listGrants(client.user_id)).toHaveLength(1);
+});

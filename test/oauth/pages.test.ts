@@ -1,0 +1,176 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { loadFunction } from '../../infra/local/invoke.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
+import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { type Route, routes } from '../../shared/routes.ts';
+import { makeUser } from '../fixtures.ts';
+import { invoke, proxyEvent } from '../invoke.ts';
+import { formOf, makeClient } from './client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
+process.env.OIDC_CLIENT_SECRET = 'secret';
+
+const user = await makeUser();
+const { client_id, redirect_uri } = await makeClient(user);
+const cookie = (await startSession(user.id)).split(';')[0] ?? '';
+const session = await readSession(proxyEvent({ headers: { cookie } }));
+const csrf = session ? await csrfToken(session) : '';
+
+const pages = routes.filter(
+  ({ base, operation }) => base === '' && operation !== 'get-server-metadata',
+);
+/** Without what goes to the identity provider. */
+const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
+
+/** A request for a page, as its route has it. */
+async function ask(
+  route: Route,
+  {
+    query,
+    form,
+    headers = {},
+  }: Partial<Record<'query' | 'form' | 'headers', Record<string, string>>>,
+) {
+  const handler = await loadFunction(route.operation);
+  const path = /\{client_id\}/.test(route.path) ? { client_id } : undefined;
+  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const request = {
+    method: route.method,
+    path,
+    query,
+    headers: { ...(route.method === 'POST' && type), ...headers },
+    body: route.method === 'POST' ? formOf(form ?? {}) : undefined,
+  };
+  const withResource = (event: object, context: never) =>
+    handler({ ...event, resource: resourceOf(route) }, context);
+  return invoke(withResource, request);
+}
+
+describe.each(pages.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_, route) => {
+    test('is HTTPS only', async () => {
+      const query = { client_id, redirect_uri, response_type: 'code' };
+      const { status, body, headers } = await ask(route, {
+        query,
+        form: { csrf, confirm: 'yes' },
+        headers: { cookie, 'X-Forwarded-Proto': 'http' },
+      });
+      expect(status).toBe(400);
+      expect(body).toContain('This endpoint is HTTPS only');
+      expect(headers).not.toHaveProperty('location');
+      expect(headers).not.toHaveProperty('set-cookie');
+    });
+  },
+);
+
+describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_, route) => {
+    test('is framed, sniffed, kept and told to nobody', async () => {
+      const query =
+        route.operation === 'authorize'
+          ? { client_id, redirect_uri, response_type: 'code' }
+          : undefined;
+      for (const headers of [{}, { cookie }] as Record<string, string>[]) {
+        const answer = await ask(route, { query, headers });
+        expect([200, 303, 400, 401, 403]).toContain(answer.status);
+        expect(answer.headers).toMatchObject({
+          'cache-control': 'no-store',
+          'content-security-policy': expect.stringMatching(
+            /^default-src 'none'; style-src 'sha256-[^']+'(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
+          ),
+          'content-type': 'text/html; charset=utf-8',
+          'referrer-policy': 'no-referrer',
+          'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+        });
+        expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+        expect(answer.body).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
+      }
+    });
+
+    if (route.method === 'POST') {
+      test('takes no form without the token of the session', async () => {
+        const form = {
+          confirm: 'yes',
+          decision: 'approve',
+          request: 'x',
+          display_name: 'X',
+          email: '',
+          name: 'X',
+          desc: '',
+          website: 'https://x.example',
+          redirect_uri,
+        };
+        expect((await ask(route, { form, headers: { cookie } })).status).toBe(403);
+        const wrong = { ...form, csrf: csrf.toUpperCase() };
+        expect((await ask(route, { form: wrong, headers: { cookie } })).status).toBe(403);
+        expect((await ask(route, { form: { ...form, csrf } })).status).toBe(401);
+      });
+
+      test('takes no field twice', async () => {
+        const headers = { cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
+        const handler = await loadFunction(route.operation);
+        const body = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
+        const answer = await invoke(handler, {
+          method: 'POST',
+          headers,
+          body,
+          path: { client_id },
+        });
+        expect(answer.status).toBe(400);
+        expect(answer.body).toContain('csrf must be sent only once');
+      });
+    } else if (route.operation !== 'authorize') {
+      test('lets one sign in first, and comes back', async () => {
+        const answer = await ask(route, { query: { x: '&=+ é' } });
+        expect(answer.status).toBe(303);
+        const location = new URL(answer.headers.location ?? '');
+        expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
+        const back = new URL(location.searchParams.get('return_to') ?? '', location);
+        expect(back.origin).toBe('https://api.example');
+        expect(back.pathname).toBe(`/ws${route.path.replace('{client_id}', client_id)}`);
+        expect(back.searchParams.get('x')).toBe('&=+ é');
+      });
+    }
+  },
+);
+
+test('the texts of the pages can be told apart by their titles', async () => {
+  const titles = await Promise.all(
+    own
+      .filter(({ method, operation }) => method === 'GET' && operation !== 'authorize')
+      .map(async (route) => {
+        const { body } = await ask(route, { headers: { cookie } });
+        expect(body).toMatch(/<html lang="en">/);
+        for (const [input] of body.matchAll(/<(input|textarea)[^>]*>/g)) {
+          const isLabelled =
+            body.slice(0, body.indexOf(input)).lastIndexOf('<label') >
+            body.slice(0, body.indexOf(input)).lastIndexOf('</label');
+          expect({ input, isLabelled: isLabelled || input.includes('type="hidden"') }).toEqual({
+            input,
+            isLabelled: true,
+          });
+        }
+        return /<title>(.*)<\/title>/.exec(body)?.[1];
+      }),
+  );
+  expect(new Set(titles).size).toBe(titles.length);
+});
+
+test('a sign-in without the identity provider fails on a page, and cleanly', async () => {
+  const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const route = pages.find(({ operation }) => operation === 'sign-in');
+  for (let i = 0; i < 2; i++) {
+    const answer = route && (await ask(route, {}));
+    expect(answer).toMatchObject({ status: 503, headers: { 'x-frame-options': 'DENY' } });
+    expect(answer?.body).toContain('<h1>Something went wrong</h1>');
+    expect(answer?.headers).not.toHaveProperty('set-cookie');
+  }
+  expect(logged).toHaveBeenCalledTimes(2);
+  logged.mockRestore();
+});
