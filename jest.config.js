@@ -8,4 +8,5 @@ export default {
   },
   setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
   testTimeout: 30_000,
+  maxWorkers: '100%',
 };

@@ -1,5 +1,5 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { appliedItem, countedAs } from '../shared/feed/feed.ts';
+import { appliedItem, contribution } from '../shared/feed/feed.ts';
 import { rebuildTotals } from '../shared/feed/rebuild.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
@@ -115,7 +115,8 @@ export async function seed(options: {
     const item = reviewItem(review);
     return [
       item,
-      appliedItem({ pk: item.pk, version: review.version, counted: countedAs(item) }),
+      // Which of the owners will have long lists is not known yet: the rebuild sees to it.
+      appliedItem({ ...contribution({ ...item }), owners: [] }),
       { ...revisionKey(review.id, revision.id), ...revision },
       { ...claimKey(author.id, subject.id), review_id: review.id },
       ...cast.map(voteItem),

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { forget, Session } from '../shared/http/session.ts';
+import { forgetSession, Session } from '../shared/http/session.ts';
 import { deleteAccount } from '../shared/user/delete-account.ts';
 
 export const request = v.object({
@@ -15,7 +15,7 @@ export const handler = page(request, async ({ caller }) => {
   return {
     title: 'Your account is gone',
     content: html`<section><p>What you have written is being erased now.</p></section>`,
-    cookies: [forget('session')],
+    cookies: [forgetSession()],
     isFarewell: true,
   };
 });

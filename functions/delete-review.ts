@@ -1,13 +1,17 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { Caller } from '../shared/http/request.ts';
+import { Caller, IfMatch } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
 import { Uuid } from '../shared/values.ts';
 
-export const request = v.object({ caller: Caller, path: v.object({ review_id: Uuid }) });
+export const request = v.object({
+  caller: Caller,
+  path: v.object({ review_id: Uuid }),
+  if_match: IfMatch,
+});
 
-export const handler = endpoint(request, async ({ caller, path }) => {
-  await deleteReview(path.review_id, caller.user_id);
+export const handler = endpoint(request, async ({ caller, path, if_match }) => {
+  await deleteReview(path.review_id, caller.user_id, if_match);
   return processed;
 });

@@ -1,7 +1,14 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { applyContributions, contributionOf } from '../shared/feed/feed.ts';
+import { openCalendars } from '../shared/feed/large-lists.ts';
+import { insertCursorKey } from '../shared/list/cursor-key.ts';
 
-/** Keeps the totals up to date with the table's stream: the batch as one, or when that fails record by record up to the one at fault. */
+let hasCursorKey = false;
+
+/**
+ * Keeps totals and calendars up to date with the table's stream: the batch as one, or when that fails record by record up to
+ * the one at fault.
+ */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   try {
     await apply(Records);
@@ -32,5 +39,11 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 }
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
-  await applyContributions(records.flatMap((record) => contributionOf(record) ?? []));
+  if (!hasCursorKey) {
+    await insertCursorKey();
+    hasCursorKey = true;
+  }
+  await openCalendars(
+    await applyContributions(records.flatMap((record) => contributionOf(record) ?? [])),
+  );
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
 import { page, queryOf } from '../shared/http/page.ts';
-import { forget, readSignIn, startSession } from '../shared/http/session.ts';
+import { forgetSignIn, readSignIn, startSession } from '../shared/http/session.ts';
 import { finishSignIn } from '../shared/user/identity-provider.ts';
 import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 
@@ -14,6 +14,6 @@ export const handler = page(request, async (_, { event }) => {
     throw invalidRequest('This sign-in was not begun here, or took too long: please start again');
   const identity = await finishSignIn(queryOf(event), signIn);
   const user = await findOrCreateUser(identity);
-  const cookies = [await startSession(user.id), forget('sign-in')];
+  const cookies = [await startSession(user.id), forgetSignIn(signIn)];
   return { location: signIn.return_to, cookies };
 });

@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { withHeaders } from '../shared/http/response.ts';
 import { presentReview } from '../shared/review/review.ts';
-import { getPublicReview } from '../shared/review/review-repository.ts';
+import { editionOf, getPublicReview } from '../shared/review/review-repository.ts';
 import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({ path: v.object({ review_id: Uuid }) });
 
 export const handler = endpoint(request, async ({ path }) => {
   const { review, author } = await getPublicReview(path.review_id);
-  return { review: presentReview(review, author) };
+  return withHeaders({ review: presentReview(review, author) }, { edition: editionOf(review) });
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { pageParameters } from '../shared/http/request.ts';
+import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
 import { entityTypes } from '../shared/review/entity-type.ts';
 import { findMetadata } from '../shared/review/metadata.ts';
 import { Language, presentReview } from '../shared/review/review.ts';
@@ -14,31 +14,33 @@ export const request = v.object({
     user_id: v.optional(Uuid),
     sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
     sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),
-    ...pageParameters,
+    ...pagedParameters,
     language: v.optional(Language),
     review_type: v.optional(oneOf(['review', 'rating'])),
     include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
   }),
 });
 
-export const handler = endpoint(request, async ({ query }) => {
+export const handler = endpoint(request, ({ query }) => {
   const { sort, sort_order, include_metadata, ...filter } = query;
-  const { limit, offset } = query;
-  const { count, reviews, average_rating } = await listReviews({
-    ...filter,
+  const sorting = {
     order: sort === 'popularity' ? 'popularity' : 'date',
     descending: sort_order === 'desc',
-  });
-  const metadata =
-    include_metadata === 'true' && (await findMetadata(reviews.map(({ review }) => review)));
-  return {
-    count,
-    limit,
-    offset,
-    reviews: reviews.map(({ review, author }, i) => ({
-      ...presentReview(review, author),
-      ...(metadata && { metadata: metadata[i] }),
-    })),
-    average_rating,
-  };
+  } as const;
+  return pagedAnswer(
+    query,
+    (position) => listReviews({ ...filter, ...sorting, ...position }),
+    async ({ count, reviews, average_rating }) => {
+      const metadata =
+        include_metadata === 'true' && (await findMetadata(reviews.map(({ review }) => review)));
+      return {
+        count,
+        reviews: reviews.map(({ review, author }, i) => ({
+          ...presentReview(review, author),
+          ...(metadata && { metadata: metadata[i] }),
+        })),
+        average_rating,
+      };
+    },
+  );
 });

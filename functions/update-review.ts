@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller } from '../shared/http/request.ts';
+import { bodyOf, Caller, IfMatch } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';
@@ -9,6 +9,7 @@ import { Uuid } from '../shared/values.ts';
 export const request = v.object({
   caller: Caller,
   path: v.object({ review_id: Uuid }),
+  if_match: IfMatch,
   body: bodyOf({
     text: v.nullish(ReviewText),
     rating: v.nullish(Rating),
@@ -16,7 +17,7 @@ export const request = v.object({
   }),
 });
 
-export const handler = endpoint(request, async ({ caller, path, body }) => {
-  await updateReview(path.review_id, caller.user_id, body);
+export const handler = endpoint(request, async ({ caller, path, if_match, body }) => {
+  await updateReview(path.review_id, caller.user_id, body, if_match);
   return { ...processed, review: { id: path.review_id } };
 });

@@ -62,6 +62,15 @@ export function methodNotAllowed(allowed: readonly string[]): ApiError {
   return new ApiError(405, 'method_not_allowed', `This path takes ${methods}`, { Allow: methods });
 }
 
+/** 412: the thing is no longer what the client has seen of it (RFC 9110 section 13.1.1). */
+export function preconditionFailed(what: string): ApiError {
+  return new ApiError(
+    412,
+    'precondition_failed',
+    `${what} has changed: read it again, then try with its new ETag`,
+  );
+}
+
 /** 415: the body is not of the type that this endpoint reads. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message);

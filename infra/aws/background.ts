@@ -59,7 +59,8 @@ export class Background extends Construct {
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
         // A record that never succeeds must not hold up those behind it until the stream forgets them all, after a day.
-        retryAttempts: 20,
+        // Tries are not what it should run out of: while the totals are rebuilt, every one fails at once.
+        retryAttempts: 10_000,
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
       });

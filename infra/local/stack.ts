@@ -123,7 +123,7 @@ async function undoAll(steps: (() => unknown)[]): Promise<void> {
 /** Holds the folder until the returned function is called, or this process ends in whatever way: then the system lets go. */
 function lock(dataDir: string): () => void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const held = new DatabaseSync(join(dataDir, 'lock'));
     held.exec('BEGIN EXCLUSIVE');
     return () => held.close();

@@ -1,125 +1,225 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { serviceUnavailable } from '../errors.ts';
-import { batchGet, keyString } from '../table/batch.ts';
-import { appliedKey, rebuildKey, totalKey, usersTotalKey } from '../table/keys.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
+import {
+  appliedKey,
+  entityKey,
+  type Key,
+  popularityOf,
+  rebuildKey,
+  totalKey,
+  userKey,
+} from '../table/keys.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
+import { type Cell, cellsOf } from './calendar.ts';
 
-/** What an item adds to the totals, as of one version of it. */
+/** What an item adds to totals and calendars, as of one version of it. */
 export interface Contribution {
   /** Partition key of the review or user. */
   pk: string;
   version: number;
   /** `<type>|<language>|<kind>` for a public review, `USER` for an account, null for what counts nowhere. */
   counted: string | null;
+  /** Where it stands in the lists: epoch ms; 0 for what counts nowhere. */
+  time: number;
+  popularity: number;
+  /** The entity and author it belongs to, as partition keys; of what has been applied, only those whose lists have calendars. */
+  owners: readonly string[];
   /** Epoch seconds until which a removed item must be remembered, because its records may come again. */
   expires_at?: number;
 }
 
-/** Amounts to add, by attribute, to one item of the totals, by sort key. */
-export type Amounts = Map<string, Record<string, number>>;
+/** Amounts to add, by attribute, to items, by `keyString`. */
+export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
 const rememberRemovedSeconds = 14 * 86_400;
 
-/** One transaction takes 100 actions; of each contribution there is one, and up to four totals change. */
-const chunkSize = 18;
+/** Of each contribution there are up to three items to read, and a batch takes 100 keys. */
+const readSize = 33;
+
+/** Actions of a transaction. */
+const maxActions = 100;
 
 /** What a record of the table's stream says of its item; undefined where the version has not changed. */
 export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution | undefined {
   const { Keys, OldImage, NewImage } = dynamodb;
   const pk = Keys?.pk?.S ?? '';
   const before = Number(OldImage?.version?.N ?? 0);
-  if (!NewImage) {
-    return { pk, version: before + 1, counted: null, expires_at: forgetAt() };
-  }
+  if (!NewImage) return removed({ pk, version: before });
   const version = Number(NewImage.version?.N ?? 0);
   if (version === before) return undefined;
-  const { all, facet, kind } = NewImage;
-  return { pk, version, counted: countedAs({ all: all?.S, facet: facet?.S, kind: kind?.S }) };
+  const { all, facet, kind, entity, author, date, popularity_rank } = NewImage;
+  return contribution({
+    pk,
+    version,
+    all: all?.S,
+    facet: facet?.S,
+    kind: kind?.S,
+    entity: entity?.S,
+    author: author?.S,
+    date: date?.S,
+    popularity_rank: popularity_rank?.N,
+  });
 }
 
-/** Until when a removed item is remembered, epoch seconds: its records may be sent again for some days. */
-export function forgetAt(): number {
-  return Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
-}
-
-/** Where an item counts, by its index attributes: see `Contribution`. */
-export function countedAs({ all, facet, kind }: { all?: string; facet?: string; kind?: string }) {
-  if (all === 'REVIEW') return `${facet}|${kind}`;
-  return all === 'USER' ? 'USER' : null;
-}
-
-/**
- * Brings the totals up to these contributions. What has been applied of each item is remembered beside it, in the same
- * transaction, so that a contribution that comes twice, late or out of order changes nothing. Throws ApiError 503 while the
- * totals are being rebuilt.
- */
-export async function applyContributions(contributions: readonly Contribution[]): Promise<void> {
-  const latest = new Map<string, Contribution>();
-  for (const contribution of contributions) {
-    const known = latest.get(contribution.pk);
-    if (!known || known.version < contribution.version) latest.set(contribution.pk, contribution);
+/** What a review or user adds, by its index attributes. */
+export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
+  const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
+  const of = { pk: String(pk), version: Number(version) };
+  if (all !== 'REVIEW' && all !== 'USER') {
+    return { ...of, counted: null, time: 0, popularity: 0, owners: [] };
   }
-  const chunks = [...latest.values()];
-  for (let start = 0; start < chunks.length; start += chunkSize) {
-    await retryStale(() => applyChunk(chunks.slice(start, start + chunkSize)));
-  }
+  const time = Date.parse(String(date).slice(0, String(date).indexOf('#')));
+  if (all === 'USER') return { ...of, counted: 'USER', time, popularity: 0, owners: [] };
+  return {
+    ...of,
+    counted: `${facet}|${kind}`,
+    time,
+    popularity: popularityOf(BigInt(String(popularity_rank))),
+    owners: [entityKey(String(entity)).pk, userKey(String(author)).pk],
+  };
 }
 
-/** The item that remembers what the totals hold of an item. */
+/** What an item that is gone adds: nothing, and for some days that must be known, as its records may be sent again. */
+export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): Contribution {
+  const expires_at = Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
+  return { ...contribution({ pk, version: version + 1 }), expires_at };
+}
+
+/** The item that remembers what totals and calendars hold of an item. */
 export function appliedItem({ pk, ...applied }: Contribution) {
   return { ...appliedKey({ pk }), ...applied };
 }
 
-/** Adds `sign` times what `counted` stands for. */
-export function count(amounts: Amounts, counted: string | null, sign: 1 | -1): void {
-  if (counted === null) return;
-  if (counted === 'USER') {
-    bump(usersTotalKey.sk, 'count');
-    return;
-  }
-  const [type, language, kind = ''] = counted.split('|');
-  bump(totalKey().sk, kind);
-  bump(totalKey(`${type}|${language}`).sk, kind);
+/** Reads such an item. */
+export function readApplied(item: Item): Contribution {
+  const { pk, version, counted, time = 0, popularity = 0, owners = [] } = item;
+  return { pk, version, counted, time, popularity, owners } as Contribution;
+}
 
-  function bump(sk: string, attribute: string): void {
-    const item = amounts.get(sk) ?? {};
-    item[attribute] = (item[attribute] ?? 0) + sign;
-    amounts.set(sk, item);
+/**
+ * Brings totals and calendars up to these contributions. What has been applied of each item is remembered beside it, in the same
+ * transaction, so that a contribution that comes twice, late or out of order changes nothing. Gives the items of the entities
+ * and authors concerned. Throws ApiError 503 while all is being rebuilt.
+ */
+export async function applyContributions(contributions: readonly Contribution[]): Promise<Item[]> {
+  const latest = new Map<string, Contribution>();
+  for (const each of contributions) {
+    const known = latest.get(each.pk);
+    if (!known || known.version < each.version) latest.set(each.pk, each);
+  }
+  // Neighbours share nodes, and a transaction writes each node once.
+  const sorted = [...latest.values()].sort(
+    (a, b) => compare(a.counted ?? '', b.counted ?? '') || a.time - b.time,
+  );
+  const owners = new Map<string, Item>();
+  for (let start = 0; start < sorted.length; start += readSize) {
+    for (const owner of await applySlice(sorted.slice(start, start + readSize))) {
+      owners.set(owner.pk, owner);
+    }
+  }
+  return [...owners.values()];
+}
+
+/** Adds `sign` times a contribution to all that it counts in. */
+export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
+  for (const { key, attribute } of cells(contributed)) {
+    const name = keyString(key);
+    const item = amounts.get(name) ?? { key, by: {} };
+    item.by[attribute] = (item.by[attribute] ?? 0) + sign;
+    amounts.set(name, item);
   }
 }
 
-async function applyChunk(contributions: readonly Contribution[]): Promise<void> {
-  const items = await batchGet(contributions.map(appliedKey), { consistent: true });
-  const amounts: Amounts = new Map();
-  const applied: Write[] = [];
-  for (const contribution of contributions) {
-    const before = items.get(keyString(appliedKey(contribution)));
-    if (before && Number(before.version) >= contribution.version) continue;
-    count(amounts, (before?.counted ?? null) as string | null, -1);
-    count(amounts, contribution.counted, 1);
-    applied.push({
-      Put: {
-        Item: appliedItem(contribution),
-        ...(before
-          ? {
-              ConditionExpression: '#version = :version',
-              ExpressionAttributeNames: { '#version': 'version' },
-              ExpressionAttributeValues: { ':version': before.version },
-            }
-          : { ConditionExpression: 'attribute_not_exists(pk)' }),
-      },
+/** The lists with calendars are: all reviews, those of an entity or author that has many, each of them by facet, and all users. */
+function cells({ counted, owners, ...place }: Contribution): Cell[] {
+  if (counted === null) return [];
+  if (counted === 'USER') return cellsOf('users', 'date', 'user', place);
+  const [type = '', language = '', kind = ''] = counted.split('|');
+  const lists = ['all', ...owners].flatMap((list) => [list, `${list}|${type}|${language}`]);
+  return [
+    { key: totalKey(type), attribute: `${language}|${kind}` },
+    ...lists.flatMap((list) => cellsOf(list, 'date', kind, place)),
+    ...lists.flatMap((list) => cellsOf(list, 'popularity', kind, place)),
+  ];
+}
+
+async function applySlice(contributions: readonly Contribution[]): Promise<Item[]> {
+  return retryStale(async () => {
+    const ownerKeys = [...new Set(contributions.flatMap(({ owners }) => owners))].map(ownerKey);
+    const items = await batchGet([...contributions.map(appliedKey), ...ownerKeys], {
+      consistent: true,
     });
-  }
-  if (applied.length === 0) return;
-  await transact([noRebuild(), ...applied, ...additions(amounts)]);
+    const found = ownerKeys.flatMap((key) => items.get(keyString(key)) ?? []);
+    const withCalendar = new Set(found.filter(({ calendar }) => calendar).map(({ pk }) => pk));
+
+    let pending: Change[] = [];
+    let amounts: Amounts = new Map();
+    for (const each of contributions) {
+      const item = items.get(keyString(appliedKey(each)));
+      const before = item && readApplied(item);
+      const after = { ...each, owners: each.owners.filter((owner) => withCalendar.has(owner)) };
+      if (before && !supersedes(after, before)) continue;
+      const more = amountsOf([...pending, { before, after }]);
+      if (pending.length > 0 && 2 + pending.length + more.size > maxActions) {
+        await write(pending, amounts);
+        pending = [];
+        amounts = amountsOf([{ before, after }]);
+      } else {
+        amounts = more;
+      }
+      pending.push({ before, after });
+    }
+    if (pending.length > 0) await write(pending, amounts);
+    return found;
+  });
 }
 
-function additions(amounts: Amounts): Write[] {
-  return [...amounts].flatMap(([sk, item]) => {
-    const changed = Object.entries(item).filter(([, amount]) => amount !== 0);
-    if (changed.length === 0) return [];
-    return [{ Update: add({ pk: totalKey().pk, sk }, Object.fromEntries(changed)) }];
-  });
+interface Change {
+  before: Contribution | undefined;
+  after: Contribution;
+}
+
+/** The primary key of an entity or author. */
+export function ownerKey(pk: string): Key {
+  return { pk, sk: pk.slice(0, pk.indexOf('#')) };
+}
+
+/** The same version is applied again when an owner has got a calendar since. */
+function supersedes(after: Contribution, before: Contribution): boolean {
+  if (after.version !== before.version) return after.version > before.version;
+  return after.owners.some((owner) => !before.owners.includes(owner));
+}
+
+function amountsOf(changes: readonly Change[]): Amounts {
+  const amounts: Amounts = new Map();
+  for (const { before, after } of changes) {
+    if (before) count(amounts, before, -1);
+    count(amounts, after, 1);
+  }
+  return amounts;
+}
+
+async function write(changes: readonly Change[], amounts: Amounts): Promise<void> {
+  await transact([
+    noRebuild(),
+    ...changes.map(({ before, after }) => ({
+      Put: { Item: appliedItem(after), ...stillApplied(before) },
+    })),
+    ...[...amounts.values()].flatMap(({ key, by }) => {
+      const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
+      return changed.length > 0 ? [{ Update: add(key, Object.fromEntries(changed)) }] : [];
+    }),
+  ]);
+}
+
+function stillApplied(before: Contribution | undefined) {
+  if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' };
+  return {
+    ConditionExpression: '#version = :version AND owners = :owners',
+    ExpressionAttributeNames: { '#version': 'version' },
+    ExpressionAttributeValues: { ':version': before.version, ':owners': before.owners },
+  };
 }
 
 function noRebuild(): Write {
@@ -132,4 +232,8 @@ function noRebuild(): Write {
     },
     otherwise: serviceUnavailable('The totals are being rebuilt'),
   };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,40 +1,65 @@
-import { DeleteCommand, PutCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { batchWrite, type Item } from '../table/batch.ts';
+import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { insertCursorKey } from '../list/cursor-key.ts';
+import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, type IndexAttributes, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import { appliedKey, entityKey, type Key, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import { limits } from './calendar.ts';
 import {
   type Amounts,
   appliedItem,
   type Contribution,
+  contribution,
   count,
-  countedAs,
-  forgetAt,
+  ownerKey,
+  readApplied,
+  removed,
 } from './feed.ts';
+import { markCalendar } from './large-lists.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
 
+/** What is in the table that totals and calendars depend on, by partition key where it is an item of its own. */
+interface Contents {
+  actual: Map<string, Contribution>;
+  applied: Map<string, Contribution>;
+  /** Entities and authors whose lists have a calendar. */
+  withCalendar: Set<string>;
+  /** All totals and nodes. */
+  nodes: Key[];
+}
+
 /**
- * Computes the totals anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
+ * Computes totals and calendars anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
  * waits; what is written during the rebuild is in the stream and follows. Gives what was counted.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
+  await insertCursorKey();
   await lock();
   try {
-    const { actual, applied } = await readAll(onProgress);
-    const corrections = [...actual.values()].filter((contribution) => {
-      const known = applied.get(contribution.pk);
-      return known?.version !== contribution.version || known.counted !== contribution.counted;
-    });
+    const { actual, applied, withCalendar, nodes } = await readAll(onProgress);
+    for (const owner of longLists(actual.values())) withCalendar.add(owner);
+    const amounts: Amounts = new Map();
+    const corrections: Contribution[] = [];
+    for (const each of actual.values()) {
+      each.owners = each.owners.filter((owner) => withCalendar.has(owner));
+      count(amounts, each, 1);
+      const known = applied.get(each.pk);
+      if (!known || !isSame(each, known)) corrections.push(each);
+    }
     const orphans = [...applied.values()].filter(
       ({ pk, counted }) => counted !== null && !actual.has(pk),
     );
-    await writeApplied([...corrections, ...orphans.map(forgotten)]);
-    const amounts: Amounts = new Map();
-    for (const { counted } of actual.values()) count(amounts, counted, 1);
-    await replaceTotals(amounts);
+    await writeAll(
+      [...corrections, ...orphans.map(removed)].map((put) => ({ put: appliedItem(put) })),
+    );
+    await writeAll(
+      nodes.filter((key) => !amounts.has(keyString(key))).map((key) => ({ delete: key })),
+    );
+    await writeAll([...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
+    for (const owner of withCalendar) await markCalendar(ownerKey(owner), 'ready');
     const contributions = [...actual.values()];
     const users = contributions.filter(({ counted }) => counted === 'USER').length;
     const listed = contributions.filter(({ counted }) => counted !== null).length;
@@ -49,71 +74,78 @@ async function lock(): Promise<void> {
   await table.send(new PutCommand({ TableName, Item: { ...rebuildKey, until } }));
 }
 
-async function readAll(onProgress: (items: number) => void) {
-  const actual = new Map<string, Contribution>();
-  const applied = new Map<string, Contribution>();
+async function readAll(onProgress: (items: number) => void): Promise<Contents> {
+  const contents: Contents = {
+    actual: new Map(),
+    applied: new Map(),
+    withCalendar: new Set(),
+    nodes: [],
+  };
+  const { actual, applied, withCalendar, nodes } = contents;
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await table.send(
       new ScanCommand({
         TableName,
         ConsistentRead: true,
-        FilterExpression: 'sk IN (:review, :user, :applied)',
-        ProjectionExpression: 'pk, sk, #version, counted, #all, facet, kind',
-        ExpressionAttributeNames: { '#all': 'all', '#version': 'version' },
+        FilterExpression:
+          'sk IN (:review, :user, :applied) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
+        ProjectionExpression:
+          'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
+        ExpressionAttributeNames: {
+          '#all': 'all',
+          '#date': 'date',
+          '#time': 'time',
+          '#version': 'version',
+        },
         ExpressionAttributeValues: {
           ':review': reviewKey('').sk,
           ':user': userKey('').sk,
+          ':entity': entityKey('').sk,
           ':applied': appliedKey({ pk: '' }).sk,
+          ':nodes': 'FEED#',
+          ':totals': 'TOTAL#',
         },
         Limit: 4000,
         ExclusiveStartKey,
       }),
     );
     for (const item of (page.Items ?? []) as Item[]) {
-      const { pk, version } = item as Item & { version: number };
-      if (item.sk === appliedKey(item).sk) {
-        applied.set(pk, { pk, version, counted: item.counted as string | null });
-      } else {
-        actual.set(pk, { pk, version, counted: countedAs(item as IndexAttributes) });
-      }
+      const { pk, sk } = item;
+      if (item.calendar) withCalendar.add(pk);
+      if (sk === appliedKey(item).sk) applied.set(pk, readApplied(item));
+      else if (pk.startsWith('FEED')) nodes.push({ pk, sk });
+      else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
     onProgress(actual.size);
     await lock();
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
-  return { actual, applied };
+  return contents;
 }
 
-async function writeApplied(contributions: readonly Contribution[]): Promise<void> {
-  for (let start = 0; start < contributions.length; start += 1000) {
-    const chunk = contributions.slice(start, start + 1000);
-    await batchWrite(chunk.map((contribution) => ({ put: appliedItem(contribution) })));
+/** The entities and authors that have more reviews than a reader may skip. */
+function longLists(contributions: Iterable<Contribution>): string[] {
+  const lengths = new Map<string, number>();
+  for (const { owners } of contributions) {
+    for (const owner of owners) lengths.set(owner, (lengths.get(owner) ?? 0) + 1);
+  }
+  return [...lengths].flatMap(([owner, length]) => (length > limits.skipped ? [owner] : []));
+}
+
+function isSame(a: Contribution, b: Contribution): boolean {
+  return (
+    a.version === b.version &&
+    a.counted === b.counted &&
+    a.time === b.time &&
+    a.popularity === b.popularity &&
+    a.owners.join() === b.owners.join()
+  );
+}
+
+async function writeAll(writes: Parameters<typeof batchWrite>[0]): Promise<void> {
+  for (let start = 0; start < writes.length; start += 1000) {
+    await batchWrite(writes.slice(start, start + 1000));
     await lock();
   }
-}
-
-/** Puts these totals in the place of all there are. */
-async function replaceTotals(amounts: Amounts): Promise<void> {
-  const { pk } = rebuildKey;
-  const page = await table.send(
-    new QueryCommand({
-      TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk },
-      ConsistentRead: true,
-    }),
-  );
-  const obsolete = (page.Items ?? []).filter(
-    ({ sk }) => sk !== rebuildKey.sk && !amounts.has(sk as string),
-  );
-  await batchWrite([
-    ...obsolete.map(({ sk }) => ({ delete: { pk, sk } })),
-    ...[...amounts].map(([sk, totals]) => ({ put: { pk, sk, ...totals } })),
-  ]);
-}
-
-/** An item that is gone without the totals knowing. */
-function forgotten({ pk, version }: Contribution): Contribution {
-  return { pk, version: version + 1, counted: null, expires_at: forgetAt() };
 }

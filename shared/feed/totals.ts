@@ -1,8 +1,9 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { type FacetCounts, type FacetFilter, kinds } from '../review/counts.ts';
 import { typesOf } from '../review/entity-type.ts';
 import { TableName, table } from '../table/client.ts';
-import { between, totalKey, usersTotalKey } from '../table/keys.ts';
+import { between, calendarKey, totalKey } from '../table/keys.ts';
+import { childrenOf } from './calendar.ts';
 
 /**
  * Counts of all public reviews that a filter may need. Without a type or language in the filter they are under one facet that
@@ -10,42 +11,54 @@ import { between, totalKey, usersTotalKey } from '../table/keys.ts';
  */
 export async function readTotals({ entity_type, language }: FacetFilter): Promise<FacetCounts> {
   if (entity_type === undefined && language === undefined) {
-    const { Item } = await table.send(new GetCommand({ TableName, Key: totalKey() }));
-    return new Map(countsOf('', Item));
+    const lengths = await readLengths('all');
+    return new Map(kinds.map((kind) => [`|${kind}`, lengths[kind.charAt(0)] ?? 0]));
   }
   const types = entity_type === undefined ? [] : typesOf(entity_type);
-  return readFacetTotals(types.length === 1 ? `${types[0]}|` : '');
+  return readFacetTotals(types.length === 1 ? types[0] : '');
 }
 
 /** How many accounts there are. */
 export async function readUsersTotal(): Promise<number> {
-  const { Item } = await table.send(new GetCommand({ TableName, Key: usersTotalKey }));
-  return Number(Item?.count ?? 0);
+  const { u = 0 } = await readLengths('users');
+  return u;
 }
 
-async function readFacetTotals(prefix: string): Promise<FacetCounts> {
-  const { pk, sk } = totalKey(prefix);
-  const counts = new Map<string, number>();
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': pk, ...between(sk) },
-        Limit: 4000,
-        ExclusiveStartKey,
-      }),
-    );
-    for (const item of page.Items ?? []) {
-      const facet = String(item.sk).slice(totalKey('').sk.length);
-      for (const [name, count] of countsOf(facet, item)) counts.set(name, count);
+/** How many entries of each kind a list with a calendar has: the sums of its root. */
+async function readLengths(list: string): Promise<Record<string, number>> {
+  const Key = calendarKey(list, 'date', []);
+  const { Item } = await table.send(new GetCommand({ TableName, Key }));
+  const lengths: Record<string, number> = {};
+  for (const counts of childrenOf(Item).values()) {
+    for (const [kind, count] of Object.entries(counts)) {
+      lengths[kind] = (lengths[kind] ?? 0) + count;
     }
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return counts;
+  }
+  return lengths;
 }
 
-function countsOf(facet: string, item: Record<string, unknown> = {}): [string, number][] {
-  return kinds.map((kind) => [`${facet}|${kind}`, Number(item[kind] ?? 0)]);
+/** One item holds the totals of a type, so that those of all types are a page of one Query. */
+async function readFacetTotals(type: string | undefined): Promise<FacetCounts> {
+  const { pk, sk } = totalKey(type);
+  const counts = new Map<string, number>();
+  const pages = paginateQuery(
+    { client: table, pageSize: 100 },
+    {
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: {
+        ':pk': pk,
+        ...(type ? { ':from': sk, ':to': sk } : between(sk)),
+      },
+    },
+  );
+  for await (const { Items = [] } of pages) {
+    for (const { pk: _, sk: of, ...numbers } of Items) {
+      const prefix = String(of).slice(totalKey().sk.length);
+      for (const [name, count] of Object.entries(numbers)) {
+        counts.set(`${prefix}|${name}`, Number(count));
+      }
+    }
+  }
+  return counts;
 }

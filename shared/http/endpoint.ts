@@ -4,23 +4,27 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
-import { type RequestSchema, readRequest } from './request.ts';
-import { json } from './response.ts';
+import { headerOf, type RequestSchema, readRequest } from './request.ts';
+import { json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
  * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response.
+ * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<unknown> | unknown,
 ) {
+  const isPublicGet = !('caller' in schema.entries || 'body' in schema.entries);
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
-    .handler(async (event) => json(200, await handle(readRequest(schema, event))));
+    .handler(async (event) => {
+      const body = await handle(readRequest(schema, event));
+      return isPublicGet ? publicJson(body, headerOf(event, 'If-None-Match')) : json(200, body);
+    });
 }
 
 /** Parses the body where there is one; the schema says whether there must be. */
@@ -33,7 +37,7 @@ function jsonBody(): Http {
         event.body = null;
         return;
       }
-      if (!/^application\/json *(;|$)/i.test(contentType(event))) {
+      if (!/^application\/json *(;|$)/i.test(headerOf(event, 'Content-Type') ?? '')) {
         throw unsupportedMediaType('The body must be sent as Content-Type: application/json');
       }
       try {
@@ -45,10 +49,4 @@ function jsonBody(): Http {
       }
     },
   };
-}
-
-/** API Gateway passes header names on as the client wrote them. */
-function contentType({ headers }: APIGatewayProxyEvent): string {
-  const name = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === 'content-type');
-  return (name && headers[name]) ?? '';
 }

@@ -40,20 +40,18 @@ export function toApiError(error: unknown, requestId: string): ApiError {
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    '$retryable' in error ||
+    // Every error of the SDK has the field; only what may pass has something in it.
+    ('$retryable' in error && error.$retryable !== undefined) ||
     /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(
       `${error.name} ${'code' in error ? error.code : ''}`,
     )
   );
 }
 
-/** Name and stack: the message of a DynamoDB limit error may quote whole items, so those of the SDK stay out. */
+/** The message of a DynamoDB limit error may quote whole items, so of errors of the SDK only name and places are told. */
 function describe(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
-  const isSdk = '$metadata' in error;
-  return {
-    name: error.name,
-    ...(isSdk ? {} : { message: error.message }),
-    stack: isSdk ? undefined : error.stack,
-  };
+  const { name, message, stack = '' } = error;
+  if (!('$metadata' in error)) return { name, message, stack };
+  return { name, stack: stack.split('\n').filter((line) => line.startsWith('    at ')) };
 }

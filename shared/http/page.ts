@@ -11,7 +11,7 @@ import { readForm } from './form.ts';
 import { type Html, layout, styleSource } from './layout.ts';
 import { type RequestSchema, readRequest } from './request.ts';
 import { requireHttps } from './secure-transport.ts';
-import { csrfToken, isCsrfToken, readSession } from './session.ts';
+import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
 /** What a person sees. */
 export interface Page {
@@ -50,7 +50,7 @@ export function page<T extends RequestSchema>(
     .handler(async (event) => {
       requireHttps(event);
       const session = await readSession(event);
-      const user = session && (await findUser(session.user_id));
+      const user = session && (await findSignedIn(session));
       const csrf = session && (await csrfToken(session));
       const visitor = user && csrf ? { user, csrf } : undefined;
       const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
@@ -65,6 +65,12 @@ export function page<T extends RequestSchema>(
       }
       return respond(await handle(request, { event, visitor }), csrf);
     });
+}
+
+/** Whose session it is, unless the account is gone or has signed out since. */
+async function findSignedIn({ user_id, signed_in }: Session): Promise<User | undefined> {
+  const user = await findUser(user_id);
+  return user && signed_in > (user.signed_out ?? 0) ? user : undefined;
 }
 
 /** The way to sign in, and from there back to this page, or to this page with another query. */

@@ -24,6 +24,8 @@ export interface RequestParts {
   query: Record<string, string | undefined>;
   /** The query as a client would write it, without the question mark. API Gateway does not pass on what was sent. */
   query_string: string;
+  /** The header. */
+  if_match: string | undefined;
   body: unknown;
 }
 
@@ -65,6 +67,29 @@ export const pageParameters = {
 };
 
 /**
+ * The header If-Match: the editions that the change is meant for, see response.ts; undefined where any will do. A weak ETag is none
+ * of them (RFC 9110 section 13.1.1).
+ */
+export const IfMatch = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((header) =>
+      header.trim() === '*'
+        ? undefined
+        : [...header.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, tag = '']) =>
+            weak ? [] : [tag.split('.')[0] ?? ''],
+          ),
+    ),
+  ),
+);
+
+/** A header by its name; API Gateway passes names on as the client wrote them. */
+export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
+  const sent = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name.toLowerCase());
+  return sent && headers[sent];
+}
+
+/**
  * The parts of the event that the schema names, validated. Throws ApiError 401 where a caller is needed and missing, 404 for a path
  * that cannot exist, 400 for the first fault in query or body.
  */
@@ -77,6 +102,7 @@ export function readRequest<T extends RequestSchema>(
     path: event.pathParameters ?? {},
     query: event.queryStringParameters ?? {},
     query_string: queryString(event),
+    if_match: headerOf(event, 'If-Match'),
     body: event.body,
   };
   const result = v.safeParse(schema, parts, { abortEarly: true });
@@ -106,7 +132,7 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
   if (part === 'path') return notFound(nouns[names[0] ?? ''] ?? 'Resource');
-  const name = names.join('.') || 'The body';
+  const name = names[0] ?? 'The body';
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,

@@ -1,16 +1,17 @@
+import { hash } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 
 /** On every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'WWW-Authenticate, Retry-After',
+  'Access-Control-Expose-Headers': 'ETag, Link, WWW-Authenticate, Retry-After',
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
 /** The answer to a CORS preflight, on every path. */
 export const preflightHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match',
   'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'Access-Control-Max-Age': '86400',
 } as const;
@@ -20,7 +21,7 @@ export function json(
   statusCode: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): APIGatewayProxyResult {
+) {
   return {
     statusCode,
     headers: {
@@ -32,6 +33,46 @@ export function json(
     body: JSON.stringify(body),
   };
 }
+
+/** What an endpoint may say of its answer, beside the body: see `withHeaders`. */
+export interface AnswerOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** What a client may hold a change to (If-Match): of two answers with the same edition, what can be changed is the same. */
+  edition?: string;
+}
+
+const options = Symbol('options');
+
+/** A body with headers of its own. */
+export function withHeaders<T extends object>(body: T, answer: AnswerOptions): T {
+  return { ...body, [options]: answer };
+}
+
+/** The options that a body was given. */
+export function optionsOf(body: unknown): AnswerOptions {
+  return (body as Record<symbol, AnswerOptions> | undefined)?.[options] ?? {};
+}
+
+/**
+ * The answer to a GET that anybody may send: with a strong ETag, and without a body (304) for a client or cache that has the same
+ * already. Unless the endpoint says otherwise, caches keep it but ask every time. The ETag is `"<edition>.<hash>"` or `"<hash>"`.
+ */
+export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIGatewayProxyResult {
+  const { headers, edition } = optionsOf(body);
+  const response = json(200, body, { 'Cache-Control': 'public, no-cache', ...headers });
+  const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
+  const ETag = `"${edition === undefined ? '' : `${edition}.`}${digest}"`;
+  const isKnown = (ifNoneMatch ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+    .some((tag) => tag === ETag || tag === '*');
+  if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
+  const { 'Content-Type': _, ...kept } = response.headers;
+  return { statusCode: 304, headers: { ...kept, ETag }, body: '' };
+}
+
+/** For lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
+export const brieflyShared = 'public, max-age=0, s-maxage=10';
 
 /** The body of an answer that has nothing more to say (decisions.md). */
 export const processed = { message: 'Request processed successfully' } as const;

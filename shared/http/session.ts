@@ -7,8 +7,12 @@ import { authUrl } from '../auth-url.ts';
 import { keysOf } from '../secrets.ts';
 import { headerOf } from './form.ts';
 
-/** A person who has signed in. `session_id` is new at each sign-in. */
-export const Session = v.object({ user_id: v.string(), session_id: v.string() });
+/** A person who has signed in, when (ms since 1970); `session_id` is new at each sign-in. */
+export const Session = v.object({
+  user_id: v.string(),
+  session_id: v.string(),
+  signed_in: v.number(),
+});
 export type Session = v.InferOutput<typeof Session>;
 
 /** What must be the same when the identity provider sends a person back. */
@@ -21,13 +25,14 @@ export const SignIn = v.object({
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
-/** Our two cookies and how many seconds each is good for. */
+/** Our two kinds of cookie and how many seconds each is good for. */
 const lifetimes = { session: 12 * 3600, 'sign-in': 1800 } as const;
-type CookieName = keyof typeof lifetimes;
+type Kind = keyof typeof lifetimes;
 
 /** The Set-Cookie header that signs a user in. */
 export function startSession(user_id: string): Promise<string> {
-  return seal('session', { user_id, session_id: randomBytes(16).toString('hex') });
+  const session_id = randomBytes(16).toString('hex');
+  return seal('session', { user_id, session_id, signed_in: Date.now() });
 }
 
 /** Who sent the request; undefined when nobody is signed in. */
@@ -35,19 +40,25 @@ export function readSession(event: APIGatewayProxyEvent): Promise<Session | unde
   return open('session', Session, event);
 }
 
-/** The Set-Cookie header that remembers a sign-in under way. */
+/** The Set-Cookie header that takes the session away. */
+export function forgetSession(): string {
+  return setCookie('session', '', 0);
+}
+
+/** The Set-Cookie header that remembers a sign-in under way; each has a cookie of its own, as there may be several tabs. */
 export function startSignIn(signIn: SignIn): Promise<string> {
-  return seal('sign-in', signIn);
+  return seal('sign-in', signIn, nameOf(signIn.state));
 }
 
-/** The sign-in that this browser began; undefined when there is none, or it is too old. */
+/** The sign-in that this browser began with the state that is sent; undefined when there is none, or it is too old. */
 export function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
-  return open('sign-in', SignIn, event);
+  const state = event.queryStringParameters?.state ?? '';
+  return open('sign-in', SignIn, event, nameOf(state));
 }
 
-/** The Set-Cookie header that removes a cookie. */
-export function forget(name: CookieName): string {
-  return setCookie(name, '', 0);
+/** The Set-Cookie header that forgets a sign-in. */
+export function forgetSignIn({ state }: SignIn): string {
+  return setCookie(nameOf(state), '', 0);
 }
 
 /** What a form must carry to show that it is ours and was made in this session. */
@@ -63,27 +74,28 @@ export async function isCsrfToken(session: Session, sent: string): Promise<boole
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-async function seal(name: CookieName, claims: JWTPayload): Promise<string> {
+async function seal(kind: Kind, claims: JWTPayload, name: string = kind): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
   const value = await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256' })
-    .setAudience(name)
+    .setAudience(kind)
     .setIssuedAt()
-    .setExpirationTime(`${lifetimes[name]} s`)
+    .setExpirationTime(`${lifetimes[kind]} s`)
     .sign(key);
-  return setCookie(name, value, lifetimes[name]);
+  return setCookie(name, value, lifetimes[kind]);
 }
 
 async function open<T extends v.GenericSchema>(
-  name: CookieName,
+  kind: Kind,
   schema: T,
   event: APIGatewayProxyEvent,
+  name: string = kind,
 ): Promise<v.InferOutput<T> | undefined> {
   const value = parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
   if (!value) return undefined;
   for (const key of await keysOf('SESSION_KEYS')) {
     try {
-      const { payload } = await jwtVerify(value, key, { audience: name, algorithms: ['HS256'] });
+      const { payload } = await jwtVerify(value, key, { audience: kind, algorithms: ['HS256'] });
       return v.parse(schema, payload);
     } catch {
       // Not made with this key, or too old: as good as none.
@@ -92,7 +104,7 @@ async function open<T extends v.GenericSchema>(
   return undefined;
 }
 
-function setCookie(name: CookieName, value: string, maxAge: number): string {
+function setCookie(name: string, value: string, maxAge: number): string {
   return stringifySetCookie({
     name: cookieName(name),
     value,
@@ -104,8 +116,13 @@ function setCookie(name: CookieName, value: string, maxAge: number): string {
   });
 }
 
+/** A part of the state tells the cookies apart; the whole of it is compared later. */
+function nameOf(state: string): string {
+  return `sign-in-${state.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
+}
+
 /** The prefix makes browsers take the cookie from this very host only, but needs HTTPS. */
-function cookieName(name: CookieName): string {
+function cookieName(name: string): string {
   return isSecure() ? `__Host-${name}` : name;
 }
 

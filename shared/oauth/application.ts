@@ -25,7 +25,7 @@ export type Application = v.InferOutput<typeof Application>;
 export const Registration = v.object({
   name: v.pipe(
     Text(1, 64),
-    v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+    v.regex(/^[^\p{Cc}\p{Cf}]*$/u, 'must not contain control or invisible characters'),
     v.check((name) => name.trim() !== '', 'must not be blank'),
   ),
   desc: Text(0, 500),

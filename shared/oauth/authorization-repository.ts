@@ -2,8 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { invalidRequest, invalidToken } from '../errors.ts';
+import { batchGet } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { applicationKey, authorizationRequestKey, codeKey, userKey } from '../table/keys.ts';
+import {
+  applicationKey,
+  authorizationRequestKey,
+  codeKey,
+  type Key,
+  userKey,
+} from '../table/keys.ts';
+import { readEntries } from '../table/read-entries.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
@@ -104,6 +112,20 @@ export async function findCode(code: string): Promise<AuthorizationCode | undefi
   const Key = codeKey(sha256(code));
   const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
   return Item && v.parse(AuthorizationCode, Item);
+}
+
+/** The keys of the codes that a user has approved, for one application or for all, as far as the index shows them yet. */
+export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
+  const entries = await readEntries([{ scope: 'author', value: `APPROVER#${userId}` }], {
+    order: 'date',
+    descending: true,
+    skip: 0,
+    take: 100,
+  });
+  const items = await batchGet(entries.map(({ pk, sk }) => ({ pk, sk })));
+  return [...items.values()]
+    .filter(({ client_id }) => clientId === undefined || client_id === clientId)
+    .map(({ pk, sk }) => ({ pk, sk }));
 }
 
 /** The write that redeems a code: it fails, as a stale read, when the code has been redeemed. */

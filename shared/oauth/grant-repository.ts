@@ -7,7 +7,12 @@ import { TableName, table } from '../table/client.ts';
 import { applicationKey, between, grantKey, type Key, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import { type AuthorizationCode, findCode, redeemed } from './authorization-repository.ts';
+import {
+  type AuthorizationCode,
+  findCode,
+  listCodes,
+  redeemed,
+} from './authorization-repository.ts';
 import { openToken, type TokenContent } from './credentials.ts';
 import { Grant } from './grant.ts';
 
@@ -122,11 +127,22 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   return grants.sort((a, b) => (a.created < b.created ? -1 : 1));
 }
 
-/** Revokes what a user has granted, to one application or to all; gives the number of grants. */
+/**
+ * Revokes what a user has granted, to one application or to all, and the codes that would grant it anew; gives the number of
+ * grants.
+ */
 export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
-  const grants = await listGrants(userId, clientId);
-  await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+  const [grants, codes] = await Promise.all([
+    listGrants(userId, clientId),
+    listCodes(userId, clientId),
+  ]);
+  await batchWrite([...grants.map(keyOf), ...codes].map((key) => ({ delete: key })));
   return grants.length;
+}
+
+/** The writes that revoke grants as a part of something else. */
+export function revoked(grants: readonly Grant[]): Write[] {
+  return grants.map((grant) => ({ Delete: { Key: keyOf(grant) } }));
 }
 
 /** Revokes one grant: its tokens are refused from now on. */

@@ -1,35 +1,44 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { readTotals } from '../feed/totals.ts';
+import {
+  type List,
+  type Page,
+  type PageRequest,
+  readNearPage,
+  readPage,
+  unitsOf,
+} from '../list/read-page.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import type { Order } from '../table/definition.ts';
-import { claimKey, entityKey, userKey } from '../table/keys.ts';
-import { type Entry, type Partition, readEntries } from '../table/read-entries.ts';
+import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
+import type { Entry, Partition, SortValue } from '../table/read-entries.ts';
 import {
   countMatching,
   type FacetCounts,
   type FacetFilter,
   facetCounts,
   facetsMatching,
+  kinds,
   matches,
 } from './counts.ts';
-import { facetOf, isPublic, type Kind, kindOf } from './review.ts';
+import { typesOf } from './entity-type.ts';
+import { facetOf, isPublic, type Kind, kindOf, parseFacet } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** What the review list is asked for (spec, endpoint 2). */
-export interface ReviewQuery extends FacetFilter {
+export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
   user_id?: string;
-  order: Order;
-  descending: boolean;
-  limit: number;
-  offset: number;
 }
 
-/** A page of the list, the number of all reviews that match, and for an entity the average of its ratings. */
+/**
+ * A page of the list, the number of all reviews that match, and for an entity the average of its ratings. `next` is the place
+ * after which the next page begins; there is none after the last page.
+ */
 export interface ReviewList {
   count: number;
   reviews: AuthoredReview[];
+  next?: SortValue;
   average_rating?: AverageRating;
 }
 
@@ -41,15 +50,11 @@ export interface AverageRating {
 
 /** What is known of a list before any entry is read. */
 interface Overview {
-  count: number;
-  /** The share of the entries in `partitions` that match. */
-  density: number;
-  partitions: readonly Partition[];
+  counts: FacetCounts;
+  /** Whether the list of an entity or author is long enough to have a calendar. */
+  hasCalendar: boolean;
   average_rating?: AverageRating;
 }
-
-/** Up to this offset an unfiltered page is read beside its count; beyond it the count is looked at first. */
-const aheadLimit = 1000;
 
 /** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
@@ -58,15 +63,21 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     return listReviewOf(user_id, entity_id, query);
   }
   const partition = onlyPartition(query);
-  const isAhead = partition && isUnfiltered(query) && limit > 0 && offset <= aheadLimit;
-  const [overview, ahead] = await Promise.all([
-    readOverview(query, partition),
-    isAhead && readPage(query, { partitions: [partition], density: 1 }),
+  const [overview, near] = await Promise.all([
+    readOverview(query),
+    partition && limit > 0 ? readNearPage(guess(query, partition), query) : undefined,
   ]);
-  const { count, average_rating } = overview;
-  const entries = ahead || (limit > 0 && offset < count ? await readPage(query, overview) : []);
-  const reviews = await findReviews(entries.map(toReference));
-  return { count, reviews: reviews.filter(({ review }) => isPublic(review)), average_rating };
+  const count = countMatching(overview.counts, query);
+  const isThere = limit > 0 && (query.after !== undefined || offset < count);
+  const page: Page =
+    near ?? (isThere ? await readPage(listOf(query, overview), query) : { entries: [] });
+  const reviews = await findReviews(page.entries.map(toReference));
+  return {
+    count,
+    reviews: reviews.filter(({ review }) => isPublic(review)),
+    next: page.next,
+    average_rating: overview.average_rating,
+  };
 }
 
 /** The list of one user's review of one entity: the claim leads to it. */
@@ -90,53 +101,108 @@ async function listReviewOf(
 
 /** The partition that holds the whole list, unless the list is spread over those of its types and languages. */
 function onlyPartition(query: ReviewQuery): Partition | undefined {
-  if (query.entity_id !== undefined) return { scope: 'entity', value: query.entity_id };
-  if (query.user_id !== undefined) return { scope: 'author', value: query.user_id };
-  if (query.entity_type ?? query.language) return undefined;
+  const { entity_type, language } = query;
+  if (ownerKey(query) || !isByFacet(query)) return widestPartition(query);
+  const types = entity_type === undefined ? [] : typesOf(entity_type);
+  if (types.length !== 1 || language === undefined) return undefined;
+  return { scope: 'facet', value: `${types[0]}|${language}` };
+}
+
+/** The partition of the entity, the author or all. */
+function widestPartition({ entity_id, user_id }: ReviewQuery): Partition {
+  if (entity_id !== undefined) return { scope: 'entity', value: entity_id };
+  if (user_id !== undefined) return { scope: 'author', value: user_id };
   return { scope: 'all', value: 'REVIEW' };
 }
 
-function isUnfiltered({ entity_type, language, review_type }: FacetFilter): boolean {
-  return (entity_type ?? language ?? review_type) === undefined;
+/** The list as it is read beside its counts: most entries may pass a filter. */
+function guess(query: ReviewQuery, partition: Partition): List {
+  const isFiltered =
+    query.review_type !== undefined || (ownerKey(query) !== undefined && isByFacet(query));
+  return isFiltered
+    ? { partitions: [{ ...partition, density: 0.7 }], accept: acceptOf(query) }
+    : { partitions: [partition] };
 }
 
-async function readOverview(query: ReviewQuery, partition?: Partition): Promise<Overview> {
+async function readOverview(query: ReviewQuery): Promise<Overview> {
   const key = ownerKey(query);
-  if (!key) return overview(await readTotals(query), query, partition);
+  if (!key) return { counts: await readTotals(query), hasCalendar: true };
   const { Item } = await table.send(new GetCommand({ TableName, Key: key }));
   return {
-    ...overview(facetCounts(Item?.deleted_at === undefined ? Item : {}), query, partition),
+    counts: facetCounts(Item?.deleted_at === undefined ? Item : {}),
+    hasCalendar: Item?.calendar === 'ready',
     ...(query.entity_id !== undefined && { average_rating: averageRating(Item) }),
   };
 }
 
 /** The item that counts the reviews of the entity or author asked for. */
-function ownerKey({ entity_id, user_id }: ReviewQuery) {
+function ownerKey({ entity_id, user_id }: ReviewQuery): Key | undefined {
   if (entity_id !== undefined) return entityKey(entity_id);
   return user_id === undefined ? undefined : userKey(user_id);
 }
 
-function overview(counts: FacetCounts, filter: FacetFilter, partition?: Partition): Overview {
-  const count = countMatching(counts, filter);
-  const candidates = countMatching(counts, partition ? {} : { ...filter, review_type: undefined });
-  const partitions = partition
-    ? [partition]
-    : facetsMatching(counts, filter).map((value): Partition => ({ scope: 'facet', value }));
-  return { count, density: candidates === 0 ? 1 : count / candidates, partitions };
+function isByFacet({ entity_type, language }: FacetFilter): boolean {
+  return (entity_type ?? language) !== undefined;
 }
 
-function readPage(
-  query: ReviewQuery,
-  { partitions, density }: Pick<Overview, 'partitions' | 'density'>,
-): Promise<Entry[]> {
-  return readEntries(partitions, {
-    order: query.order,
-    descending: query.descending,
-    skip: query.offset,
-    take: query.limit,
-    accept: ({ facet = '', kind }) => matches(query, facet, kind as Kind),
-    density,
+/** Where the entries lie, as the counts tell: see feed/feed.ts for the lists that have calendars. */
+function listOf(query: ReviewQuery, { counts, hasCalendar }: Overview): List {
+  const { review_type } = query;
+  const owner = ownerKey(query);
+  const list = owner?.pk ?? 'all';
+  const letters = kindsMatching(query)
+    .map((kind) => kind.charAt(0))
+    .join('');
+  const count = countMatching(counts, query);
+  const whole: Partition = {
+    ...widestPartition(query),
+    density: Math.max(1, count) / Math.max(1, countMatching(counts, {})),
+  };
+  if (!isByFacet(query)) {
+    return {
+      partitions: [whole],
+      calendars: hasCalendar ? [{ list, partition: whole, kinds: letters }] : undefined,
+      accept: review_type && acceptOf(query),
+    };
+  }
+
+  const facets = facetsMatching(counts, query).map((facet) => {
+    const filter = { ...query, ...parseFacet(facet) };
+    const matching = countMatching(counts, filter);
+    const all = countMatching(counts, { ...filter, review_type: undefined });
+    const partition: Partition = {
+      scope: 'facet',
+      value: facet,
+      share: matching / count,
+      density: matching / all,
+    };
+    return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds: letters };
   });
+  if (owner) {
+    const others = { list, partition: whole, kinds: '' };
+    return {
+      partitions: [whole],
+      calendars: hasCalendar ? [...facets, others] : undefined,
+      accept: acceptOf(query),
+    };
+  }
+  // Where most reviews match, to read those of all is cheaper than to merge many partitions.
+  const partitions = facets.map(({ partition }) => partition);
+  const isWholeCheaper = unitsOf([whole], query) < unitsOf(partitions, query);
+  return {
+    partitions: isWholeCheaper ? [whole] : partitions,
+    calendars: facets,
+    accept: isWholeCheaper || review_type ? acceptOf(query) : undefined,
+  };
+}
+
+function kindsMatching({ review_type }: FacetFilter): Kind[] {
+  if (review_type === undefined) return [...kinds];
+  return ['both', review_type === 'review' ? 'text' : 'rating'];
+}
+
+function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
+  return ({ facet = '', kind }) => matches(query, facet, kind as Kind);
 }
 
 function averageRating(entity: Record<string, unknown> = {}): AverageRating {

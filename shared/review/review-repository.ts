@@ -1,6 +1,12 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { accessDenied, invalidRequest, invalidToken, notFound } from '../errors.ts';
+import {
+  accessDenied,
+  invalidRequest,
+  invalidToken,
+  notFound,
+  preconditionFailed,
+} from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import {
@@ -41,20 +47,17 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
   return { review, author };
 }
 
-/** Reviews and their authors in one round trip, in the order asked for; what does not exist is left out. At most 50. */
+/**
+ * Reviews and their authors in one round trip, in the order asked for; what does not exist is left out, and a review that moved while an
+ * index was read, and so was seen twice, is given once. At most 50.
+ */
 export async function findReviews(
   references: readonly { review_id: string; user_id: string }[],
 ): Promise<AuthoredReview[]> {
+  const ids = [...new Set(references.map(({ review_id }) => review_id))];
   const userIds = [...new Set(references.map(({ user_id }) => user_id))];
-  const items = await batchGet([
-    ...references.map(({ review_id }) => reviewKey(review_id)),
-    ...userIds.map(userKey),
-  ]);
-  const reviews = pickReviews(
-    references.map(({ review_id }) => review_id),
-    items,
-  );
-  return withAuthors(reviews, pickUsers(userIds, items));
+  const items = await batchGet([...ids.map(reviewKey), ...userIds.map(userKey)]);
+  return withAuthors(pickReviews(ids, items), pickUsers(userIds, items));
 }
 
 /** The public ones of the reviews with these ids, with their authors. At most 100 distinct ids. */
@@ -84,15 +87,17 @@ export async function insertReview(review: Review): Promise<void> {
 
 /**
  * Lets an author change a review; what changes its text or rating adds a revision. Throws ApiError 404 when there is no such
- * review for this user, 403 when it is another's, 400 when the result would not be valid.
+ * review for this user, 403 when it is another's, 412 when it is none of the editions that the change is meant for, 400 when the
+ * result would not be valid.
  */
 export async function updateReview(
   id: string,
   userId: string,
   change: ReviewChange,
+  editions?: readonly string[],
 ): Promise<void> {
   await retryStale(async () => {
-    const before = await getOwnReview(id, userId);
+    const before = await getOwnReview(id, userId, editions);
     const after = applyChange(before, change);
     if (after === before) return;
     await transact([
@@ -108,9 +113,13 @@ export async function updateReview(
 }
 
 /** Takes a review and its counts away; its revisions, votes and reports follow in the background. Throws as updateReview. */
-export async function deleteReview(id: string, userId: string): Promise<void> {
+export async function deleteReview(
+  id: string,
+  userId: string,
+  editions?: readonly string[],
+): Promise<void> {
   await retryStale(async () => {
-    const review = await getOwnReview(id, userId);
+    const review = await getOwnReview(id, userId, editions);
     await transact([...removal(review), ...countWrites(review, undefined)]);
   });
 }
@@ -137,6 +146,14 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
   });
 }
 
+/**
+ * What a change may be held to: the number of the revision, which is all of a review that its author can change. Votes and the
+ * author's name also change the answer to a GET, and must not get in the way of an edit.
+ */
+export function editionOf(review: Pick<Review, 'edits'>): string {
+  return `${currentRevision(review)}`;
+}
+
 /** The item of a review. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
@@ -149,11 +166,18 @@ async function findReview(id: string): Promise<Review | undefined> {
   return Item && v.parse(Review, Item);
 }
 
-async function getOwnReview(id: string, userId: string): Promise<Review> {
+async function getOwnReview(
+  id: string,
+  userId: string,
+  editions: readonly string[] | undefined,
+): Promise<Review> {
   const review = await findReview(id);
-  if (review?.user_id === userId) return review;
-  if (!review || !isPublic(review)) throw notFound('Review');
-  throw accessDenied('Only its author may change or delete a review');
+  if (!review || (review.user_id !== userId && !isPublic(review))) throw notFound('Review');
+  if (review.user_id !== userId) {
+    throw accessDenied('Only its author may change or delete a review');
+  }
+  if (editions && !editions.includes(editionOf(review))) throw preconditionFailed('The review');
+  return review;
 }
 
 /** The review after the change; the very same object when the change changes nothing. */
@@ -209,14 +233,21 @@ function replaceReview(before: Review, after: Review): Write {
   };
 }
 
-/** Deletes exactly this state of a review, and its claim. */
-function removal({ id, user_id, entity_id, version }: Review): Write[] {
+/** Deletes a review as it was read, as far as the counts depend on it, and its claim. */
+function removal(review: Review): Write[] {
+  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity } = review;
   return [
     {
       Delete: {
         Key: reviewKey(id),
-        ConditionExpression: 'version = :version',
-        ExpressionAttributeValues: { ':version': version },
+        ConditionExpression:
+          'edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity',
+        ExpressionAttributeValues: {
+          ':edits': edits,
+          ':is_hidden': is_hidden,
+          ':published_on': published_on,
+          ':popularity': popularity,
+        },
       },
     },
     { Delete: { Key: claimKey(user_id, entity_id) } },

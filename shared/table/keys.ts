@@ -1,3 +1,5 @@
+import type { Order } from './definition.ts';
+
 /**
  * The table: what lies where. Times in keys are ISO 8601 (UTC, milliseconds), because they sort.
  *
@@ -18,8 +20,10 @@
  * | request     | REQUEST#<id>   | REQUEST                    | an authorization request that waits for its user        |
  * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
  * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
- * | totals      | FEED           | TOTAL, TOTAL#<facet>, USERS | derived from the stream, see feed/feed.ts              |
- * | applied     | that of a review or user | FEED             | what the totals hold of it                              |
+ * | totals      | FEED           | TOTAL#<type>               | counts by language and kind: derived, see feed/feed.ts  |
+ * | calendar    | FEED#<list>    | <order>#<child>#<child>…   | counts of the children of a node, see feed/calendar.ts  |
+ * | applied     | that of a review or user | FEED             | what totals and calendars hold of it                    |
+ * | cursor key  | FEED           | CURSOR_KEY                 | signs the cursors of lists, see list/cursor.ts          |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -98,18 +102,23 @@ export function entityKey(entityId: string): Key {
   return { pk: `ENTITY#${entityId}`, sk: 'ENTITY' };
 }
 
-/** The totals of all reviews, or of one facet partition `<type>|<language>`. */
-export function totalKey(facet?: string): Key {
-  return { pk: 'FEED', sk: facet === undefined ? 'TOTAL' : `TOTAL#${facet}` };
+/** The totals of all reviews of an entity type; without one, what all such keys begin with. */
+export function totalKey(type = ''): Key {
+  return { pk: 'FEED', sk: `TOTAL#${type}` };
 }
 
-/** The number of users. */
-export const usersTotalKey: Key = { pk: 'FEED', sk: 'USERS' };
+/** A node of the calendar of a list, by the numbers of the children that lead to it from the root. */
+export function calendarKey(list: string, order: Order, path: readonly number[]): Key {
+  return { pk: `FEED#${list}`, sk: [order, ...path].join('#') };
+}
 
-/** Held while the totals are rebuilt, so that nothing else changes them. */
+/** The secret that cursors are signed with. */
+export const cursorKeyKey: Key = { pk: 'FEED', sk: 'CURSOR_KEY' };
+
+/** Held while totals and calendars are rebuilt, so that nothing else changes them. */
 export const rebuildKey: Key = { pk: 'FEED', sk: 'REBUILD' };
 
-/** Beside a review or user: what of it the totals hold, and as of which version. */
+/** Beside a review or user: what of it totals and calendars hold, and as of which version. */
 export function appliedKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'FEED' };
 }
@@ -127,6 +136,18 @@ export const rankStep = 10n ** 29n;
  * id, in 38 decimal digits. A number and not a text, so that a vote moves a review with one ADD and needs not know its popularity.
  */
 export function popularityRank(popularity: number, published_on: string, id: string): bigint {
-  const time = BigInt(Date.parse(published_on)) * 10n ** 16n;
-  return BigInt(popularity) * rankStep + time + BigInt(`0x${id.replaceAll('-', '').slice(0, 13)}`);
+  const bits = BigInt(`0x${id.replaceAll('-', '').slice(0, 13)}`);
+  return firstRank(popularity, Date.parse(published_on)) + bits;
+}
+
+/** The lowest rank there can be for a popularity and a time of publication (epoch ms). */
+export function firstRank(popularity: number, time: number): bigint {
+  return BigInt(popularity) * rankStep + BigInt(time) * 10n ** 16n;
+}
+
+/** The popularity in a rank. */
+export function popularityOf(rank: bigint): number {
+  const votes = rank / rankStep;
+  // Division of bigints rounds towards zero, and the time in a rank is positive.
+  return Number(rank < 0n && votes * rankStep !== rank ? votes - 1n : votes);
 }

@@ -7,22 +7,39 @@ import type { IndexAttributes, Key } from './keys.ts';
 export interface Partition {
   scope: Scope;
   value: string;
+  /** About which part of what is wanted it has, from 0 to 1, where that is known. */
+  share?: number;
+  /** About which part of its entries is accepted. Both set the size of the first page. */
+  density?: number;
 }
 
 /** An index entry: the keys of an item and the projected attributes. */
 export type Entry = Key & IndexAttributes & { user_id?: string };
 
-/** Which entries to read of some partitions, merged into one order. */
-export interface Range {
+/** What entries are sorted by: `date` or `popularity_rank`. */
+export type SortValue = string | bigint;
+
+/** The order of a list. */
+export interface Sorting {
   order: Order;
   descending: boolean;
+}
+
+/** Sort values from the first to the last, both included. */
+export interface Bounds {
+  low: SortValue;
+  high: SortValue;
+}
+
+/** Which entries to read of some partitions, merged into one order. */
+export interface Range extends Sorting {
+  /** Passes over all up to this sort value. */
+  after?: SortValue;
   /** How many accepted entries to pass over first. */
   skip: number;
   /** How many to give after those, at most. */
   take: number;
   accept?: (entry: Entry) => boolean;
-  /** About which share of the entries is accepted: it sets the size of the first pages. */
-  density?: number;
 }
 
 interface Source extends Partition {
@@ -39,43 +56,109 @@ const pageLimit = 4000;
 /** Reads a range of index entries. Eventually consistent, as indexes are. */
 export async function readEntries(
   partitions: readonly Partition[],
-  { order, descending, skip, take, accept = () => true, density = 1 }: Range,
+  range: Range,
 ): Promise<Entry[]> {
+  return (await merge(partitions, range, Number.POSITIVE_INFINITY)) ?? [];
+}
+
+/** The same with one page of each partition and no more: without entries where that was not enough. */
+export function readFirstEntries(
+  partitions: readonly Partition[],
+  range: Range,
+): Promise<Entry[] | undefined> {
+  return merge(partitions, range, 1);
+}
+
+/** How many entries of a partition to read at first for so many that are wanted of all. */
+export function firstPageSize({ share = 1, density = 1 }: Partition, wanted: number): number {
+  const expected = wanted * share;
+  // Three standard deviations more than may be expected, so that one page nearly always does.
+  const slack = 3 * Math.sqrt(expected * (1 - share * density));
+  return Math.ceil((expected + slack) / density);
+}
+
+/** Reads all entries within the bounds, or the first `limit` of them. */
+export async function readBetween(
+  partition: Partition,
+  sorting: Sorting,
+  { low, high }: Bounds,
+  limit: number,
+): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let next: Record<string, unknown> | undefined;
+  do {
+    const page = await queryEntries(partition, sorting, {
+      condition: 'BETWEEN :low AND :high',
+      values: { ':low': low, ':high': high },
+      limit: Math.min(pageLimit, limit - entries.length),
+      next,
+    });
+    entries.push(...page.entries);
+    next = page.next;
+  } while (next && entries.length < limit);
+  return entries;
+}
+
+/** The sort value of an entry. */
+export function sortValueOf(entry: Entry, order: Order): SortValue {
+  const value = entry[sortKeyOf(order)] ?? '';
+  // A rank within 2^53 comes as a number.
+  return typeof value === 'number' ? BigInt(value) : value;
+}
+
+/** Compares entries of one order by their places in it. */
+export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) => number {
+  const sign = descending ? -1 : 1;
+  return (a, b) => {
+    const [x, y] = [sortValueOf(a, order), sortValueOf(b, order)];
+    return x === y ? 0 : x < y ? -sign : sign;
+  };
+}
+
+async function merge(
+  partitions: readonly Partition[],
+  { order, descending, after, skip, take, accept = () => true }: Range,
+  rounds: number,
+): Promise<Entry[] | undefined> {
   const wanted = skip + take;
-  const exact = partitions.length === 1 && density === 1;
-  const limit = Math.ceil(wanted / density / partitions.length) + (exact ? 0 : 10);
+  const compare = byPlace({ order, descending });
   const sources = partitions.map((partition): Source => {
     return { ...partition, entries: [], at: 0, exhausted: false };
   });
   const merged: Entry[] = [];
 
-  while (merged.length < wanted) {
+  for (let round = 0; merged.length < wanted; ) {
     const starved = sources.filter(
       ({ entries, at, exhausted }) => at === entries.length && !exhausted,
     );
-    await Promise.all(starved.map(fill));
+    if (starved.length > 0 && round++ === rounds) return undefined;
+    // Pages after the first have all that can still be of use.
+    const missing = wanted - merged.length;
+    await Promise.all(
+      starved.map((source) =>
+        fill(source, round === 1 ? firstPageSize(source, wanted) : missing / (source.density ?? 1)),
+      ),
+    );
     if (starved.some(({ entries, exhausted }) => entries.length === 0 && !exhausted)) continue;
     if (!mergeUntilStarved()) break;
   }
   return merged.slice(skip);
 
-  async function fill(source: Source): Promise<void> {
-    const { Items, LastEvaluatedKey } = await table.send(
-      new QueryCommand({
-        TableName,
-        IndexName: `${source.scope}-by-${order}`,
-        KeyConditionExpression: '#partition = :partition',
-        ExpressionAttributeNames: { '#partition': source.scope },
-        ExpressionAttributeValues: { ':partition': source.value },
-        ScanIndexForward: !descending,
-        Limit: Math.max(1, Math.min(pageLimit, limit)),
-        ExclusiveStartKey: source.next,
-      }),
+  async function fill(source: Source, limit: number): Promise<void> {
+    const page = await queryEntries(
+      source,
+      { order, descending },
+      {
+        condition: after === undefined ? undefined : `${descending ? '<' : '>'} :after`,
+        values: after === undefined ? {} : { ':after': after },
+        limit: Math.max(1, Math.min(pageLimit, Math.ceil(limit))),
+        next: source.next,
+      },
     );
-    source.entries = ((Items ?? []) as Entry[]).filter(accept);
+    source.entries = page.entries.filter(accept);
     source.at = 0;
-    source.next = LastEvaluatedKey;
-    source.exhausted = LastEvaluatedKey === undefined;
+    source.next = page.next;
+    source.exhausted = page.next === undefined;
   }
 
   /** Takes the foremost entry of all sources, again and again; false when there is nothing left anywhere. */
@@ -96,11 +179,40 @@ export async function readEntries(
   }
 
   function precedes(a: Source, b: Source): boolean {
-    const [x, y] = [sortValue(a), sortValue(b)];
-    return descending ? x > y : x < y;
+    const [x, y] = [a.entries[a.at], b.entries[b.at]];
+    return x !== undefined && y !== undefined && compare(x, y) < 0;
   }
+}
 
-  function sortValue({ entries, at }: Source): string | bigint {
-    return entries[at]?.[sortKeyOf(order)] ?? '';
-  }
+async function queryEntries(
+  { scope, value }: Partition,
+  { order, descending }: Sorting,
+  {
+    condition,
+    values,
+    limit,
+    next,
+  }: {
+    condition: string | undefined;
+    values: Record<string, SortValue>;
+    limit: number;
+    next: Record<string, unknown> | undefined;
+  },
+): Promise<{ entries: Entry[]; next: Record<string, unknown> | undefined }> {
+  const { Items = [], LastEvaluatedKey } = await table.send(
+    new QueryCommand({
+      TableName,
+      IndexName: `${scope}-by-${order}`,
+      KeyConditionExpression: `#partition = :partition${condition ? ` AND #sort ${condition}` : ''}`,
+      ExpressionAttributeNames: {
+        '#partition': scope,
+        ...(condition && { '#sort': sortKeyOf(order) }),
+      },
+      ExpressionAttributeValues: { ':partition': value, ...values },
+      ScanIndexForward: !descending,
+      Limit: limit,
+      ExclusiveStartKey: next,
+    }),
+  );
+  return { entries: Items as Entry[], next: LastEvaluatedKey };
 }

@@ -1,6 +1,6 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { invalidToken } from '../errors.ts';
-import { deleteGrants } from '../oauth/grant-repository.ts';
+import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
 import { TableName, table } from '../table/client.ts';
 import { identityKey, userKey } from '../table/keys.ts';
 import { retryStale, transact } from '../table/transact.ts';
@@ -16,6 +16,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
     if (!Item || Item.deleted_at !== undefined) throw invalidToken();
     const { identity } = Item;
+    const grants = await listGrants(userId);
     await transact([
       {
         Update: {
@@ -28,6 +29,8 @@ export async function deleteAccount(userId: string): Promise<void> {
         },
       },
       ...(typeof identity === 'string' ? [{ Delete: { Key: identityKey(identity) } }] : []),
+      // As many as a transaction takes: few have more, and theirs follow below.
+      ...revoked(grants.slice(0, 90)),
     ]);
   });
   await deleteGrants(userId);

@@ -48,6 +48,8 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     return toIdentity(claims);
   } catch (error) {
     if (error instanceof TypeError) throw unreachable(error);
+    const { name, code, error: reason } = error as Error & { code?: string; error?: string };
+    console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
     throw invalidRequest('The sign-in was not completed: please start again');
   }
 }
@@ -83,11 +85,11 @@ function toIdentity(claims: Record<string, unknown>): Identity {
     return typeof claim === 'string' ? claim.replaceAll(/\p{Cc}/gu, '').trim() : '';
   };
   const email = text('email');
-  const names = [text('name'), text('nickname'), text('preferred_username'), email.split('@')[0]];
+  const names = [text('name'), text('nickname'), text('preferred_username')];
   const display_name = names.find((name) => name) ?? 'Reader';
   return {
-    issuer: text('iss'),
-    subject: text('sub'),
+    issuer: String(claims.iss),
+    subject: String(claims.sub),
     display_name: [...display_name].slice(0, 64).join(''),
     email: email || null,
     musicdb_username: text('musicdb_username') || null,

@@ -1,23 +1,26 @@
 import { readUsersTotal } from '../feed/totals.ts';
-import { readEntries } from '../table/read-entries.ts';
+import { type List, type Page, type PageRequest, readPage } from '../list/read-page.ts';
+import type { SortValue } from '../table/read-entries.ts';
 import type { User } from './user.ts';
 import { findUsers } from './user-repository.ts';
 
-/** A page of all users in the order in which they came, and how many there are. */
+const partition = { scope: 'all', value: 'USER' } as const;
+const allUsers: List = {
+  partitions: [partition],
+  calendars: [{ list: 'users', partition, kinds: 'u' }],
+};
+
+/** A page of all users in the order in which they came, how many there are, and the place after which the next page begins. */
 export async function listUsers(
-  limit: number,
-  offset: number,
-): Promise<{ count: number; users: User[] }> {
-  const [count, entries] = await Promise.all([
+  request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
+): Promise<{ count: number; users: User[]; next?: SortValue }> {
+  const [count, { entries, next }]: [number, Page] = await Promise.all([
     readUsersTotal(),
-    readEntries([{ scope: 'all', value: 'USER' }], {
-      order: 'date',
-      descending: false,
-      skip: offset,
-      take: limit,
-    }),
+    request.limit === 0
+      ? { entries: [] }
+      : readPage(allUsers, { ...request, order: 'date', descending: false }),
   ]);
   const ids = entries.map(({ pk }) => pk.slice('USER#'.length));
   const users = await findUsers(ids);
-  return { count, users: ids.flatMap((id) => users.get(id) ?? []) };
+  return { count, users: ids.flatMap((id) => users.get(id) ?? []), next };
 }

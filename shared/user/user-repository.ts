@@ -67,7 +67,7 @@ export function userItem(user: User) {
 /** Changes what is given of a profile; null takes the email address away. Throws ApiError 401 when the account is gone. */
 export async function updateProfile(
   id: string,
-  change: { display_name?: string; email?: string | null },
+  change: Partial<Pick<User, 'display_name' | 'email' | 'signed_out'>>,
 ): Promise<void> {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   if (given.length === 0) return;

@@ -27,6 +27,8 @@ export const User = v.object({
   created: v.string(),
   /** Positive minus negative votes on the user's reviews. */
   karma: v.number(),
+  /** When the user last signed out, which ends all sessions begun before; ms since 1970. */
+  signed_out: v.optional(v.number()),
 });
 export type User = v.InferOutput<typeof User>;
 

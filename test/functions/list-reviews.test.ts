@@ -124,7 +124,7 @@ describe('GET /review', () => {
   test('without parameters gives the newest 50, as GET /review/{review_id} shows them', async () => {
     const answer = await list();
     expect(answer).toMatchObject({ count: 150, limit: 50, offset: 0 });
-    expect(Object.keys(answer)).toEqual(['count', 'limit', 'offset', 'reviews']);
+    expect(Object.keys(answer)).toEqual(['count', 'limit', 'offset', 'reviews', 'next']);
     expect(idsIn(answer)).toEqual(oracle(reviews, {}).ids);
     const { body } = await invoke(getReview, { path: { review_id: answer.reviews[7].id } });
     expect(answer.reviews[7]).toEqual(body.review);

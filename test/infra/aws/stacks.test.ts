@@ -379,7 +379,7 @@ describe('the background', () => {
       expect(Properties).toMatchObject({
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
-        MaximumRetryAttempts: 20,
+        MaximumRetryAttempts: 10_000,
         DestinationConfig: { OnFailure: { Destination: expect.anything() } },
       });
     }

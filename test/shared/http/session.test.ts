@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { SignJWT, UnsecuredJWT } from 'jose';
 import {
   csrfToken,
-  forget,
+  forgetSession,
+  forgetSignIn,
   isCsrfToken,
   readSession,
   readSignIn,
@@ -34,7 +35,7 @@ const signIn = { state: 's', nonce: 'n', code_verifier: 'v', return_to: '/ws/acc
 /** A request with these cookies. */
 function request(...cookies: string[]) {
   const sent = cookies.map((cookie) => cookie.split(';')[0]);
-  return proxyEvent({ headers: { cookie: sent.join('; ') } });
+  return proxyEvent({ headers: { cookie: sent.join('; ') }, query: { state: 's' } });
 }
 
 function contentOf(setCookie: string): string {
@@ -43,14 +44,14 @@ function contentOf(setCookie: string): string {
 
 describe('the cookies', () => {
   test.each([
-    ['session', () => startSession(user_id), 43_200],
-    ['sign-in', () => startSignIn(signIn), 1800],
-  ] as const)('%s: stay with this very host on https', async (name, start, age) => {
+    ['session', () => startSession(user_id), forgetSession, 43_200],
+    ['sign-in-s', () => startSignIn(signIn), () => forgetSignIn(signIn), 1800],
+  ] as const)('%s: stay with this very host on https', async (name, start, forget, age) => {
     const [pair, ...attributes] = (await start()).split('; ');
     expect(pair).toMatch(new RegExp(`^__Host-${name}=[\\w.-]+$`));
     const expected = [`Max-Age=${age}`, 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'];
     expect(attributes.sort()).toEqual(expected.sort());
-    expect(forget(name)).toMatch(new RegExp(`^__Host-${name}=; Max-Age=0; Path=/; .*Secure`));
+    expect(forget()).toMatch(new RegExp(`^__Host-${name}=; Max-Age=0; Path=/; .*Secure`));
   });
 
   test('have no prefix on this machine', async () => {
@@ -64,7 +65,11 @@ describe('the cookies', () => {
 
   test('are read back', async () => {
     const session = await readSession(request(await startSession(user_id), 'a=b'));
-    expect(session).toEqual({ user_id, session_id: expect.stringMatching(/^[\da-f]{32}$/) });
+    expect(session).toEqual({
+      user_id,
+      session_id: expect.stringMatching(/^[\da-f]{32}$/),
+      signed_in: expect.any(Number),
+    });
     expect(await readSignIn(request('a=b', await startSignIn(signIn)))).toEqual(signIn);
   });
 
@@ -128,8 +133,8 @@ describe('the cookies', () => {
 describe('the token in forms', () => {
   test('is that of the session, under the first key', async () => {
     const [one, two] = [
-      { user_id, session_id: '1'.repeat(32) },
-      { user_id, session_id: '2'.repeat(32) },
+      { user_id, session_id: '1'.repeat(32), signed_in: 1 },
+      { user_id, session_id: '2'.repeat(32), signed_in: 1 },
     ];
     const token = await csrfToken(one);
     expect(await csrfToken(one)).toBe(token);

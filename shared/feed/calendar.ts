@@ -1,0 +1,101 @@
+import type { Order } from '../table/definition.ts';
+import { calendarKey, firstRank, type Key, rankStep } from '../table/keys.ts';
+import type { Bounds } from '../table/read-entries.ts';
+
+/**
+ * A calendar counts the entries of a list by where they stand in its order, so that any place is found by counts and without
+ * reading what lies before it. It is a tree: a node is one item with a number for each of its children and each kind of entry
+ * in them, and the numbers of the root add up to the length of the list.
+ *
+ * By date the levels are block (21 days) and slot (4 hours), by popularity they are value, block and slot. A slot is a leaf. Four hours
+ * hold 400 entries, about what a descent may read at its end, when a list gains 876,000 a year; and 128 slots to a block keep a busy
+ * node near 2 KB, two write units, and the root below that for seven years. Months and days would be three levels for the same.
+ * Popular values are few: beyond 64 the children are spans of values, 32 to each doubling, that are leaves themselves.
+ */
+const slot = 4 * 3_600_000;
+const slotsPerBlock = 128;
+const exactBits = 6;
+
+/**
+ * How many thin entries a reader may skip, about 190 bytes each, so that these cost no more than the 12 units that a descent may spend
+ * on its leaf. Up to this length the lists of entities and authors have no calendar. Tests set it low.
+ */
+export const limits = { skipped: 400 };
+
+/** Where an entry stands: epoch ms, and popularity where the list has that order. */
+export interface Place {
+  time: number;
+  popularity: number;
+}
+
+/** Numbers by child and kind. */
+export type Children = Map<number, Record<string, number>>;
+
+/** One count of a node: the item, and the attribute that holds it. */
+export interface Cell {
+  key: Key;
+  attribute: string;
+}
+
+/** The counts that an entry is in, in the calendar of a list. Of the kind the first letter does. */
+export function cellsOf(list: string, order: Order, kind: string, place: Place): Cell[] {
+  const path = pathOf(order, place);
+  return path.map((child, depth) => ({
+    key: calendarKey(list, order, path.slice(0, depth)),
+    attribute: `${child}${kind.charAt(0)}`,
+  }));
+}
+
+/** The children of a node that have entries, in ascending order. */
+export function childrenOf(item: Readonly<Record<string, unknown>> = {}): Children {
+  const children: Children = new Map();
+  for (const [name, count] of Object.entries(item)) {
+    const child = Number(name.slice(0, -1));
+    if (name === 'pk' || name === 'sk' || !(Number(count) > 0)) continue;
+    const kinds = children.get(child) ?? {};
+    kinds[name.slice(-1)] = Number(count);
+    children.set(child, kinds);
+  }
+  return new Map([...children].sort(([a], [b]) => a - b));
+}
+
+/** Whether a node has no children: what it holds is read from the index. */
+export function isLeaf(order: Order, path: readonly number[]): boolean {
+  if (order === 'date') return path.length === 2;
+  return path.length === 3 || (path[0] !== undefined && widthOf(path[0]) > 1);
+}
+
+/** The sort values of the entries in a node. */
+export function boundsOf(order: Order, path: readonly number[]): Bounds {
+  if (order === 'date') {
+    const [from, to] = timesOf(path);
+    // A sort value is a time and an id, so that none is equal to the time alone.
+    return { low: new Date(from).toISOString(), high: new Date(to).toISOString() };
+  }
+  const [value = 0, ...when] = path;
+  if (when.length === 0) {
+    const low = BigInt(value) * rankStep;
+    return { low, high: low + BigInt(widthOf(value)) * rankStep - 1n };
+  }
+  const [from, to] = timesOf(when);
+  return { low: firstRank(value, from), high: firstRank(value, to) - 1n };
+}
+
+function pathOf(order: Order, { time, popularity }: Place): number[] {
+  const slots = Math.floor(time / slot);
+  const when = [Math.floor(slots / slotsPerBlock), slots % slotsPerBlock];
+  if (order === 'date') return when;
+  const width = widthOf(popularity);
+  return width === 1 ? [popularity, ...when] : [Math.floor(popularity / width) * width];
+}
+
+/** How many values share a child with this one. Below zero it is the mirror of above, so that spans do not overlap. */
+function widthOf(popularity: number): number {
+  const bits = 32 - Math.clz32(popularity < 0 ? ~popularity : popularity);
+  return 2 ** Math.max(0, bits - exactBits);
+}
+
+function timesOf([block = 0, at]: readonly number[]): [number, number] {
+  const first = block * slotsPerBlock + (at ?? 0);
+  return [first * slot, (first + (at === undefined ? slotsPerBlock : 1)) * slot];
+}

@@ -1,0 +1,154 @@
+import { boundsOf, childrenOf, isLeaf } from '../feed/calendar.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { calendarKey, type Key } from '../table/keys.ts';
+import type { Bounds, Partition, Sorting, SortValue } from '../table/read-entries.ts';
+
+/** The calendar of a list, and where the entries lie that it counts. */
+export interface Calendar {
+  list: string;
+  partition: Partition;
+  /** First letters of the kinds that are asked for; none for a calendar that only tells where other entries lie. */
+  kinds: string;
+}
+
+/** A stretch of the order in which nearly nothing but what is asked for lies. */
+export interface Stretch extends Bounds {
+  /** Those that have some of it. */
+  partitions: Set<Partition>;
+}
+
+/** Where a page lies: `skip` entries that match stand before it in the first stretch. */
+export interface Location {
+  stretches: Stretch[];
+  skip: number;
+  /** The last place that the stretches reach to; undefined when that is the end of the list. */
+  end: SortValue | undefined;
+}
+
+/** How many entries of one calendar in one node match. */
+interface Part {
+  calendar: Calendar;
+  matching: number;
+}
+
+/** A node of all calendars at once. */
+interface Span {
+  path: readonly number[];
+  parts: readonly Part[];
+  matching: number;
+}
+
+/**
+ * Finds the page of `take` entries after `skip` of them, or after a place, by the counts of calendars: one BatchGetItem a level, and
+ * no entry is read. In an order where few entries match, the stretches leave out what lies between.
+ */
+export async function locate(
+  calendars: readonly Calendar[],
+  sorting: Sorting,
+  { after, skip, take }: { after?: SortValue; skip: number; take: number },
+): Promise<Location> {
+  const parts = calendars.map((calendar) => ({ calendar, matching: 1 }));
+  let window: Window = { spans: [{ path: [], parts, matching: 1 }], skip, isEnd: true };
+  const isOpen = ({ path, matching }: Span) => matching > 0 && !isLeaf(sorting.order, path);
+  while (window.spans.some(isOpen)) {
+    const nodes = await readNodes(
+      window.spans
+        .filter(isOpen)
+        .flatMap(({ path, parts }) => parts.map(({ calendar }) => keyOf(calendar, path))),
+    );
+    const spans = window.spans.flatMap((span) => (isOpen(span) ? split(span, nodes) : [span]));
+    const next = narrow(spans, { after, skip: window.skip, take });
+    window = { ...next, isEnd: window.isEnd && next.isEnd };
+  }
+  const last = window.spans.at(-1);
+  const bounds = last && boundsOf(sorting.order, last.path);
+  const end = window.isEnd ? undefined : bounds && (sorting.descending ? bounds.low : bounds.high);
+  return { stretches: stretchesOf(window.spans), skip: window.skip, end };
+
+  function keyOf({ list }: Calendar, path: readonly number[]): Key {
+    return calendarKey(list, sorting.order, path);
+  }
+
+  function split({ path, parts }: Span, nodes: ReadonlyMap<string, Item>): Span[] {
+    const spans = new Map<number, Span & { parts: Part[] }>();
+    for (const { calendar } of parts) {
+      for (const [child, counts] of childrenOf(nodes.get(keyString(keyOf(calendar, path))))) {
+        const span = spans.get(child) ?? { path: [...path, child], parts: [], matching: 0 };
+        spans.set(child, span);
+        let matching = 0;
+        for (const kind of calendar.kinds) matching += counts[kind] ?? 0;
+        span.parts.push({ calendar, matching });
+        span.matching += matching;
+      }
+    }
+    const sign = sorting.descending ? -1 : 1;
+    return [...spans].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
+  }
+
+  /** Those of the spans that hold the page, from the first to the last, with what does not match in between. */
+  function narrow(
+    spans: readonly Span[],
+    { after, skip, take }: { after?: SortValue; skip: number; take: number },
+  ): Window {
+    const kept: Span[] = [];
+    let before = skip;
+    let sure = 0;
+    for (const [i, span] of spans.entries()) {
+      const reach = after === undefined ? 'beyond' : reachOf(span, after);
+      if (reach === 'before') continue;
+      if (kept.length === 0 && before >= span.matching) {
+        before -= span.matching;
+        continue;
+      }
+      kept.push(span);
+      if (reach === 'beyond') sure += span.matching;
+      if (sure - before >= take) {
+        const isEnd = !spans.slice(i + 1).some(({ matching }) => matching > 0);
+        return { spans: kept, skip: before, isEnd };
+      }
+    }
+    return { spans: kept, skip: before, isEnd: true };
+  }
+
+  function reachOf({ path }: Span, after: SortValue): 'before' | 'around' | 'beyond' {
+    const { low, high } = boundsOf(sorting.order, path);
+    if (sorting.descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
+    return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
+  }
+
+  function stretchesOf(spans: readonly Span[]): Stretch[] {
+    const stretches: Stretch[] = [];
+    let isGap = true;
+    for (const { path, parts, matching } of spans) {
+      const { low, high } = boundsOf(sorting.order, path);
+      const found = parts
+        .filter((part) => part.matching > 0)
+        .map(({ calendar }) => calendar.partition);
+      const last = stretches.at(-1);
+      if (matching > 0 && last && !isGap) {
+        if (sorting.descending) last.low = low;
+        else last.high = high;
+        for (const partition of found) last.partitions.add(partition);
+      } else if (matching > 0) {
+        stretches.push({ low, high, partitions: new Set(found) });
+      }
+      isGap = matching === 0;
+    }
+    return stretches;
+  }
+}
+
+interface Window {
+  spans: readonly Span[];
+  skip: number;
+  /** Whether nothing that matches lies behind. */
+  isEnd: boolean;
+}
+
+async function readNodes(keys: readonly Key[]): Promise<Map<string, Item>> {
+  const batches = Array.from({ length: Math.ceil(keys.length / 100) }, (_, i) =>
+    batchGet(keys.slice(i * 100, (i + 1) * 100)),
+  );
+  const items = await Promise.all(batches);
+  return new Map(items.flatMap((found) => [...found]));
+}

@@ -1,0 +1,216 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { limits } from '../../shared/feed/calendar.ts';
+import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { countChanges, matches } from '../../shared/review/counts.ts';
+import { facetOf, kindOf, newReview, type Review } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { entityKey, userKey } from '../../shared/table/keys.ts';
+import { userItem } from '../../shared/user/user-repository.ts';
+import { randomNumbers, readItem, text } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const usualLimit = limits.skipped;
+const random = randomNumbers(7);
+const number = (below: number) => Math.floor(random() * below);
+const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
+
+const authors = Array.from({ length: 12 }, randomUUID);
+const entities = Array.from({ length: 60 }, randomUUID);
+const types = ['work', 'event', 'bk_author', 'label'] as const;
+const reviews: Review[] = [];
+
+/** Bursts and pauses, a few very popular and very unpopular, one busy author and one hot entity. */
+function makeReviews(): void {
+  const start = Date.UTC(2025, 0, 1);
+  for (const [a, user_id] of authors.entries()) {
+    for (const [e, entity_id] of entities.entries()) {
+      if (a > 0 && e > 0 && random() < 0.7) continue;
+      const burst = start + number(5) * 40 * 86_400_000;
+      const published_on = new Date(burst + Math.floor(random() ** 4 * 30 * 86_400_000));
+      const has = pick(['text', 'rating', 'both', 'both']);
+      const popularity = pick([0, 0, 0, 0, 1, 1, -1, 2, 7, -70, -64, 64, 65, 300 + number(40)]);
+      const iso = published_on.toISOString();
+      reviews.push({
+        ...newReview(user_id, {
+          entity_id,
+          entity_type: types[e % 4] as (typeof types)[number],
+          text: has === 'rating' ? null : text,
+          rating: has === 'text' ? null : 3,
+          language: pick(['en', 'en', 'en', 'de', 'ja']),
+          license_choice: 'CC0 1.0',
+          is_draft: false,
+        }),
+        created: iso,
+        last_updated: iso,
+        published_on: iso,
+        popularity: has === 'rating' ? 0 : popularity,
+      });
+    }
+  }
+}
+
+beforeAll(async () => {
+  limits.skipped = 15;
+  makeReviews();
+  const counts = new Map<string, Record<string, number>>();
+  const addTo = (pk: string, changes: Record<string, number>) => {
+    const known = counts.get(pk) ?? {};
+    counts.set(pk, known);
+    for (const [name, by] of Object.entries(changes)) known[name] = (known[name] ?? 0) + by;
+  };
+  for (const review of reviews) {
+    const { author, entity } = countChanges(undefined, review);
+    addTo(review.user_id, author);
+    addTo(review.entity_id, entity);
+  }
+  const users = authors.map((id) => ({
+    id,
+    display_name: 'Ann',
+    email: null,
+    musicdb_username: null,
+    created: '2024-01-01T00:00:00.000Z',
+    karma: 0,
+  }));
+  await batchWrite([
+    ...reviews.map((review) => ({ put: reviewItem(review) })),
+    ...users.map((user) => ({ put: { ...userItem(user), ...counts.get(user.id) } })),
+    ...entities.map((id) => ({ put: { ...entityKey(id), ...counts.get(id) } })),
+  ]);
+  await rebuildTotals();
+});
+afterAll(() => {
+  limits.skipped = usualLimit;
+});
+
+type Query = Record<string, string>;
+
+/** The whole list, by the definition of it. */
+function expectedIds({ sort, sort_order, entity_id, user_id, ...filter }: Query): string[] {
+  const before = (a: Review, b: Review) => {
+    const byPopularity = sort === 'popularity' ? a.popularity - b.popularity : 0;
+    const [x, y] = [`${a.published_on}#${a.id}`, `${b.published_on}#${b.id}`];
+    return byPopularity || (x < y ? -1 : 1);
+  };
+  const sorted = reviews
+    .filter(
+      (review) =>
+        matches(filter, facetOf(review), kindOf(review)) &&
+        (entity_id ?? review.entity_id) === review.entity_id &&
+        (user_id ?? review.user_id) === review.user_id,
+    )
+    .toSorted(before);
+  return (sort_order === 'asc' ? sorted : sorted.toReversed()).map(({ id }) => id);
+}
+
+async function list(query: Query) {
+  const { status, body, headers } = await invoke(listReviews, { query });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
+  return { count: body.count, ids, next: body.next as string | undefined, headers };
+}
+
+async function walk(query: Query): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Awaited<ReturnType<typeof list>> = await list({
+      ...query,
+      ...(cursor && { cursor }),
+    });
+    ids.push(...page.ids);
+    cursor = page.next;
+  } while (cursor);
+  return ids;
+}
+
+const sortings = ['published_on', 'popularity'].flatMap((sort) =>
+  ['asc', 'desc'].map((sort_order) => ({ sort, sort_order })),
+);
+const filters = [undefined, 'work', 'musicdb', 'bookdb'].flatMap((entity_type) =>
+  [undefined, 'en', 'ja'].flatMap((language) =>
+    [undefined, 'review', 'rating'].map(
+      (review_type) =>
+        Object.fromEntries(
+          Object.entries({ entity_type, language, review_type }).filter(([, value]) => value),
+        ) as Query,
+    ),
+  ),
+);
+const everywhere: Query[] = [
+  {},
+  { language: 'en' },
+  { entity_type: 'work', review_type: 'review' },
+];
+const owners: Query[] = [
+  {},
+  { user_id: authors[0] as string },
+  { entity_id: entities[0] as string },
+];
+
+describe('GET /review/ at any offset', () => {
+  test('the lists of a busy author have a calendar, those of quiet entities have none', async () => {
+    expect(await readItem(userKey(authors[0] as string))).toMatchObject({ calendar: 'ready' });
+    const quiet = await readItem(entityKey(entities[0] as string));
+    expect(quiet?.rating_count).toBeGreaterThan(0);
+    expect(quiet).not.toHaveProperty('calendar');
+  });
+
+  test.each(sortings)(
+    'gives every page that brute force gives, $sort $sort_order',
+    async (sorting) => {
+      for (const owner of owners) {
+        for (const filter of filters) {
+          const query = { ...sorting, ...filter, ...owner };
+          const expected = expectedIds(query);
+          for (const offset of [0, 3, 16 + number(60), expected.length - 4]) {
+            if (offset < 0) continue;
+            const limit = 1 + number(9);
+            const { count, ids } = await list({ ...query, offset: `${offset}`, limit: `${limit}` });
+            expect({ query, offset, count, ids }).toEqual({
+              query,
+              offset,
+              count: expected.length,
+              ids: expected.slice(offset, offset + limit),
+            });
+          }
+        }
+      }
+    },
+  );
+
+  test.each(sortings)(
+    'gives the same at each and every offset, $sort $sort_order',
+    async (sorting) => {
+      for (const filter of everywhere) {
+        const query = { ...sorting, ...filter };
+        const expected = expectedIds(query);
+        for (let offset = 0; offset <= expected.length; offset += 1) {
+          const { ids } = await list({ ...query, offset: `${offset}`, limit: '2' });
+          expect({ query, offset, ids }).toEqual({
+            query,
+            offset,
+            ids: expected.slice(offset, offset + 2),
+          });
+        }
+      }
+    },
+  );
+
+  test.each(sortings)(
+    'is walked by cursor without gap or duplicate, $sort $sort_order',
+    async (sorting) => {
+      for (const owner of owners.slice(0, 2)) {
+        for (const filter of filters) {
+          const query = { ...sorting, ...filter, ...owner };
+          expect({ query, ids: await walk({ ...query, limit: '17' }) }).toEqual({
+            query,
+            ids: expectedIds(query),
+          });
+        }
+      }
+    },
+  );
+});

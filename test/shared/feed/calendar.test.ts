@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as listReviews } from '../../../functions/list-reviews.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { boundsOf, cellsOf, isLeaf, limits } from '../../../shared/feed/calendar.ts';
+import { rebuildTotals } from '../../../shared/feed/rebuild.ts';
+import { setHidden } from '../../../shared/review/review-repository.ts';
+import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  recount,
+  type TestUser,
+  vote,
+} from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+
+const usualLimit = limits.skipped;
+const random = randomNumbers(5);
+const number = (below: number) => Math.floor(random() * below);
+const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
+const types = ['work', 'event', 'bk_author'] as const;
+
+beforeAll(() => {
+  limits.skipped = 6;
+});
+afterAll(() => {
+  limits.skipped = usualLimit;
+});
+
+describe('the path of an entry', () => {
+  const popularities = [0, 1, -1, 63, 64, 65, -64, -65, -66, -130, 127, 128, 129, 131, 5000, -5000];
+
+  test.each(popularities)('popularity %s leads to a leaf that holds its rank', (popularity) => {
+    const time = Date.UTC(2025, 6, 7, 13, 14, 15);
+    const rank = popularityRank(popularity, new Date(time).toISOString(), randomUUID());
+    expect(popularityOf(rank)).toBe(popularity);
+    const cells = cellsOf('all', 'popularity', 'text', { time, popularity });
+    const path = cells.map(({ attribute }) => Number(attribute.slice(0, -1)));
+    expect(isLeaf('popularity', path)).toBe(true);
+    for (let depth = 1; depth <= path.length; depth++) {
+      const { low, high } = boundsOf('popularity', path.slice(0, depth));
+      expect(rank >= (low as bigint) && rank <= (high as bigint)).toBe(true);
+    }
+  });
+
+  test('leaves of the popularity order follow each other without gap or overlap', () => {
+    const time = Date.UTC(2025, 6, 7);
+    let last: bigint | undefined;
+    for (let popularity = -300; popularity <= 300; popularity++) {
+      const [cell] = cellsOf('all', 'popularity', 'text', { time, popularity });
+      const { low, high } = boundsOf('popularity', [Number(cell?.attribute.slice(0, -1))]);
+      if (last !== undefined && last !== high) expect(low).toBe(last + 1n);
+      last = high as bigint;
+    }
+  });
+});
+
+describe('after random writes', () => {
+  test('totals and calendars equal a recount, and a rebuild', async () => {
+    const users = await makeUsers(8);
+    const ids = new Map<string, TestUser>();
+    const hot = randomUUID();
+    for (const user of users) await makeReview(user, { entity_id: hot, entity_type: 'work' });
+    await applyStream();
+    for (let step = 0; step < 260; step += 1) {
+      const author = users[step % 8] as TestUser;
+      const [id, owner] = pick([...ids, ['', author] as const]);
+      const path = { review_id: id };
+      const action = random();
+      if (id === '' || action < 0.35) {
+        const language = pick(['en', 'de']);
+        const entity_type = pick(types);
+        const content = { entity_type, language, is_draft: random() < 0.1 };
+        ids.set(await makeReview(author, content), author);
+      } else if (action < 0.5) {
+        await invoke(updateReview, { caller: owner.caller, path, body: { rating: 1 + number(5) } });
+      } else if (action < 0.6) {
+        await invoke(updateReview, { caller: owner.caller, path, body: { rating: null } });
+      } else if (action < 0.68) {
+        await setHidden(id, random() < 0.6);
+      } else if (action < 0.74) {
+        await invoke(deleteReview, { caller: owner.caller, path });
+        ids.delete(id);
+      } else {
+        const voter = users.find((user) => user !== owner) as TestUser;
+        await vote(voter, id, random() < 0.7).catch(() => {});
+      }
+      if (step % 20 === 0) await applyStream();
+    }
+    await applyStream();
+    expect(await readItem(entityKey(hot))).toMatchObject({ calendar: 'ready' });
+    const query = { entity_id: hot, limit: '2', offset: '7' };
+    const { body } = await invoke(listReviews, { query });
+    expect(body).toMatchObject({ count: 8, offset: 7, reviews: [{ entity_id: hot }] });
+    const { stored, counted } = await recount();
+    const isFeed = ([key]: [string, unknown]) => key.includes('FEED');
+    const incremental = Object.fromEntries(Object.entries(stored).filter(isFeed));
+    expect(incremental).toEqual(Object.fromEntries(Object.entries(counted).filter(isFeed)));
+
+    expect((await rebuildTotals()).corrected).toBe(0);
+    const rebuilt = Object.entries((await recount()).stored).filter(isFeed);
+    const isLeft = ([, numbers]: [string, object]) => Object.keys(numbers).length > 0;
+    expect(Object.fromEntries(rebuilt.filter(isLeft))).toEqual(
+      Object.fromEntries(Object.entries(incremental).filter(isLeft)),
+    );
+  });
+});
