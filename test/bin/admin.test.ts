@@ -165,7 +165,9 @@ describe('npm run admin', () => {
       const seededHere = (await scanTable()).filter(
         ({ pk, sk }) => !pk.startsWith('FEED') && !known.has(`${pk} ${sk}`),
       );
-      const seededThere = (await scanTable(database.endpoint)).filter(({ pk }) => !pk.startsWith('FEED'));
+      const seededThere = (await scanTable(database.endpoint)).filter(
+        ({ pk }) => !pk.startsWith('FEED'),
+      );
       const byKey = (items: { pk: string; sk: string }[]) =>
         Object.fromEntries(items.map((item) => [`${item.pk} ${item.sk}`, item]));
       expect(byKey(seededHere)).toEqual(byKey(seededThere));
