@@ -181,7 +181,7 @@ describe.each([
     expect(await connected.textContent()).toContain('Vote on reviews');
     expect(await connected.textContent()).not.toContain('Change your profile');
     await expectItFits();
-    await click('Revoke access');
+    await click('Revoke access of Shelf <b>');
     expect(await page.getByText('No application can act for you.').isVisible()).toBe(true);
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
     const { refresh_token = '' } = tokens;
