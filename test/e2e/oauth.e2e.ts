@@ -246,6 +246,7 @@ describe.each([
     const registered = await register('Own');
     await authorize(registered.client_id, '', '');
     await click('Allow');
+    expect(await heading()).toBe('Welcome back');
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
 
