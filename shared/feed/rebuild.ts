@@ -1,8 +1,11 @@
-import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { randomUUID } from 'node:crypto';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { serviceUnavailable } from '../errors.ts';
 import { insertCursorKey } from '../list/cursor-key.ts';
 import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { appliedKey, entityKey, type Key, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import { transact } from '../table/transact.ts';
 import { limits } from './calendar.ts';
 import {
   type Amounts,
@@ -31,15 +34,18 @@ interface Contents {
 
 /**
  * Computes totals and calendars anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
- * waits; what is written during the rebuild is in the stream and follows. Gives what was counted.
+ * waits; what is written during the rebuild is in the stream and follows. Gives what was counted. Throws ApiError 503 while another
+ * rebuild is at work.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
   await insertCursorKey();
-  await lock();
+  const id = randomUUID();
+  const keepLock = () => lock(id);
+  await keepLock();
   try {
-    const { actual, applied, withCalendar, nodes } = await readAll(onProgress);
+    const { actual, applied, withCalendar, nodes } = await readAll(onProgress, keepLock);
     for (const owner of longLists(actual.values())) withCalendar.add(owner);
     const amounts: Amounts = new Map();
     const corrections: Contribution[] = [];
@@ -54,27 +60,59 @@ export async function rebuildTotals(
     );
     await writeAll(
       [...corrections, ...orphans.map(removed)].map((put) => ({ put: appliedItem(put) })),
+      keepLock,
     );
     await writeAll(
       nodes.filter((key) => !amounts.has(keyString(key))).map((key) => ({ delete: key })),
+      keepLock,
     );
-    await writeAll([...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
+    await writeAll(
+      [...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
+      keepLock,
+    );
     for (const owner of withCalendar) await markCalendar(ownerKey(owner), 'ready');
     const contributions = [...actual.values()];
     const users = contributions.filter(({ counted }) => counted === 'USER').length;
     const listed = contributions.filter(({ counted }) => counted !== null).length;
     return { reviews: listed - users, users, corrected: corrections.length + orphans.length };
   } finally {
-    await table.send(new DeleteCommand({ TableName, Key: rebuildKey }));
+    await unlock(id);
   }
 }
 
-async function lock(): Promise<void> {
-  const until = Math.floor(Date.now() / 1000) + lockSeconds;
-  await table.send(new PutCommand({ TableName, Item: { ...rebuildKey, until } }));
+/** Takes the lock, or keeps it. Throws ApiError 503 when somebody else has it. */
+async function lock(id: string): Promise<void> {
+  const now = Math.floor(Date.now() / 1000);
+  await transact([
+    {
+      Put: {
+        Item: { ...rebuildKey, id, until: now + lockSeconds },
+        ConditionExpression: 'attribute_not_exists(pk) OR id = :id OR #until < :now',
+        ExpressionAttributeNames: { '#until': 'until' },
+        ExpressionAttributeValues: { ':id': id, ':now': now },
+      },
+      otherwise: serviceUnavailable('Another rebuild is at work'),
+    },
+  ]);
 }
 
-async function readAll(onProgress: (items: number) => void): Promise<Contents> {
+async function unlock(id: string): Promise<void> {
+  await transact([
+    {
+      Delete: {
+        Key: rebuildKey,
+        ConditionExpression: 'id = :id',
+        ExpressionAttributeValues: { ':id': id },
+      },
+      otherwise: serviceUnavailable('Another rebuild has taken over'),
+    },
+  ]);
+}
+
+async function readAll(
+  onProgress: (items: number) => void,
+  keepLock: () => Promise<void>,
+): Promise<Contents> {
   const contents: Contents = {
     actual: new Map(),
     applied: new Map(),
@@ -118,7 +156,7 @@ async function readAll(onProgress: (items: number) => void): Promise<Contents> {
       else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
     onProgress(actual.size);
-    await lock();
+    await keepLock();
     ExclusiveStartKey = page.LastEvaluatedKey;
   } while (ExclusiveStartKey);
   return contents;
@@ -143,9 +181,12 @@ function isSame(a: Contribution, b: Contribution): boolean {
   );
 }
 
-async function writeAll(writes: Parameters<typeof batchWrite>[0]): Promise<void> {
+async function writeAll(
+  writes: Parameters<typeof batchWrite>[0],
+  keepLock: () => Promise<void>,
+): Promise<void> {
   for (let start = 0; start < writes.length; start += 1000) {
     await batchWrite(writes.slice(start, start + 1000));
-    await lock();
+    await keepLock();
   }
 }

@@ -223,6 +223,16 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
+  test('leaves another rebuild alone, unless that has given no sign of life for a minute', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    await setAttributes(rebuildKey, { id: 'another', until: now + 60 });
+    await expect(rebuildTotals()).rejects.toMatchObject({ status: 503 });
+    expect(await readItem(rebuildKey)).toMatchObject({ id: 'another' });
+    await setAttributes(rebuildKey, { id: 'another', until: now - 1 });
+    await rebuildTotals();
+    expect(await readItem(rebuildKey)).toBeUndefined();
+  });
+
   test('lets go of its lock when it fails', async () => {
     const fail = () => {
       throw new Error('interrupted');
