@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { invalidRequest } from '../errors.ts';
+import { headerOf } from './request.ts';
 
 /**
  * The fields of a form-encoded body. Throws ApiError 400 when it is not of that type, or has a field twice (RFC 6749 section 3.2).
@@ -18,10 +19,4 @@ export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
     form.set(name, value);
   }
   return Object.fromEntries(form);
-}
-
-/** A request header, whatever case the client wrote its name in; API Gateway passes it on so. */
-export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
-  const sent = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name);
-  return sent === undefined ? undefined : headers[sent];
 }

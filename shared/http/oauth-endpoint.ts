@@ -4,7 +4,8 @@ import { invalidRequest } from '../errors.ts';
 import type { Application } from '../oauth/application.ts';
 import { authenticateClient } from '../oauth/client-authentication.ts';
 import { errorResponse } from './error-response.ts';
-import { headerOf, readForm } from './form.ts';
+import { readForm } from './form.ts';
+import { headerOf } from './request.ts';
 import { json } from './response.ts';
 import { requireHttps } from './secure-transport.ts';
 

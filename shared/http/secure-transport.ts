@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
 import { invalidRequest } from '../errors.ts';
 import { isLoopback } from '../values.ts';
-import { headerOf } from './form.ts';
+import { headerOf } from './request.ts';
 
 /** Refuses plain HTTP (spec section 5), but for an issuer on this very machine. Throws ApiError 400. */
 export function requireHttps(event: APIGatewayProxyEvent): void {

@@ -5,7 +5,7 @@ import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { keysOf } from '../secrets.ts';
-import { headerOf } from './form.ts';
+import { headerOf } from './request.ts';
 
 /** A person who has signed in, when (ms since 1970); `session_id` is new at each sign-in. */
 export const Session = v.object({
