@@ -17,7 +17,8 @@ export interface Bundle {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const options = {
+/** How a file becomes the code of a Lambda. */
+export const bundleOptions = {
   bundle: true,
   minify: true,
   format: 'esm',
@@ -28,6 +29,8 @@ const options = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
+  // Lambda's credentials are in the environment: the SDK's search for others is 130 KB and 10 ms of every cold start.
+  alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
   // Some packages are CommonJS and ask for Node's own modules at run time.
   banner: {
     js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
@@ -38,7 +41,7 @@ const options = {
 export function bundleFunctions(outdir: string): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
   const { metafile } = buildSync({
-    ...options,
+    ...bundleOptions,
     absWorkingDir: root,
     entryPoints: Object.fromEntries(
       operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),

@@ -28,9 +28,6 @@ export interface Place {
   popularity: number;
 }
 
-/** Numbers by child and kind. */
-export type Children = Map<number, Record<string, number>>;
-
 /** One count of a node: the item, and the attribute that holds it. */
 export interface Cell {
   key: Key;
@@ -46,17 +43,17 @@ export function cellsOf(list: string, order: Order, kind: string, place: Place):
   }));
 }
 
-/** The children of a node that have entries, in ascending order. */
-export function childrenOf(item: Readonly<Record<string, unknown>> = {}): Children {
-  const children: Children = new Map();
-  for (const [name, count] of Object.entries(item)) {
-    const child = Number(name.slice(0, -1));
-    if (name === 'pk' || name === 'sk' || !(Number(count) > 0)) continue;
-    const kinds = children.get(child) ?? {};
-    kinds[name.slice(-1)] = Number(count);
-    children.set(child, kinds);
+/** The counts of a node: calls `visit` with child, first letter of the kind and number for each that is not zero, in no order. */
+export function forEachCount(
+  item: Readonly<Record<string, unknown>> | undefined,
+  visit: (child: number, kind: string, count: number) => void,
+): void {
+  for (const name in item) {
+    const count = Number(item[name]);
+    if (name !== 'pk' && name !== 'sk' && count > 0) {
+      visit(Number(name.slice(0, -1)), name.slice(-1), count);
+    }
   }
-  return new Map([...children].sort(([a], [b]) => a - b));
 }
 
 /** Whether a node has no children: what it holds is read from the index. */

@@ -1,11 +1,11 @@
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { facetCounts } from '../review/counts.ts';
+import { countMatching, facetCounts } from '../review/counts.ts';
 import { batchGet, type Item } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import type { Scope } from '../table/definition.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
 import { StaleRead, transact } from '../table/transact.ts';
-import { childrenOf, limits } from './calendar.ts';
+import { forEachCount, limits } from './calendar.ts';
 import { applyContributions, contribution } from './feed.ts';
 
 /**
@@ -60,16 +60,19 @@ async function open(owner: Item): Promise<void> {
     await applyContributions([...items.values()].map(contribution));
   }
   // The index follows the table by a moment and may not have had them all: then the next contribution tries again.
-  const [counted = {}, root = {}] = await Promise.all([
+  const [counted = {}, root] = await Promise.all([
     read(owner),
     read(calendarKey(owner.pk, 'date', [])),
   ]);
-  const applied = [...childrenOf(root).values()].flatMap((kinds) => Object.values(kinds));
-  if (sum(applied) === listLength(counted)) await markCalendar(owner, 'ready');
+  let applied = 0;
+  forEachCount(root, (_, __, count) => {
+    applied += count;
+  });
+  if (applied === listLength(counted)) await markCalendar(owner, 'ready');
 }
 
 function listLength(owner: Readonly<Record<string, unknown>>): number {
-  return sum([...facetCounts(owner).values()]);
+  return countMatching(facetCounts(owner), {});
 }
 
 async function read({ pk, sk }: Key): Promise<Record<string, unknown> | undefined> {
@@ -77,8 +80,4 @@ async function read({ pk, sk }: Key): Promise<Record<string, unknown> | undefine
     new GetCommand({ TableName, Key: { pk, sk }, ConsistentRead: true }),
   );
   return Item;
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

@@ -1,9 +1,8 @@
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { type FacetCounts, type FacetFilter, kinds } from '../review/counts.ts';
-import { typesOf } from '../review/entity-type.ts';
 import { TableName, table } from '../table/client.ts';
 import { between, calendarKey, totalKey } from '../table/keys.ts';
-import { childrenOf } from './calendar.ts';
+import { forEachCount } from './calendar.ts';
 
 /**
  * Counts of all public reviews that a filter may need. Without a type or language in the filter they are under one facet that
@@ -14,8 +13,7 @@ export async function readTotals({ entity_type, language }: FacetFilter): Promis
     const lengths = await readLengths('all');
     return new Map(kinds.map((kind) => [`|${kind}`, lengths[kind.charAt(0)] ?? 0]));
   }
-  const types = entity_type === undefined ? [] : typesOf(entity_type);
-  return readFacetTotals(types.length === 1 ? types[0] : '');
+  return readFacetTotals();
 }
 
 /** How many accounts there are. */
@@ -29,32 +27,27 @@ async function readLengths(list: string): Promise<Record<string, number>> {
   const Key = calendarKey(list, 'date', []);
   const { Item } = await table.send(new GetCommand({ TableName, Key }));
   const lengths: Record<string, number> = {};
-  for (const counts of childrenOf(Item).values()) {
-    for (const [kind, count] of Object.entries(counts)) {
-      lengths[kind] = (lengths[kind] ?? 0) + count;
-    }
-  }
+  forEachCount(Item, (_, kind, count) => {
+    lengths[kind] = (lengths[kind] ?? 0) + count;
+  });
   return lengths;
 }
 
 /** One item holds the totals of a type, so that those of all types are a page of one Query. */
-async function readFacetTotals(type: string | undefined): Promise<FacetCounts> {
-  const { pk, sk } = totalKey(type);
+async function readFacetTotals(): Promise<FacetCounts> {
+  const { pk, sk } = totalKey();
   const counts = new Map<string, number>();
   const pages = paginateQuery(
     { client: table, pageSize: 100 },
     {
       TableName,
       KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: {
-        ':pk': pk,
-        ...(type ? { ':from': sk, ':to': sk } : between(sk)),
-      },
+      ExpressionAttributeValues: { ':pk': pk, ...between(sk) },
     },
   );
   for await (const { Items = [] } of pages) {
     for (const { pk: _, sk: of, ...numbers } of Items) {
-      const prefix = String(of).slice(totalKey().sk.length);
+      const prefix = String(of).slice(sk.length);
       for (const [name, count] of Object.entries(numbers)) {
         counts.set(`${prefix}|${name}`, Number(count));
       }

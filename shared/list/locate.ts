@@ -1,4 +1,4 @@
-import { boundsOf, childrenOf, isLeaf } from '../feed/calendar.ts';
+import { boundsOf, forEachCount, isLeaf, limits } from '../feed/calendar.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
 import type { Bounds, Partition, Sorting, SortValue } from '../table/read-entries.ts';
@@ -36,6 +36,8 @@ interface Span {
   path: readonly number[];
   parts: readonly Part[];
   matching: number;
+  /** With those that do not match. */
+  all: number;
 }
 
 /**
@@ -48,8 +50,14 @@ export async function locate(
   { after, skip, take }: { after?: SortValue; skip: number; take: number },
 ): Promise<Location> {
   const parts = calendars.map((calendar) => ({ calendar, matching: 1 }));
-  let window: Window = { spans: [{ path: [], parts, matching: 1 }], skip, isEnd: true };
-  const isOpen = ({ path, matching }: Span) => matching > 0 && !isLeaf(sorting.order, path);
+  let window: Window = {
+    spans: [{ path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY }],
+    skip,
+    isEnd: true,
+  };
+  // A node of each calendar costs half a unit, and so do twenty entries: few are rather read than divided.
+  const isOpen = ({ path, parts, matching, all }: Span) =>
+    matching > 0 && all > (limits.skipped / 20) * parts.length && !isLeaf(sorting.order, path);
   while (window.spans.some(isOpen)) {
     const nodes = await readNodes(
       window.spans
@@ -72,14 +80,23 @@ export async function locate(
   function split({ path, parts }: Span, nodes: ReadonlyMap<string, Item>): Span[] {
     const spans = new Map<number, Span & { parts: Part[] }>();
     for (const { calendar } of parts) {
-      for (const [child, counts] of childrenOf(nodes.get(keyString(keyOf(calendar, path))))) {
-        const span = spans.get(child) ?? { path: [...path, child], parts: [], matching: 0 };
-        spans.set(child, span);
-        let matching = 0;
-        for (const kind of calendar.kinds) matching += counts[kind] ?? 0;
-        span.parts.push({ calendar, matching });
-        span.matching += matching;
-      }
+      forEachCount(nodes.get(keyString(keyOf(calendar, path))), (child, kind, count) => {
+        let span = spans.get(child);
+        if (!span) {
+          span = { path: [...path, child], parts: [], matching: 0, all: 0 };
+          spans.set(child, span);
+        }
+        let part = span.parts.at(-1);
+        if (part?.calendar !== calendar) {
+          part = { calendar, matching: 0 };
+          span.parts.push(part);
+        }
+        span.all += count;
+        if (calendar.kinds.includes(kind)) {
+          part.matching += count;
+          span.matching += count;
+        }
+      });
     }
     const sign = sorting.descending ? -1 : 1;
     return [...spans].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);

@@ -22,7 +22,7 @@ import {
   matches,
 } from './counts.ts';
 import { typesOf } from './entity-type.ts';
-import { facetOf, isPublic, type Kind, kindOf, parseFacet } from './review.ts';
+import { facetOf, isPublic, type Kind, kindOf } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** What the review list is asked for (spec, endpoint 2). */
@@ -99,10 +99,11 @@ async function listReviewOf(
   };
 }
 
-/** The partition that holds the whole list, unless the list is spread over those of its types and languages. */
+/** The partition that holds the list and little else, where that is known without counts. */
 function onlyPartition(query: ReviewQuery): Partition | undefined {
   const { entity_type, language } = query;
-  if (ownerKey(query) || !isByFacet(query)) return widestPartition(query);
+  if (!isByFacet(query)) return widestPartition(query);
+  if (ownerKey(query)) return undefined;
   const types = entity_type === undefined ? [] : typesOf(entity_type);
   if (types.length !== 1 || language === undefined) return undefined;
   return { scope: 'facet', value: `${types[0]}|${language}` };
@@ -115,13 +116,11 @@ function widestPartition({ entity_id, user_id }: ReviewQuery): Partition {
   return { scope: 'all', value: 'REVIEW' };
 }
 
-/** The list as it is read beside its counts: most entries may pass a filter. */
+/** The list as it is read beside its counts: most reviews have a text, and most a rating. */
 function guess(query: ReviewQuery, partition: Partition): List {
-  const isFiltered =
-    query.review_type !== undefined || (ownerKey(query) !== undefined && isByFacet(query));
-  return isFiltered
-    ? { partitions: [{ ...partition, density: 0.7 }], accept: acceptOf(query) }
-    : { partitions: [partition] };
+  return query.review_type === undefined
+    ? { partitions: [partition] }
+    : { partitions: [{ ...partition, density: 0.8 }], accept: acceptOf(query) };
 }
 
 async function readOverview(query: ReviewQuery): Promise<Overview> {
@@ -150,9 +149,8 @@ function listOf(query: ReviewQuery, { counts, hasCalendar }: Overview): List {
   const { review_type } = query;
   const owner = ownerKey(query);
   const list = owner?.pk ?? 'all';
-  const letters = kindsMatching(query)
-    .map((kind) => kind.charAt(0))
-    .join('');
+  const matching = kindsMatching(query);
+  const letters = matching.map((kind) => kind.charAt(0)).join('');
   const count = countMatching(counts, query);
   const whole: Partition = {
     ...widestPartition(query),
@@ -167,14 +165,13 @@ function listOf(query: ReviewQuery, { counts, hasCalendar }: Overview): List {
   }
 
   const facets = facetsMatching(counts, query).map((facet) => {
-    const filter = { ...query, ...parseFacet(facet) };
-    const matching = countMatching(counts, filter);
-    const all = countMatching(counts, { ...filter, review_type: undefined });
+    const sum = (of: readonly Kind[]) =>
+      of.reduce((total, kind) => total + (counts.get(`${facet}|${kind}`) ?? 0), 0);
     const partition: Partition = {
       scope: 'facet',
       value: facet,
-      share: matching / count,
-      density: matching / all,
+      share: sum(matching) / count,
+      density: sum(matching) / sum(kinds),
     };
     return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds: letters };
   });
@@ -202,7 +199,14 @@ function kindsMatching({ review_type }: FacetFilter): Kind[] {
 }
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
-  return ({ facet = '', kind }) => matches(query, facet, kind as Kind);
+  // The entries of a list have few different facets and kinds.
+  const known = new Map<string, boolean>();
+  return ({ facet = '', kind }) => {
+    const name = `${facet}|${kind}`;
+    const isMatch = known.get(name) ?? matches(query, facet, kind as Kind);
+    known.set(name, isMatch);
+    return isMatch;
+  };
 }
 
 function averageRating(entity: Record<string, unknown> = {}): AverageRating {

@@ -72,8 +72,8 @@ export function readFirstEntries(
 /** How many entries of a partition to read at first for so many that are wanted of all. */
 export function firstPageSize({ share = 1, density = 1 }: Partition, wanted: number): number {
   const expected = wanted * share;
-  // Three standard deviations more than may be expected, so that one page nearly always does.
-  const slack = 3 * Math.sqrt(expected * (1 - share * density));
+  // Four standard deviations more than may be expected, so that one page nearly always does.
+  const slack = 4 * Math.sqrt(expected * (1 - share * density));
   return Math.ceil((expected + slack) / density);
 }
 

@@ -1,0 +1,193 @@
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as listUsers } from '../../functions/list-users.ts';
+import { readTotals } from '../../shared/feed/totals.ts';
+import { countMatching, type FacetFilter, facetsMatching } from '../../shared/review/counts.ts';
+import { type Cost, measure, quantile } from './measure.ts';
+import { type Budget, type Line, toLine } from './table.ts';
+
+/** A list to page through: its filter, and into how many partitions it is spread. */
+interface Listed {
+  name: string;
+  query: Record<string, string>;
+  partitions: number;
+  /** Whether it is found among entries of an entity or author that do not match. */
+  isSifted: boolean;
+}
+
+const sorts = ['published_on', 'popularity'] as const;
+const pageOffsets = [0, 1_000, 10_000, 100_000, 1_000_000];
+
+/** Pages of the review list at all offsets, with filters, of a hot entity and a prolific author; then of the user list. */
+export async function benchLists(
+  runs: number,
+  onLine: (line: Line) => void,
+  isTimed = true,
+): Promise<Line[]> {
+  const lines: Line[] = [];
+  const add = (line: Line) => {
+    lines.push(line);
+    onLine(line);
+    return line;
+  };
+  for (const listed of await someLists()) {
+    for (const sort of sorts) {
+      const { count } = await countOf(listed);
+      const near = new Map<number, Line>();
+      for (const offset of [...pageOffsets, count - 60].filter((at) => at >= 0 && at < count)) {
+        const name = `${listed.name} ${sort} @${offset}`;
+        const query = { ...listed.query, sort, offset: `${offset}` };
+        const costs = await repeat(runs, listReviews, query);
+        near.set(offset, add(toLine(name, costs, budgetOf(listed, sort, costs, isTimed))));
+      }
+      add(await cursorLine(listed, sort, runs, isTimed));
+      const [start, far] = [near.get(0), near.get(100_000)];
+      if (listed.partitions === 1 && start && far) {
+        if (far.read > 1.3 * start.read) far.broken.push('units are over 1.3 × those at offset 0');
+        if (far.totalP50 > 2 * start.totalP50) far.broken.push('time is over 2 × that at offset 0');
+      }
+    }
+  }
+  const { body } = await measure(listUsers, { query: { limit: '0' } });
+  for (const offset of [0, body.count - 60].filter((at) => at >= 0)) {
+    const costs = await repeat(runs, listUsers, { offset: `${offset}` });
+    const read = 0.5 * costs[0]?.body.users.length + 3 + 12;
+    add(toLine(`users @${offset}`, costs, { read, roundTrips: 6, ...own(isTimed) }));
+  }
+  return lines;
+}
+
+/** Units of pages from one end of the list to the other: they may differ by 15 %. Gives what does not keep to it. */
+export async function checkFlatness(): Promise<string[]> {
+  const broken: string[] = [];
+  for (const sort of sorts) {
+    const totals: number[] = [];
+    for (let offset = 10_000; offset <= 190_000; offset += 30_000) {
+      const { body, read } = await measure(listReviews, { query: { sort, offset: `${offset}` } });
+      if (body.reviews.length < 50) return broken;
+      totals.push(read);
+    }
+    const middle = quantile(totals, 0.5);
+    for (const units of totals) {
+      if (Math.abs(units / middle - 1) > 0.15)
+        broken.push(`${sort}: ${units} units, not ${middle}`);
+    }
+  }
+  return broken;
+}
+
+async function someLists(): Promise<Listed[]> {
+  const totals = await readTotals({ language: 'en' });
+  const spread = (filter: FacetFilter) => facetsMatching(totals, filter).length;
+  const { entity_id, user_id } = await busiest();
+  const lists: [string, Record<string, string> & FacetFilter][] = [
+    ['all', {}],
+    ['rating', { review_type: 'rating' }],
+    ['en', { language: 'en' }],
+    ['pt', { language: 'pt' }],
+    ['work', { entity_type: 'work' }],
+    ['work en', { entity_type: 'work', language: 'en' }],
+    ['musicdb', { entity_type: 'musicdb' }],
+    ['bookdb review', { entity_type: 'bookdb', review_type: 'review' }],
+    ['entity', { entity_id }],
+    ['entity en', { entity_id, language: 'en' }],
+    ['author', { user_id }],
+    ['author work', { user_id, entity_type: 'work' }],
+  ];
+  return lists.flatMap(([name, query]) => {
+    const isByFacet = (query.entity_type ?? query.language) !== undefined;
+    const isOwned = (query.entity_id ?? query.user_id) !== undefined;
+    // Of an entity or author as many calendars are read as there are facets, and one partition.
+    const partitions = isByFacet ? spread(query) + Number(isOwned) : 1;
+    const isSifted = isByFacet && isOwned;
+    return countMatching(totals, query) > 0 ? [{ name, query, partitions, isSifted }] : [];
+  });
+}
+
+/** The entity and the author that come up most in pages from all over the list. */
+async function busiest(): Promise<{ entity_id: string; user_id: string }> {
+  const { body: whole } = await measure(listReviews, { query: { limit: '0' } });
+  const entities: string[] = [];
+  const authors: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    const offset = `${Math.floor((i * whole.count) / 20)}`;
+    const { body } = await measure(listReviews, { query: { offset } });
+    for (const review of body.reviews) {
+      entities.push(review.entity_id);
+      authors.push(review.user.id);
+    }
+  }
+  return { entity_id: mostFrequent(entities), user_id: mostFrequent(authors) };
+}
+
+async function countOf({ query }: Listed): Promise<{ count: number }> {
+  const { body } = await measure(listReviews, { query: { ...query, limit: '0' } });
+  return body;
+}
+
+/** The third page of a walk. */
+async function cursorLine(
+  listed: Listed,
+  sort: (typeof sorts)[number],
+  runs: number,
+  isTimed: boolean,
+): Promise<Line> {
+  let query: Record<string, string> = { ...listed.query, sort };
+  for (let page = 1; page <= 2; page++) {
+    const { body } = await measure(listReviews, { query });
+    if (body.next) query = { ...listed.query, sort, cursor: body.next };
+  }
+  const costs = await repeat(runs, listReviews, query);
+  return toLine(`${listed.name} ${sort} by cursor`, costs, budgetOf(listed, sort, costs, isTimed));
+}
+
+async function repeat(
+  runs: number,
+  handler: unknown,
+  query: Record<string, string>,
+): Promise<Cost[]> {
+  const costs: Cost[] = [];
+  for (let run = 0; run < runs; run++) costs.push(await measure(handler, { query }));
+  return costs;
+}
+
+/**
+ * The formula of design.md: half a unit for each review and author, and 3; for each partition that is merged half a unit; in a descent
+ * half a unit for each level of it, and up to 12 for its leaf. What is found among others, one here and one there, may take a Query
+ * for each. Of our own time a descent may take half as much again, and merging a twentieth for each partition.
+ */
+function budgetOf(
+  { partitions, isSifted }: Listed,
+  sort: (typeof sorts)[number],
+  costs: readonly Cost[],
+  isTimed: boolean,
+): Budget {
+  const { reviews, offset }: { reviews: { user: { id: string } }[]; offset: number } =
+    costs[0]?.body ?? {};
+  const authors = new Set(reviews.map(({ user }) => user.id)).size;
+  const isNear = offset <= 100 && !isSifted;
+  const isMerged = partitions > 1;
+  const levels = sort === 'popularity' ? 3 : 2;
+  const descent = 0.5 * partitions * levels + Math.max(12, partitions / 2);
+  return {
+    read:
+      0.5 * reviews.length +
+      0.5 * authors +
+      3 +
+      (isMerged ? 0.5 * partitions : 0) +
+      (isSifted ? 0.5 * reviews.length : 0) +
+      (isNear ? 0 : descent),
+    roundTrips: isNear ? (isMerged ? 3 : 2) : 6,
+    ...(isTimed && { ownP50: (isNear ? 1 : 1.5) + (isMerged ? 0.05 * partitions : 0) }),
+  };
+}
+
+function own(isTimed: boolean): Budget {
+  return isTimed ? { ownP50: 1 } : {};
+}
+
+function mostFrequent(values: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const [[first] = ['']] = [...counts].sort(([, a], [, b]) => b - a);
+  return first;
+}

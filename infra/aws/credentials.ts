@@ -1,0 +1,10 @@
+import { env } from 'node:process';
+
+/** What the SDK asks for credentials in a bundle: Lambda has put them into the environment, and replaces the process before they expire. */
+export function defaultProvider() {
+  return async () => ({
+    accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',
+    secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '',
+    sessionToken: env.AWS_SESSION_TOKEN || undefined,
+  });
+}

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as getMe } from '../../../functions/get-me.ts';
+import { handler as getReview } from '../../../functions/get-review.ts';
+import { handler as getUser } from '../../../functions/get-user.ts';
+import { handler as listLanguages } from '../../../functions/list-languages.ts';
+import { handler as listReviews } from '../../../functions/list-reviews.ts';
+import { handler as listRevisions } from '../../../functions/list-revisions.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { makeReview, makeUser, type TestUser, text, vote } from '../../fixtures.ts';
+import { invoke, type TestRequest } from '../../invoke.ts';
+
+let author: TestUser;
+let review_id: string;
+beforeAll(async () => {
+  author = await makeUser();
+});
+
+async function tagOf(): Promise<string> {
+  const { headers } = await invoke(getReview, { path: { review_id } });
+  return headers.etag ?? '';
+}
+
+describe('a public GET', () => {
+  beforeAll(async () => {
+    review_id = await makeReview(author);
+  });
+
+  const handlers: [string, unknown, () => TestRequest][] = [
+    ['a review', getReview, () => ({ path: { review_id } })],
+    ['revisions', listRevisions, () => ({ path: { review_id } })],
+    ['a user', getUser, () => ({ path: { user_id: author.id } })],
+    ['the list', listReviews, () => ({})],
+    ['languages', listLanguages, () => ({})],
+  ];
+
+  test.each(handlers)(
+    'of %s has a strong ETag, and is 304 without a body for whoever has it',
+    async (_, handler, request) => {
+      const first = await invoke(handler, request());
+      expect(first.status).toBe(200);
+      expect(first.headers.etag).toMatch(/^"[\w.-]+"$/);
+      expect(first.headers['cache-control']).toMatch(/^public/);
+      const { etag = '' } = first.headers;
+      for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await invoke(handler, { ...request(), headers: { 'if-none-match': tag } });
+        expect(again).toMatchObject({ status: 304, body: '' });
+        expect(again.headers).toMatchObject({
+          etag,
+          'cache-control': first.headers['cache-control'],
+          'access-control-allow-origin': '*',
+        });
+        expect(again.headers).not.toHaveProperty('content-type');
+      }
+      const headers = { 'If-None-Match': '"other"' };
+      expect(await invoke(handler, { ...request(), headers })).toEqual(first);
+    },
+  );
+
+  test('changes its ETag with whatever is in the answer', async () => {
+    const before = await tagOf();
+    await vote(await makeUser(), review_id);
+    const after = await tagOf();
+    expect(after).not.toBe(before);
+    expect(after.split('.')[0]).toBe(before.split('.')[0]);
+  });
+
+  test('may be held briefly by a CDN where it is a list, and is asked again where it is one thing', async () => {
+    const cached = async (handler: unknown, request: TestRequest) =>
+      (await invoke(handler, request)).headers['cache-control'];
+    expect(await cached(listReviews, {})).toBe('public, max-age=0, s-maxage=10');
+    expect(await cached(getReview, { path: { review_id } })).toBe('public, no-cache');
+    expect(await cached(getMe, { caller: author.caller })).toBe('no-store');
+    expect(await cached(listReviews, { query: { limit: 'x' } })).toBe('no-store');
+  });
+});
+
+describe.each([
+  ['update', updateReview, { body: { text: `${text}${text}` } }],
+  ['delete', deleteReview, {}],
+])('If-Match on %s', (_, handler, request) => {
+  const change = (ifMatch: string, caller = author.caller) =>
+    invoke(handler, {
+      ...request,
+      caller,
+      path: { review_id },
+      headers: { 'Content-Type': 'application/json', 'if-match': ifMatch },
+    });
+  beforeAll(async () => {
+    review_id = await makeReview(author);
+  });
+
+  test('is 412 for a review that was edited since, and changes nothing', async () => {
+    const old = await tagOf();
+    const path = { review_id };
+    await invoke(updateReview, { caller: author.caller, path, body: { rating: 2 } });
+    const tag = await tagOf();
+    for (const ifMatch of [old, `W/${tag}`, '"0"', 'nonsense', `${old}, "x"`]) {
+      const { status, body } = await change(ifMatch);
+      expect({ ifMatch, status }).toEqual({ ifMatch, status: 412 });
+      expect(body).toEqual({ error: 'precondition_failed', description: expect.any(String) });
+    }
+    expect(await tagOf()).toBe(tag);
+  });
+
+  test('is of no help to another user', async () => {
+    const { status } = await change(await tagOf(), (await makeUser()).caller);
+    expect(status).toBe(403);
+  });
+
+  test('passes although there have been votes since', async () => {
+    const tag = await tagOf();
+    await vote(await makeUser(), review_id);
+    expect(await tagOf()).not.toBe(tag);
+    expect((await change(`"x", ${tag}`)).status).toBe(200);
+  });
+
+  test('with * passes for whatever is there', async () => {
+    review_id = await makeReview(author);
+    expect((await change('*')).status).toBe(200);
+  });
+});
