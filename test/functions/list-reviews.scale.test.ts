@@ -182,17 +182,17 @@ describe('GET /review/ at any offset', () => {
   );
 
   test.each(sortings)(
-    'gives the same at each and every offset, $sort $sort_order',
+    'gives the same from one end to the other, $sort $sort_order',
     async (sorting) => {
       for (const filter of everywhere) {
         const query = { ...sorting, ...filter };
         const expected = expectedIds(query);
-        for (let offset = 0; offset <= expected.length; offset += 1) {
-          const { ids } = await list({ ...query, offset: `${offset}`, limit: '2' });
+        for (let offset = 0; offset <= expected.length; offset += 3) {
+          const { ids } = await list({ ...query, offset: `${offset}`, limit: '4' });
           expect({ query, offset, ids }).toEqual({
             query,
             offset,
-            ids: expected.slice(offset, offset + 2),
+            ids: expected.slice(offset, offset + 4),
           });
         }
       }
