@@ -3,8 +3,9 @@ import { Command } from 'commander';
 import { startStack } from '../infra/local/stack.ts';
 
 /** What the service costs: one table on stdout, the numbers in bench.json; exit status 1 when a budget of design.md is broken. */
-const { reviews, dataDir, runs, rounds } = new Command('bench')
+const { reviews, writes, dataDir, runs, rounds } = new Command('bench')
   .option('--reviews <number>', 'how many reviews to seed, where there are none', Number, 200_000)
+  .option('--writes <number>', 'how many random writes to send first', Number, 0)
   .option(
     '--data-dir <folder>',
     'keeps the data for the next time (default: .data/bench-<reviews>)',
@@ -12,14 +13,16 @@ const { reviews, dataDir, runs, rounds } = new Command('bench')
   .option('--runs <number>', 'how often each request is sent', Number, 15)
   .option('--rounds <number>', 'how often each bundle is started; 0 leaves them out', Number, 15)
   .parse()
-  .opts<{ reviews: number; dataDir?: string; runs: number; rounds: number }>();
+  .opts<{ reviews: number; writes: number; dataDir?: string; runs: number; rounds: number }>();
 
 const stack = await startStack({ port: 0, dataDir: dataDir ?? `.data/bench-${reviews}` });
 try {
   // Only now does the environment say where the database is.
   const { seed } = await import('./seed.ts');
   const { readUsersTotal } = await import('../shared/feed/totals.ts');
-  const { benchLists, checkFlatness } = await import('./bench/lists.ts');
+  const { writeAtRandom } = await import('./bench/writes.ts');
+  const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
+  const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { benchColdStarts } = await import('./bench/cold.ts');
   const { format, heading } = await import('./bench/table.ts');
@@ -27,12 +30,17 @@ try {
     console.error(`Seeding ${reviews} reviews`);
     await seed({ reviews, users: Math.ceil(reviews / 40), seed: 1 });
   }
+  if (writes > 0) {
+    console.error('Wrote at random:', await writeAtRandom(stack.url, writes));
+    await stack.stream.idle();
+  }
 
   console.log(heading);
   const show = (line: Parameters<typeof format>[0]) => console.log(format(line));
   const lists = await benchLists(runs, show);
   const endpoints = await benchEndpoints(runs, show);
-  const unevenness = await checkFlatness();
+  await stack.stream.idle();
+  const faults = [...(await checkFlatness()), ...(await checkLists(await someLists()))];
   const coldStarts = rounds > 0 ? await benchColdStarts(rounds) : [];
   for (const { name, kilobytes, import: loading, firstCall } of coldStarts) {
     const numbers = [`${kilobytes} KB`, `${loading} ms import`, `${firstCall} ms first call`];
@@ -43,7 +51,7 @@ try {
     ...[...lists, ...endpoints].flatMap((line) =>
       line.broken.map((fault) => `${line.name}: ${fault}`),
     ),
-    ...unevenness,
+    ...faults,
   ];
   writeFileSync(
     'bench.json',

@@ -1,20 +1,20 @@
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
 import { readTotals } from '../../shared/feed/totals.ts';
-import { countMatching, type FacetFilter, facetsMatching } from '../../shared/review/counts.ts';
+import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
 import { type Cost, measure, quantile } from './measure.ts';
 import { type Budget, type Line, toLine } from './table.ts';
 
 /** A list to page through: its filter, and into how many partitions it is spread. */
-interface Listed {
+export interface Listed {
   name: string;
-  query: Record<string, string>;
+  query: Record<string, string> & FacetFilter;
   partitions: number;
   /** Whether it is found among entries of an entity or author that do not match. */
   isSifted: boolean;
 }
 
-const sorts = ['published_on', 'popularity'] as const;
+export const sorts = ['published_on', 'popularity'] as const;
 const pageOffsets = [0, 1_000, 10_000, 100_000, 1_000_000];
 
 /** Pages of the review list at all offsets, with filters, of a hot entity and a prolific author; then of the user list. */
@@ -75,9 +75,10 @@ export async function checkFlatness(): Promise<string[]> {
   return broken;
 }
 
-async function someLists(): Promise<Listed[]> {
+/** Lists of every kind: whole, filtered, of the hottest entity and the most prolific author. */
+export async function someLists(): Promise<Listed[]> {
   const totals = await readTotals({ language: 'en' });
-  const spread = (filter: FacetFilter) => facetsMatching(totals, filter).length;
+  const spread = (filter: FacetFilter) => countMatching(totals, filter).facets.size;
   const { entity_id, user_id } = await busiest();
   const lists: [string, Record<string, string> & FacetFilter][] = [
     ['all', {}],
@@ -99,7 +100,7 @@ async function someLists(): Promise<Listed[]> {
     // Of an entity or author as many calendars are read as there are facets, and one partition.
     const partitions = isByFacet ? spread(query) + Number(isOwned) : 1;
     const isSifted = isByFacet && isOwned;
-    return countMatching(totals, query) > 0 ? [{ name, query, partitions, isSifted }] : [];
+    return countMatching(totals, query).count > 0 ? [{ name, query, partitions, isSifted }] : [];
   });
 }
 

@@ -104,26 +104,32 @@ export function sequence(all: readonly Call[], total: number) {
 function meter(): void {
   if (isMetered) return;
   isMetered = true;
-  table.middlewareStack.add(
-    (next, { commandName }) =>
-      async (args) => {
-        const call: Call = { start: performance.now(), end: 0 };
-        calls.push(call);
-        Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-        try {
-          const answer = await next(args);
-          const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Units | Units[] };
-          for (const { CapacityUnits = 0 } of [ConsumedCapacity].flat()) {
-            if (/Write|Put|Update|Delete/.test(`${commandName}`)) write += CapacityUnits;
-            else read += CapacityUnits;
-          }
-          return answer;
-        } finally {
-          call.end = performance.now();
+  const send = table.send.bind(table) as (command: Command) => Promise<Answer>;
+  Object.assign(table, {
+    async send(command: Command): Promise<Answer> {
+      const call: Call = { start: performance.now(), end: 0 };
+      calls.push(call);
+      command.input.ReturnConsumedCapacity = 'TOTAL';
+      try {
+        const answer = await send(command);
+        for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) {
+          if (/Write|Put|Update|Delete/.test(command.constructor.name)) write += CapacityUnits;
+          else read += CapacityUnits;
         }
-      },
-    { step: 'initialize', priority: 'high', name: 'meter' },
-  );
+        return answer;
+      } finally {
+        call.end = performance.now();
+      }
+    },
+  });
+}
+
+interface Command {
+  input: { ReturnConsumedCapacity?: string };
+}
+
+interface Answer {
+  ConsumedCapacity?: Units | Units[];
 }
 
 interface Units {

@@ -72,7 +72,7 @@ async function open(owner: Item): Promise<void> {
 }
 
 function listLength(owner: Readonly<Record<string, unknown>>): number {
-  return countMatching(facetCounts(owner), {});
+  return countMatching(facetCounts(owner), {}).all;
 }
 
 async function read({ pk, sk }: Key): Promise<Record<string, unknown> | undefined> {

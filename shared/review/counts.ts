@@ -24,24 +24,34 @@ export function facetCounts(item: Readonly<Record<string, unknown>> = {}): Facet
   );
 }
 
-/** How many of the counted reviews pass the filter. */
-export function countMatching(counts: FacetCounts, filter: FacetFilter): number {
-  let sum = 0;
-  for (const [name, count] of counts) {
-    const { facet, kind } = splitName(name);
-    if (matches(filter, facet, kind)) sum += count;
-  }
-  return sum;
+/** What passes a filter, of counted reviews. */
+export interface Matching {
+  count: number;
+  /** With those that do not pass. */
+  all: number;
+  /** The same for each facet that has some. */
+  facets: ReadonlyMap<string, { count: number; all: number }>;
 }
 
-/** The facets that have reviews which pass the filter. */
-export function facetsMatching(counts: FacetCounts, filter: FacetFilter): string[] {
-  const facets = new Set<string>();
-  for (const [name, count] of counts) {
-    const { facet, kind } = splitName(name);
-    if (count > 0 && matches(filter, facet, kind)) facets.add(facet);
+/** How many of the counted reviews pass the filter, and of which facets they are. */
+export function countMatching(counts: FacetCounts, filter: FacetFilter): Matching {
+  const facets = new Map<string, { count: number; all: number }>();
+  let all = 0;
+  for (const [name, number] of counts) {
+    const at = name.lastIndexOf('|');
+    const facet = name.slice(0, at);
+    const found = facets.get(facet) ?? { count: 0, all: 0 };
+    all += number;
+    found.all += number;
+    if (matches(filter, facet, name.slice(at + 1) as Kind)) found.count += number;
+    facets.set(facet, found);
   }
-  return [...facets];
+  let count = 0;
+  for (const [facet, found] of facets) {
+    count += found.count;
+    if (found.count === 0) facets.delete(facet);
+  }
+  return { count, all, facets };
 }
 
 /** Whether reviews of this facet and kind pass the filter. */
@@ -76,11 +86,6 @@ export function countChanges(before: Review | undefined, after: Review | undefin
     }
   }
   return { author: nonZero(facets), entity: nonZero({ ...facets, ...ratings }) };
-}
-
-function splitName(name: string): { facet: string; kind: Kind } {
-  const at = name.lastIndexOf('|');
-  return { facet: name.slice(0, at), kind: name.slice(at + 1) as Kind };
 }
 
 function nonZero(amounts: Record<string, number>): Record<string, number> {

@@ -14,11 +14,10 @@ import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
 import type { Entry, Partition, SortValue } from '../table/read-entries.ts';
 import {
   countMatching,
-  type FacetCounts,
   type FacetFilter,
   facetCounts,
-  facetsMatching,
   kinds,
+  type Matching,
   matches,
 } from './counts.ts';
 import { typesOf } from './entity-type.ts';
@@ -50,7 +49,7 @@ export interface AverageRating {
 
 /** What is known of a list before any entry is read. */
 interface Overview {
-  counts: FacetCounts;
+  matching: Matching;
   /** Whether the list of an entity or author is long enough to have a calendar. */
   hasCalendar: boolean;
   average_rating?: AverageRating;
@@ -67,7 +66,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     readOverview(query),
     partition && limit > 0 ? readNearPage(guess(query, partition), query) : undefined,
   ]);
-  const count = countMatching(overview.counts, query);
+  const { count } = overview.matching;
   const isThere = limit > 0 && (query.after !== undefined || offset < count);
   const page: Page =
     near ?? (isThere ? await readPage(listOf(query, overview), query) : { entries: [] });
@@ -125,10 +124,10 @@ function guess(query: ReviewQuery, partition: Partition): List {
 
 async function readOverview(query: ReviewQuery): Promise<Overview> {
   const key = ownerKey(query);
-  if (!key) return { counts: await readTotals(query), hasCalendar: true };
+  if (!key) return { matching: countMatching(await readTotals(query), query), hasCalendar: true };
   const { Item } = await table.send(new GetCommand({ TableName, Key: key }));
   return {
-    counts: facetCounts(Item?.deleted_at === undefined ? Item : {}),
+    matching: countMatching(facetCounts(Item?.deleted_at === undefined ? Item : {}), query),
     hasCalendar: Item?.calendar === 'ready',
     ...(query.entity_id !== undefined && { average_rating: averageRating(Item) }),
   };
@@ -145,42 +144,34 @@ function isByFacet({ entity_type, language }: FacetFilter): boolean {
 }
 
 /** Where the entries lie, as the counts tell: see feed/feed.ts for the lists that have calendars. */
-function listOf(query: ReviewQuery, { counts, hasCalendar }: Overview): List {
-  const { review_type } = query;
+function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   const owner = ownerKey(query);
   const list = owner?.pk ?? 'all';
-  const matching = kindsMatching(query);
-  const letters = matching.map((kind) => kind.charAt(0)).join('');
-  const count = countMatching(counts, query);
+  const kinds = lettersOf(query);
+  const accept = acceptOf(query);
   const whole: Partition = {
     ...widestPartition(query),
-    density: Math.max(1, count) / Math.max(1, countMatching(counts, {})),
+    density: Math.max(1, matching.count) / Math.max(1, matching.all),
   };
   if (!isByFacet(query)) {
     return {
       partitions: [whole],
-      calendars: hasCalendar ? [{ list, partition: whole, kinds: letters }] : undefined,
-      accept: review_type && acceptOf(query),
+      calendars: hasCalendar ? [{ list, partition: whole, kinds }] : undefined,
+      accept: query.review_type && accept,
     };
   }
 
-  const facets = facetsMatching(counts, query).map((facet) => {
-    const sum = (of: readonly Kind[]) =>
-      of.reduce((total, kind) => total + (counts.get(`${facet}|${kind}`) ?? 0), 0);
-    const partition: Partition = {
-      scope: 'facet',
-      value: facet,
-      share: sum(matching) / count,
-      density: sum(matching) / sum(kinds),
-    };
-    return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds: letters };
+  const facets = [...matching.facets].map(([facet, { count, all }]) => {
+    const share = count / matching.count;
+    const partition: Partition = { scope: 'facet', value: facet, share, density: count / all };
+    return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds };
   });
   if (owner) {
     const others = { list, partition: whole, kinds: '' };
     return {
       partitions: [whole],
       calendars: hasCalendar ? [...facets, others] : undefined,
-      accept: acceptOf(query),
+      accept,
     };
   }
   // Where most reviews match, to read those of all is cheaper than to merge many partitions.
@@ -189,13 +180,14 @@ function listOf(query: ReviewQuery, { counts, hasCalendar }: Overview): List {
   return {
     partitions: isWholeCheaper ? [whole] : partitions,
     calendars: facets,
-    accept: isWholeCheaper || review_type ? acceptOf(query) : undefined,
+    accept: isWholeCheaper || query.review_type ? accept : undefined,
   };
 }
 
-function kindsMatching({ review_type }: FacetFilter): Kind[] {
-  if (review_type === undefined) return [...kinds];
-  return ['both', review_type === 'review' ? 'text' : 'rating'];
+/** The first letters of the kinds that match, as calendars have them. */
+function lettersOf({ review_type }: FacetFilter): string {
+  const matching = kinds.filter((kind) => matches({ review_type }, '', kind));
+  return matching.map((kind) => kind.charAt(0)).join('');
 }
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {

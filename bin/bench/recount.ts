@@ -1,0 +1,105 @@
+import { paginateScan } from '@aws-sdk/lib-dynamodb';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { matches } from '../../shared/review/counts.ts';
+import { facetOf, isPublic, kindOf, type Review } from '../../shared/review/review.ts';
+import { type Item, keyString } from '../../shared/table/batch.ts';
+import { TableName, table } from '../../shared/table/client.ts';
+import { type Listed, sorts } from './lists.ts';
+import { measure } from './measure.ts';
+
+const pagesEach = 8;
+
+/**
+ * Holds lists against the reviews in the table: `count`, pages at random offsets, and, number by number, totals and calendars
+ * against what a rebuild makes of them. Gives what differs, in words. Nobody may write meanwhile.
+ */
+export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
+  const faults: string[] = [];
+  const reviews = (await readReviews()).filter(isPublic);
+  for (const { name, query } of lists) {
+    const matching = reviews.filter((review) => isIn(query, review));
+    for (const sort of sorts) {
+      const ids = matching.toSorted(sort === 'popularity' ? byPopularity : byDate).map(idOf);
+      for (let i = 0; i < pagesEach; i++) {
+        const offset = Math.floor(Math.random() * ids.length);
+        const { body } = await measure(listReviews, {
+          query: { ...query, sort, offset: `${offset}` },
+        });
+        if (body.count !== ids.length) {
+          faults.push(`${name}: count is ${body.count}, not ${ids.length}`);
+        }
+        if (body.reviews.map(idOf).join() !== ids.slice(offset, offset + 50).join()) {
+          faults.push(`${name} ${sort} @${offset}: not the page that follows from the reviews`);
+        }
+      }
+    }
+  }
+
+  const kept = await readCounts();
+  const { corrected } = await rebuildTotals();
+  const rebuilt = await readCounts();
+  for (const name of new Set([...kept.keys(), ...rebuilt.keys()])) {
+    if (kept.get(name) !== rebuilt.get(name)) {
+      faults.push(`${name} is ${kept.get(name)}, not ${rebuilt.get(name)}`);
+    }
+  }
+  if (corrected > 0) faults.push(`${corrected} reviews had been applied as they no longer are`);
+  return faults;
+}
+
+function isIn({ entity_id, user_id, ...filter }: Listed['query'], review: Review): boolean {
+  return (
+    (entity_id ?? review.entity_id) === review.entity_id &&
+    (user_id ?? review.user_id) === review.user_id &&
+    matches(filter, facetOf(review), kindOf(review))
+  );
+}
+
+function byDate(a: Review, b: Review): number {
+  const [x, y] = [`${a.published_on}${a.id}`, `${b.published_on}${b.id}`];
+  return x < y ? 1 : -1;
+}
+
+function byPopularity(a: Review, b: Review): number {
+  return b.popularity - a.popularity || byDate(a, b);
+}
+
+function idOf({ id }: { id: string }): string {
+  return id;
+}
+
+async function readReviews(): Promise<Review[]> {
+  return (await scan('sk = :value', 'REVIEW')) as unknown as Review[];
+}
+
+/** All numbers of totals and calendars; one that is 0 is as good as none. */
+async function readCounts(): Promise<Map<string, number>> {
+  const items = await scan('begins_with(pk, :value)', 'FEED');
+  return new Map(
+    items.flatMap((item) =>
+      Object.entries(item).flatMap(([name, number]) =>
+        typeof number === 'number' && number !== 0
+          ? [[`${keyString(item)} ${name}`, number] as const]
+          : [],
+      ),
+    ),
+  );
+}
+
+async function scan(FilterExpression: string, value: string): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const { Items = [] } of paginateScan(
+    { client: table, pageSize: 4000 },
+    {
+      TableName,
+      ConsistentRead: true,
+      FilterExpression,
+      ExpressionAttributeValues: { ':value': value },
+    },
+  )) {
+    // Of a text no more is of use than whether there is one.
+    for (const item of Items as Item[]) items.push({ ...item, text: item.text && '…' });
+  }
+  return items;
+}
