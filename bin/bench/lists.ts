@@ -153,8 +153,7 @@ async function repeat(
 
 /**
  * The formula of design.md: half a unit for each review and author, and 3; for each partition that is merged half a unit; in a descent
- * half a unit for each level of it, and up to 12 for its leaf. What is found among others, one here and one there, may take a Query
- * for each. Of our own time a descent may take half as much again, and merging a twentieth for each partition.
+ * half a unit for each level of it, and up to 12 for its leaf. Of our own time a descent may take half as much again, and merging a twentieth for each partition.
  */
 function budgetOf(
   { partitions, isSifted }: Listed,
@@ -175,7 +174,6 @@ function budgetOf(
       0.5 * authors +
       3 +
       (isMerged ? 0.5 * partitions : 0) +
-      (isSifted ? 0.5 * reviews.length : 0) +
       (isNear ? 0 : descent),
     roundTrips: isNear ? (isMerged ? 3 : 2) : 6,
     ...(isTimed && { ownP50: (isNear ? 1 : 1.5) + (isMerged ? 0.05 * partitions : 0) }),

@@ -55,16 +55,11 @@ export async function locate(
     skip,
     isEnd: true,
   };
-  // A node of each calendar costs half a unit, and so do twenty entries: few are rather read than divided.
-  const isOpen = ({ path, parts, matching, all }: Span) =>
-    matching > 0 && all > (limits.skipped / 20) * parts.length && !isLeaf(sorting.order, path);
-  while (window.spans.some(isOpen)) {
+  for (let open = spansToDivide(); open.size > 0; open = spansToDivide()) {
     const nodes = await readNodes(
-      window.spans
-        .filter(isOpen)
-        .flatMap(({ path, parts }) => parts.map(({ calendar }) => keyOf(calendar, path))),
+      [...open].flatMap(({ path, parts }) => parts.map(({ calendar }) => keyOf(calendar, path))),
     );
-    const spans = window.spans.flatMap((span) => (isOpen(span) ? split(span, nodes) : [span]));
+    const spans = window.spans.flatMap((span) => (open.has(span) ? split(span, nodes) : [span]));
     const next = narrow(spans, { after, skip: window.skip, take });
     window = { ...next, isEnd: window.isEnd && next.isEnd };
   }
@@ -72,6 +67,19 @@ export async function locate(
   const bounds = last && boundsOf(sorting.order, last.path);
   const end = window.isEnd ? undefined : bounds && (sorting.descending ? bounds.low : bounds.high);
   return { stretches: stretchesOf(window.spans), skip: window.skip, end };
+
+  /** A node of each calendar costs half a unit: what is few is rather read than divided, and so is what the page has in its middle. */
+  function spansToDivide(): Set<Span> {
+    const { spans } = window;
+    return new Set(
+      spans.filter((span, i) => {
+        const { path, parts, matching, all } = span;
+        const isEdge = i === 0 || i === spans.length - 1;
+        const wasted = isEdge ? all : (all - matching) / 2;
+        return matching > 0 && wasted > halfUnit() * parts.length && !isLeaf(sorting.order, path);
+      }),
+    );
+  }
 
   function keyOf({ list }: Calendar, path: readonly number[]): Key {
     return calendarKey(list, sorting.order, path);
@@ -135,21 +143,21 @@ export async function locate(
 
   function stretchesOf(spans: readonly Span[]): Stretch[] {
     const stretches: Stretch[] = [];
-    let isGap = true;
-    for (const { path, parts, matching } of spans) {
-      const { low, high } = boundsOf(sorting.order, path);
-      const found = parts
-        .filter((part) => part.matching > 0)
-        .map(({ calendar }) => calendar.partition);
-      const last = stretches.at(-1);
-      if (matching > 0 && last && !isGap) {
-        if (sorting.descending) last.low = low;
-        else last.high = high;
-        for (const partition of found) last.partitions.add(partition);
-      } else if (matching > 0) {
-        stretches.push({ low, high, partitions: new Set(found) });
+    let between = Number.POSITIVE_INFINITY;
+    for (const { path, parts, matching, all } of spans) {
+      if (matching === 0) {
+        between += all;
+        continue;
       }
-      isGap = matching === 0;
+      const { low, high } = boundsOf(sorting.order, path);
+      let last = stretches.at(-1);
+      if (!last || between > halfUnit()) {
+        last = { low, high, partitions: new Set() };
+        stretches.push(last);
+      } else if (sorting.descending) last.low = low;
+      else last.high = high;
+      for (const part of parts) if (part.matching > 0) last.partitions.add(part.calendar.partition);
+      between = 0;
     }
     return stretches;
   }
@@ -160,6 +168,11 @@ interface Window {
   skip: number;
   /** Whether nothing that matches lies behind. */
   isEnd: boolean;
+}
+
+/** How many entries may be read for half a unit, which is what a node costs, or one more Query: about twenty. */
+function halfUnit(): number {
+  return limits.skipped / 20;
 }
 
 async function readNodes(keys: readonly Key[]): Promise<Map<string, Item>> {

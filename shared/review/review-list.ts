@@ -176,11 +176,15 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   }
   // Where most reviews match, to read those of all is cheaper than to merge many partitions.
   const partitions = facets.map(({ partition }) => partition);
-  const isWholeCheaper = unitsOf([whole], query) < unitsOf(partitions, query);
+  const isWholeCheaper = (page: PageRequest) => unitsOf([whole], page) < unitsOf(partitions, page);
+  const isForPage = isWholeCheaper({ ...query, offset: 0 });
   return {
-    partitions: isWholeCheaper ? [whole] : partitions,
-    calendars: facets,
-    accept: isWholeCheaper || query.review_type ? accept : undefined,
+    partitions: isWholeCheaper(query) ? [whole] : partitions,
+    calendars: facets.map((facet) => ({
+      ...facet,
+      partition: isForPage ? whole : facet.partition,
+    })),
+    accept,
   };
 }
 
