@@ -29,6 +29,7 @@ const words =
 /** An account in the making, and what its reviews add to it. */
 interface Author {
   id: string;
+  languages: string[];
   karma: number;
   counts: Record<string, number>;
 }
@@ -57,7 +58,7 @@ export async function seed(options: {
   const uuid = () => toUuid([number(2 ** 32), number(2 ** 32), number(2 ** 32), number(2 ** 32)]);
 
   const authors = Array.from({ length: options.users }, (): Author => {
-    return { id: uuid(), karma: 0, counts: {} };
+    return { id: uuid(), languages: [pick(languages), 'en'], karma: 0, counts: {} };
   });
   const entities = options.entities ?? Math.ceil(options.reviews / 20);
   const subjects = Array.from({ length: entities }, (): Subject => {
@@ -88,7 +89,7 @@ export async function seed(options: {
       user_id: author.id,
       text: hasText ? sentence(30 + number(120)) : null,
       rating: !hasText || random() < 0.7 ? 1 + number(5) : null,
-      language: pick(languages),
+      language: pick(author.languages),
       license: pick(licenses).id,
       created: time,
       last_updated: time,

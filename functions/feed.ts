@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { applyContributions, contributionOf } from '../shared/feed/feed.ts';
-import { openCalendars } from '../shared/feed/large-lists.ts';
+import { divideSlots, openCalendars } from '../shared/feed/large-lists.ts';
 import { insertCursorKey } from '../shared/list/cursor-key.ts';
 
 let hasCursorKey = false;
@@ -43,7 +43,9 @@ async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
     await insertCursorKey();
     hasCursorKey = true;
   }
-  await openCalendars(
-    await applyContributions(records.flatMap((record) => contributionOf(record) ?? [])),
+  const { owners, slots } = await applyContributions(
+    records.flatMap((record) => contributionOf(record) ?? []),
   );
+  await openCalendars(owners);
+  await divideSlots(slots);
 }

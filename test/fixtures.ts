@@ -223,10 +223,20 @@ export async function recount() {
     numbers[name] = ((numbers[name] as number | undefined) ?? 0) + by;
   };
 
-  /** One entry of a calendar: blocks of 512 hours, slots of four. Popularities stay below 64 in tests. */
-  function countIn(list: string, order: string, path: number[], time: string, kind: string): void {
-    const hours = Math.floor(Date.parse(time) / 3_600_000);
-    const whole = [...path, Math.floor(hours / 512), Math.floor((hours % 512) / 4)];
+  const divided = new Set(items.filter(({ is_divided }) => is_divided).map(({ pk }) => pk));
+  /** One entry of a calendar: blocks of 512 hours, slots of four, and minutes where it is divided. Popularities stay below 64 in tests. */
+  function countIn(
+    list: string,
+    order: string,
+    path: number[],
+    pk: string,
+    time: string,
+    kind: string,
+  ) {
+    const minutes = Math.floor(Date.parse(time) / 60_000);
+    const slots = Math.floor(minutes / 240);
+    const whole = [...path, Math.floor(slots / 128), slots % 128];
+    if (divided.has(pk)) whole.push(minutes % 240);
     for (const [i, child] of whole.entries()) {
       bump(expected(`FEED#${list}`, [order, ...whole.slice(0, i)].join('#')), `${child}${kind[0]}`);
     }
@@ -266,8 +276,8 @@ export async function recount() {
         );
         for (const list of ['all', ...owners]) {
           for (const name of [list, `${list}|${entity_type}|${language}`]) {
-            countIn(name, 'date', [], published_on, has);
-            countIn(name, 'popularity', [item.popularity], published_on, has);
+            countIn(name, 'date', [], item.pk, published_on, has);
+            countIn(name, 'popularity', [item.popularity], item.pk, published_on, has);
           }
         }
       }
@@ -281,7 +291,7 @@ export async function recount() {
       store(item, { karma: item.karma, ...nonZeroCounts(item) });
       bump(expected(pk, sk), 'karma', 0);
       Object.assign(expected(pk, 'FEED'), { version: item.version, counted: 'USER' });
-      countIn('users', 'date', [], item.created, 'user');
+      countIn('users', 'date', [], pk, item.created, 'user');
     } else if (kind === 'ENTITY') {
       store(item, nonZeroCounts(item));
       expected(pk, sk);

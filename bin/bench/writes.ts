@@ -15,8 +15,9 @@ interface Known {
 /** An account that an application acts for. */
 interface Writer {
   token: string;
-  /** Those of its reviews that it may change. */
+  /** Its reviews, and those that it has voted on. */
   reviews: string[];
+  votes: string[];
 }
 
 const writersAtOnce = 8;
@@ -49,8 +50,12 @@ export async function writeAtRandom(url: string, total: number): Promise<Record<
     },
     edit: (writer) => send(writer, 'POST', `/${writer.reviews[0]}`, content()),
     delete: (writer) => send(writer, 'DELETE', `/${writer.reviews.shift()}`),
-    vote: (writer) => send(writer, 'PUT', `/${anyReview()}/vote`, { vote: isLucky(0.6) }),
-    'take back': (writer) => send(writer, 'DELETE', `/${anyReview()}/vote`),
+    async vote(writer) {
+      const id = anyReview();
+      await send(writer, 'PUT', `/${id}/vote`, { vote: isLucky(0.6) });
+      writer.votes.push(id);
+    },
+    'take back': (writer) => send(writer, 'DELETE', `/${writer.votes.shift()}/vote`),
     async hide() {
       const id = anyReview();
       await setHidden(id, true);
@@ -113,12 +118,12 @@ async function makeWriters(url: string, count: number): Promise<Writer[]> {
     website: 'https://client.example/',
     redirect_uri: 'https://client.example/callback',
   });
-  return Promise.all(
-    users.map(async ({ id: user_id }) => {
-      const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote'] });
-      return { token: (await tokenResponse(grant)).access_token, reviews: [] };
-    }),
-  );
+  const writers: Writer[] = [];
+  for (const { id: user_id } of users) {
+    const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote'] });
+    writers.push({ token: (await tokenResponse(grant)).access_token, reviews: [], votes: [] });
+  }
+  return writers;
 }
 
 /** Throws ApiError for an answer other than 200. */

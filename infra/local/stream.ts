@@ -22,6 +22,8 @@ export interface Stream {
   stop(): Promise<void>;
 }
 
+/** Records that are read at once, of which most are for nobody, and those that a consumer gets at once. */
+const pageSize = 1000;
 const batchSize = 100;
 const pollInterval = 250;
 const longestBackoff = 10_000;
@@ -128,9 +130,10 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
         const before = version();
         const records = await read();
         failures = 0;
-        await deliver(
-          records.filter((record) => hasChanged(record) && isFor(consumer, record)).map(toLambda),
-        );
+        const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
+        for (let start = 0; start < due.length; start += batchSize) {
+          await deliver(due.slice(start, start + batchSize).map(toLambda));
+        }
         if (stopped) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;
         if (last !== undefined) done(last);
@@ -199,7 +202,7 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
       iterator ??= await open();
       if (iterator === undefined) return [];
       const { Records = [], NextShardIterator } = await client.send(
-        new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }),
+        new GetRecordsCommand({ ShardIterator: iterator, Limit: pageSize }),
       );
       iterator = NextShardIterator;
       last = Records.at(-1)?.dynamodb?.SequenceNumber ?? last;

@@ -7,18 +7,20 @@ import type { Bounds } from '../table/read-entries.ts';
  * reading what lies before it. It is a tree: a node is one item with a number for each of its children and each kind of entry
  * in them, and the numbers of the root add up to the length of the list.
  *
- * By date the levels are block (21 days) and slot (4 hours), by popularity they are value, block and slot. A slot is a leaf. Four hours
+ * By date the levels are block (21 days), slot (4 hours) and minute, by popularity they are value, block, slot and minute. Four hours
  * hold 400 entries, about what a descent may read at its end, when a list gains 876,000 a year; and 128 slots to a block keep a busy
  * node near 2 KB, two write units, and the root below that for seven years. Months and days would be three levels for the same.
+ * A slot is a leaf until a burst fills it beyond that number; then it is divided, by all lists alike, into minutes: see large-lists.ts.
  * Popular values are few: beyond 64 the children are spans of values, 32 to each doubling, that are leaves themselves.
  */
-const slot = 4 * 3_600_000;
+const minute = 60_000;
+const minutesPerSlot = 240;
 const slotsPerBlock = 128;
 const exactBits = 6;
 
 /**
  * How many thin entries a reader may skip, about 190 bytes each, so that these cost no more than the 12 units that a descent may spend
- * on its leaf. Up to this length the lists of entities and authors have no calendar. Tests set it low.
+ * on its leaf. Up to this length the lists of entities and authors have no calendar, and slots are not divided. Tests set it low.
  */
 export const limits = { skipped: 400 };
 
@@ -35,12 +37,49 @@ export interface Cell {
 }
 
 /** The counts that an entry is in, in the calendar of a list. Of the kind the first letter does. */
-export function cellsOf(list: string, order: Order, kind: string, place: Place): Cell[] {
+export function cellsOf(
+  list: string,
+  order: Order,
+  kind: string,
+  place: Place,
+  isDivided: boolean,
+): Cell[] {
   const path = pathOf(order, place);
-  return path.map((child, depth) => ({
+  const cells = path.map((child, depth) => ({
     key: calendarKey(list, order, path.slice(0, depth)),
     attribute: `${child}${kind.charAt(0)}`,
   }));
+  return isDivided ? cells : cells.slice(0, slotDepth(order));
+}
+
+/** A slot in the order by date: its node and its parent's, which child of that it is, and the sort values in it. */
+export interface Slot {
+  list: string;
+  parent: Key;
+  child: number;
+  node: Key;
+  bounds: Bounds;
+}
+
+/** The slot of a list that this time, in epoch ms, is in. */
+export function slotOf(list: string, time: number): Slot {
+  const [block = 0, child = 0] = pathOf('date', { time, popularity: 0 });
+  return {
+    list,
+    parent: calendarKey(list, 'date', [block]),
+    child,
+    node: calendarKey(list, 'date', [block, child]),
+    bounds: boundsOf('date', [block, child]),
+  };
+}
+
+/** How many entries a node counts, or one of its children. */
+export function countIn(item: Readonly<Record<string, unknown>> | undefined, of?: number): number {
+  let sum = 0;
+  forEachCount(item, (child, _, count) => {
+    if (of === undefined || of === child) sum += count;
+  });
+  return sum;
 }
 
 /** The counts of a node: calls `visit` with child, first letter of the kind and number for each that is not zero, in no order. */
@@ -56,10 +95,15 @@ export function forEachCount(
   }
 }
 
-/** Whether a node has no children: what it holds is read from the index. */
+/** Whether a node is a slot: a leaf, unless it has been divided. */
+export function isSlot(order: Order, path: readonly number[]): boolean {
+  return path.length === slotDepth(order);
+}
+
+/** Whether a node never has children. */
 export function isLeaf(order: Order, path: readonly number[]): boolean {
-  if (order === 'date') return path.length === 2;
-  return path.length === 3 || (path[0] !== undefined && widthOf(path[0]) > 1);
+  const isSpan = order === 'popularity' && path[0] !== undefined && widthOf(path[0]) > 1;
+  return isSpan || path.length > slotDepth(order);
 }
 
 /** The sort values of the entries in a node. */
@@ -79,11 +123,16 @@ export function boundsOf(order: Order, path: readonly number[]): Bounds {
 }
 
 function pathOf(order: Order, { time, popularity }: Place): number[] {
-  const slots = Math.floor(time / slot);
-  const when = [Math.floor(slots / slotsPerBlock), slots % slotsPerBlock];
+  const minutes = Math.floor(time / minute);
+  const slots = Math.floor(minutes / minutesPerSlot);
+  const when = [Math.floor(slots / slotsPerBlock), slots % slotsPerBlock, minutes % minutesPerSlot];
   if (order === 'date') return when;
   const width = widthOf(popularity);
   return width === 1 ? [popularity, ...when] : [Math.floor(popularity / width) * width];
+}
+
+function slotDepth(order: Order): number {
+  return order === 'date' ? 2 : 3;
 }
 
 /** How many values share a child with this one. Below zero it is the mirror of above, so that spans do not overlap. */
@@ -92,7 +141,9 @@ function widthOf(popularity: number): number {
   return 2 ** Math.max(0, bits - exactBits);
 }
 
-function timesOf([block = 0, at]: readonly number[]): [number, number] {
-  const first = block * slotsPerBlock + (at ?? 0);
-  return [first * slot, (first + (at === undefined ? slotsPerBlock : 1)) * slot];
+function timesOf([block = 0, at, within]: readonly number[]): [number, number] {
+  const first = (block * slotsPerBlock + (at ?? 0)) * minutesPerSlot + (within ?? 0);
+  const length =
+    at === undefined ? slotsPerBlock * minutesPerSlot : within === undefined ? minutesPerSlot : 1;
+  return [first * minute, (first + length) * minute];
 }

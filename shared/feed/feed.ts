@@ -11,7 +11,7 @@ import {
   userKey,
 } from '../table/keys.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
-import { type Cell, cellsOf } from './calendar.ts';
+import { type Cell, cellsOf, countIn, limits, type Slot, slotOf } from './calendar.ts';
 
 /** What an item adds to totals and calendars, as of one version of it. */
 export interface Contribution {
@@ -25,6 +25,8 @@ export interface Contribution {
   popularity: number;
   /** The entity and author it belongs to, as partition keys; of what has been applied, only those whose lists have calendars. */
   owners: readonly string[];
+  /** Whether its slot is divided, so that it counts in its minute too. */
+  is_divided: boolean;
   /** Epoch seconds until which a removed item must be remembered, because its records may come again. */
   expires_at?: number;
 }
@@ -34,8 +36,8 @@ export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
 const rememberRemovedSeconds = 14 * 86_400;
 
-/** Of each contribution there are up to three items to read, and a batch takes 100 keys. */
-const readSize = 33;
+/** Of each contribution there are up to five items to read, and a batch takes 100 keys. */
+const readSize = 20;
 
 /** Actions of a transaction. */
 const maxActions = 100;
@@ -65,7 +67,7 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
 /** What a review or user adds, by its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
   const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
-  const of = { pk: String(pk), version: Number(version) };
+  const of = { pk: String(pk), version: Number(version), is_divided: false };
   if (all !== 'REVIEW' && all !== 'USER') {
     return { ...of, counted: null, time: 0, popularity: 0, owners: [] };
   }
@@ -93,16 +95,22 @@ export function appliedItem({ pk, ...applied }: Contribution) {
 
 /** Reads such an item. */
 export function readApplied(item: Item): Contribution {
-  const { pk, version, counted, time = 0, popularity = 0, owners = [] } = item;
-  return { pk, version, counted, time, popularity, owners } as Contribution;
+  const { pk, version, counted, time, popularity, owners, is_divided } = item;
+  return { pk, version, counted, time, popularity, owners, is_divided } as Contribution;
+}
+
+/** What may have grown long, see large-lists.ts: the items of entities and authors, and slots. */
+export interface Touched {
+  owners: Item[];
+  slots: Slot[];
 }
 
 /**
  * Brings totals and calendars up to these contributions. What has been applied of each item is remembered beside it, in the same
- * transaction, so that a contribution that comes twice, late or out of order changes nothing. Gives the items of the entities
- * and authors concerned. Throws ApiError 503 while all is being rebuilt.
+ * transaction, so that a contribution that comes twice, late or out of order changes nothing. Throws ApiError 503 while all is
+ * being rebuilt.
  */
-export async function applyContributions(contributions: readonly Contribution[]): Promise<Item[]> {
+export async function applyContributions(contributions: readonly Contribution[]): Promise<Touched> {
   const latest = new Map<string, Contribution>();
   for (const each of contributions) {
     const known = latest.get(each.pk);
@@ -113,12 +121,13 @@ export async function applyContributions(contributions: readonly Contribution[])
     (a, b) => compare(a.counted ?? '', b.counted ?? '') || a.time - b.time,
   );
   const owners = new Map<string, Item>();
+  const slots = new Map<string, Slot>();
   for (let start = 0; start < sorted.length; start += readSize) {
-    for (const owner of await applySlice(sorted.slice(start, start + readSize))) {
-      owners.set(owner.pk, owner);
-    }
+    const touched = await applySlice(sorted.slice(start, start + readSize));
+    for (const owner of touched.owners) owners.set(owner.pk, owner);
+    for (const slot of touched.slots) slots.set(keyString(slot.node), slot);
   }
-  return [...owners.values()];
+  return { owners: [...owners.values()], slots: [...slots.values()] };
 }
 
 /** Adds `sign` times a contribution to all that it counts in. */
@@ -132,33 +141,39 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
 }
 
 /** The lists with calendars are: all reviews, those of an entity or author that has many, each of them by facet, and all users. */
-function cells({ counted, owners, ...place }: Contribution): Cell[] {
+function cells({ counted, owners, is_divided, ...place }: Contribution): Cell[] {
   if (counted === null) return [];
-  if (counted === 'USER') return cellsOf('users', 'date', 'user', place);
+  if (counted === 'USER') return cellsOf('users', 'date', 'user', place, is_divided);
   const [type = '', language = '', kind = ''] = counted.split('|');
   const lists = ['all', ...owners].flatMap((list) => [list, `${list}|${type}|${language}`]);
   return [
     { key: totalKey(type), attribute: `${language}|${kind}` },
-    ...lists.flatMap((list) => cellsOf(list, 'date', kind, place)),
-    ...lists.flatMap((list) => cellsOf(list, 'popularity', kind, place)),
+    ...lists.flatMap((list) => cellsOf(list, 'date', kind, place, is_divided)),
+    ...lists.flatMap((list) => cellsOf(list, 'popularity', kind, place, is_divided)),
   ];
 }
 
-async function applySlice(contributions: readonly Contribution[]): Promise<Item[]> {
+async function applySlice(contributions: readonly Contribution[]): Promise<Touched> {
   return retryStale(async () => {
-    const ownerKeys = [...new Set(contributions.flatMap(({ owners }) => owners))].map(ownerKey);
-    const items = await batchGet([...contributions.map(appliedKey), ...ownerKeys], {
-      consistent: true,
-    });
-    const found = ownerKeys.flatMap((key) => items.get(keyString(key)) ?? []);
-    const withCalendar = new Set(found.filter(({ calendar }) => calendar).map(({ pk }) => pk));
+    const items = await readBefore(contributions);
+    const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
+    const withCalendar = new Set(owners.filter(({ calendar }) => calendar).map(({ pk }) => pk));
+    const slots: Slot[] = [];
 
     let pending: Change[] = [];
     let amounts: Amounts = new Map();
     for (const each of contributions) {
       const item = items.get(keyString(appliedKey(each)));
       const before = item && readApplied(item);
-      const after = { ...each, owners: each.owners.filter((owner) => withCalendar.has(owner)) };
+      const slot = slotOfEntry(each);
+      const { all, isDivided } = divisionOf(slot, items);
+      // Others may be at work on it: what is half full by what was read may be full by now.
+      if (slot && all + contributions.length > limits.skipped / 2) slots.push(slot);
+      const after = {
+        ...each,
+        owners: each.owners.filter((owner) => withCalendar.has(owner)),
+        is_divided: isDivided,
+      };
       if (before && !supersedes(after, before)) continue;
       const more = amountsOf([...pending, { before, after }]);
       if (pending.length > 0 && 2 + pending.length + more.size > maxActions) {
@@ -171,8 +186,39 @@ async function applySlice(contributions: readonly Contribution[]): Promise<Item[
       pending.push({ before, after });
     }
     if (pending.length > 0) await write(pending, amounts);
-    return found;
+    return { owners, slots };
   });
+}
+
+/** What has been applied so far, the entities and authors, and the nodes that tell whether a slot is divided. */
+function readBefore(contributions: readonly Contribution[]): Promise<Map<string, Item>> {
+  const keys = contributions.flatMap((each) => {
+    const slot = slotOfEntry(each);
+    return [
+      appliedKey(each),
+      ...each.owners.map(ownerKey),
+      ...(slot ? [slot.parent, slot.node] : []),
+    ];
+  });
+  const distinct = new Map(keys.map((key) => [keyString(key), key]));
+  return batchGet([...distinct.values()], { consistent: true });
+}
+
+/** The slot in the list of all that decides for all lists; undefined for what counts nowhere. */
+export function slotOfEntry({ counted, time }: Contribution): Slot | undefined {
+  return counted === null ? undefined : slotOf(counted === 'USER' ? 'users' : 'all', time);
+}
+
+/** How many entries a slot has, and whether they are, or should be, counted by the minute; all of them when it is even. */
+export function divisionOf(
+  slot: Slot | undefined,
+  items: ReadonlyMap<string, Item>,
+): { all: number; isDivided: boolean; isEven: boolean } {
+  if (!slot) return { all: 0, isDivided: false, isEven: true };
+  const all = countIn(items.get(keyString(slot.parent)), slot.child);
+  const divided = countIn(items.get(keyString(slot.node)));
+  const isDivided = divided > 0 || all > limits.skipped;
+  return { all, isDivided, isEven: !isDivided || divided === all };
 }
 
 interface Change {
@@ -185,9 +231,10 @@ export function ownerKey(pk: string): Key {
   return { pk, sk: pk.slice(0, pk.indexOf('#')) };
 }
 
-/** The same version is applied again when an owner has got a calendar since. */
+/** The same version is applied again when an owner has got a calendar since, or the slot has been divided. */
 function supersedes(after: Contribution, before: Contribution): boolean {
   if (after.version !== before.version) return after.version > before.version;
+  if (after.is_divided && !before.is_divided) return true;
   return after.owners.some((owner) => !before.owners.includes(owner));
 }
 
@@ -216,9 +263,13 @@ async function write(changes: readonly Change[], amounts: Amounts): Promise<void
 function stillApplied(before: Contribution | undefined) {
   if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' };
   return {
-    ConditionExpression: '#version = :version AND owners = :owners',
+    ConditionExpression: '#version = :version AND owners = :owners AND is_divided = :is_divided',
     ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':version': before.version, ':owners': before.owners },
+    ExpressionAttributeValues: {
+      ':version': before.version,
+      ':owners': before.owners,
+      ':is_divided': before.is_divided,
+    },
   };
 }
 

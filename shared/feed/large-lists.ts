@@ -1,12 +1,17 @@
-import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import {
+  GetCommand,
+  paginateQuery,
+  type QueryCommandInput,
+  TransactGetCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { countMatching, facetCounts } from '../review/counts.ts';
-import { batchGet, type Item } from '../table/batch.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import type { Scope } from '../table/definition.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
 import { StaleRead, transact } from '../table/transact.ts';
-import { forEachCount, limits } from './calendar.ts';
-import { applyContributions, contribution } from './feed.ts';
+import { countIn, limits, type Slot } from './calendar.ts';
+import { applyContributions, contribution, divisionOf } from './feed.ts';
 
 /**
  * Gives calendars to those of these entities and authors whose lists have become long. Most lists stay short, and calendars of
@@ -17,6 +22,27 @@ import { applyContributions, contribution } from './feed.ts';
 export async function openCalendars(owners: readonly Item[]): Promise<void> {
   for (const owner of owners) {
     if (owner.calendar !== 'ready' && listLength(owner) > limits.skipped) await open(owner);
+  }
+}
+
+/**
+ * Counts the entries of those of these slots that have become large by the minute. It is the slot of the list of all that decides,
+ * for it is never smaller than another. From then on every contribution to it counts by the minute at once; then its entries are
+ * applied once more. A reader relies on minutes where there are any. The same again changes nothing.
+ */
+export async function divideSlots(slots: readonly Slot[]): Promise<void> {
+  for (const slot of slots) {
+    if (divisionOf(slot, await readAtOnce([slot.parent, slot.node])).isEven) continue;
+    await applyAgain({
+      IndexName: 'all-by-date',
+      KeyConditionExpression: '#scope = :list AND #date BETWEEN :low AND :high',
+      ExpressionAttributeNames: { '#scope': 'all', '#date': 'date' },
+      ExpressionAttributeValues: {
+        ':list': slot.list === 'users' ? 'USER' : 'REVIEW',
+        ':low': slot.bounds.low,
+        ':high': slot.bounds.high,
+      },
+    });
   }
 }
 
@@ -42,16 +68,23 @@ export async function markCalendar({ pk, sk }: Key, calendar: 'opening' | 'ready
 async function open(owner: Item): Promise<void> {
   await markCalendar(owner, 'opening');
   const scope: Scope = owner.sk === 'ENTITY' ? 'entity' : 'author';
-  const pages = paginateQuery(
-    { client: table, pageSize: 100 },
-    {
-      TableName,
-      IndexName: `${scope}-by-date`,
-      KeyConditionExpression: '#scope = :owner',
-      ExpressionAttributeNames: { '#scope': scope },
-      ExpressionAttributeValues: { ':owner': owner.pk.slice(owner.sk.length + 1) },
-    },
-  );
+  await applyAgain({
+    IndexName: `${scope}-by-date`,
+    KeyConditionExpression: '#scope = :owner',
+    ExpressionAttributeNames: { '#scope': scope },
+    ExpressionAttributeValues: { ':owner': owner.pk.slice(owner.sk.length + 1) },
+  });
+  // The index follows the table by a moment and may not have had them all: then the next contribution tries again.
+  const [counted = {}, root] = await Promise.all([
+    read(owner),
+    read(calendarKey(owner.pk, 'date', [])),
+  ]);
+  if (countIn(root) === listLength(counted)) await markCalendar(owner, 'ready');
+}
+
+/** Applies all that a query of an index finds. */
+async function applyAgain(query: Omit<QueryCommandInput, 'TableName'>): Promise<void> {
+  const pages = paginateQuery({ client: table, pageSize: 100 }, { TableName, ...query });
   for await (const { Items = [] } of pages) {
     const items = await batchGet(
       Items.map(({ pk, sk }) => ({ pk, sk })),
@@ -59,16 +92,6 @@ async function open(owner: Item): Promise<void> {
     );
     await applyContributions([...items.values()].map(contribution));
   }
-  // The index follows the table by a moment and may not have had them all: then the next contribution tries again.
-  const [counted = {}, root] = await Promise.all([
-    read(owner),
-    read(calendarKey(owner.pk, 'date', [])),
-  ]);
-  let applied = 0;
-  forEachCount(root, (_, __, count) => {
-    applied += count;
-  });
-  if (applied === listLength(counted)) await markCalendar(owner, 'ready');
 }
 
 function listLength(owner: Readonly<Record<string, unknown>>): number {
@@ -80,4 +103,14 @@ async function read({ pk, sk }: Key): Promise<Record<string, unknown> | undefine
     new GetCommand({ TableName, Key: { pk, sk }, ConsistentRead: true }),
   );
   return Item;
+}
+
+/** Items as of one moment, by `keyString`. */
+async function readAtOnce(keys: readonly Key[]): Promise<Map<string, Item>> {
+  const { Responses = [] } = await table.send(
+    new TransactGetCommand({ TransactItems: keys.map((Key) => ({ Get: { TableName, Key } })) }),
+  );
+  return new Map(
+    Responses.flatMap(({ Item }) => (Item ? [[keyString(Item as Key), Item as Item]] : [])),
+  );
 }

@@ -16,6 +16,7 @@ import {
   ownerKey,
   readApplied,
   removed,
+  slotOfEntry,
 } from './feed.ts';
 import { markCalendar } from './large-lists.ts';
 
@@ -49,8 +50,10 @@ export async function rebuildTotals(
     for (const owner of longLists(actual.values())) withCalendar.add(owner);
     const amounts: Amounts = new Map();
     const corrections: Contribution[] = [];
+    const divided = dividedSlots(actual.values(), applied);
     for (const each of actual.values()) {
       each.owners = each.owners.filter((owner) => withCalendar.has(owner));
+      each.is_divided = divided.has(slotName(each));
       count(amounts, each, 1);
       const known = applied.get(each.pk);
       if (!known || !isSame(each, known)) corrections.push(each);
@@ -129,7 +132,7 @@ async function readAll(
         FilterExpression:
           'sk IN (:review, :user, :applied) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
         ProjectionExpression:
-          'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
+          'pk, sk, #version, counted, #time, popularity, owners, is_divided, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
         ExpressionAttributeNames: {
           '#all': 'all',
           '#date': 'date',
@@ -171,12 +174,36 @@ function longLists(contributions: Iterable<Contribution>): string[] {
   return [...lengths].flatMap(([owner, length]) => (length > limits.skipped ? [owner] : []));
 }
 
+/** The slots that have more entries than a reader may skip, and those that are divided already. */
+function dividedSlots(
+  contributions: Iterable<Contribution>,
+  applied: ReadonlyMap<string, Contribution>,
+): Set<string> {
+  const divided = new Set<string>();
+  const lengths = new Map<string, number>();
+  for (const each of contributions) {
+    if (each.counted === null) continue;
+    const name = slotName(each);
+    const length = (lengths.get(name) ?? 0) + 1;
+    lengths.set(name, length);
+    if (length > limits.skipped || applied.get(each.pk)?.is_divided) divided.add(name);
+  }
+  return divided;
+}
+
+/** None for what counts nowhere. */
+function slotName(contributed: Contribution): string {
+  const slot = slotOfEntry(contributed);
+  return slot ? keyString(slot.node) : '';
+}
+
 function isSame(a: Contribution, b: Contribution): boolean {
   return (
     a.version === b.version &&
     a.counted === b.counted &&
     a.time === b.time &&
     a.popularity === b.popularity &&
+    a.is_divided === b.is_divided &&
     a.owners.join() === b.owners.join()
   );
 }

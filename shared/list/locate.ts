@@ -1,4 +1,4 @@
-import { boundsOf, forEachCount, isLeaf, limits } from '../feed/calendar.ts';
+import { boundsOf, forEachCount, isLeaf, isSlot, limits } from '../feed/calendar.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
 import type { Bounds, Partition, Sorting, SortValue } from '../table/read-entries.ts';
@@ -38,6 +38,8 @@ interface Span {
   matching: number;
   /** With those that do not match. */
   all: number;
+  /** Set for what can no longer be divided. */
+  isWhole?: boolean;
 }
 
 /**
@@ -68,15 +70,19 @@ export async function locate(
   const end = window.isEnd ? undefined : bounds && (sorting.descending ? bounds.low : bounds.high);
   return { stretches: stretchesOf(window.spans), skip: window.skip, end };
 
-  /** A node of each calendar costs half a unit: what is few is rather read than divided, and so is what the page has in its middle. */
+  /**
+   * A node of each calendar costs half a unit: what is few is rather read than divided, and so is what the page has in its middle, and a
+   * slot that is no larger than usual.
+   */
   function spansToDivide(): Set<Span> {
     const { spans } = window;
     return new Set(
-      spans.filter((span, i) => {
-        const { path, parts, matching, all } = span;
+      spans.filter(({ path, parts, matching, all, isWhole = false }, i) => {
+        if (matching === 0 || isWhole || isLeaf(sorting.order, path)) return false;
+        if (isSlot(sorting.order, path)) return all > limits.skipped;
         const isEdge = i === 0 || i === spans.length - 1;
         const wasted = isEdge ? all : (all - matching) / 2;
-        return matching > 0 && wasted > halfUnit() * parts.length && !isLeaf(sorting.order, path);
+        return wasted > halfUnit() * parts.length;
       }),
     );
   }
@@ -85,27 +91,29 @@ export async function locate(
     return calendarKey(list, sorting.order, path);
   }
 
-  function split({ path, parts }: Span, nodes: ReadonlyMap<string, Item>): Span[] {
+  function split(span: Span, nodes: ReadonlyMap<string, Item>): Span[] {
+    const { path, parts } = span;
     const spans = new Map<number, Span & { parts: Part[] }>();
     for (const { calendar } of parts) {
       forEachCount(nodes.get(keyString(keyOf(calendar, path))), (child, kind, count) => {
-        let span = spans.get(child);
-        if (!span) {
-          span = { path: [...path, child], parts: [], matching: 0, all: 0 };
-          spans.set(child, span);
+        let within = spans.get(child);
+        if (!within) {
+          within = { path: [...path, child], parts: [], matching: 0, all: 0 };
+          spans.set(child, within);
         }
-        let part = span.parts.at(-1);
+        let part = within.parts.at(-1);
         if (part?.calendar !== calendar) {
           part = { calendar, matching: 0 };
-          span.parts.push(part);
+          within.parts.push(part);
         }
-        span.all += count;
+        within.all += count;
         if (calendar.kinds.includes(kind)) {
           part.matching += count;
-          span.matching += count;
+          within.matching += count;
         }
       });
     }
+    if (spans.size === 0 && isSlot(sorting.order, path)) return [{ ...span, isWhole: true }];
     const sign = sorting.descending ? -1 : 1;
     return [...spans].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
   }

@@ -14,6 +14,7 @@ import {
   randomNumbers,
   readItem,
   recount,
+  scanTable,
   type TestUser,
   vote,
 } from '../../fixtures.ts';
@@ -39,7 +40,7 @@ describe('the path of an entry', () => {
     const time = Date.UTC(2025, 6, 7, 13, 14, 15);
     const rank = popularityRank(popularity, new Date(time).toISOString(), randomUUID());
     expect(popularityOf(rank)).toBe(popularity);
-    const cells = cellsOf('all', 'popularity', 'text', { time, popularity });
+    const cells = cellsOf('all', 'popularity', 'text', { time, popularity }, true);
     const path = cells.map(({ attribute }) => Number(attribute.slice(0, -1)));
     expect(isLeaf('popularity', path)).toBe(true);
     for (let depth = 1; depth <= path.length; depth++) {
@@ -52,7 +53,7 @@ describe('the path of an entry', () => {
     const time = Date.UTC(2025, 6, 7);
     let last: bigint | undefined;
     for (let popularity = -300; popularity <= 300; popularity++) {
-      const [cell] = cellsOf('all', 'popularity', 'text', { time, popularity });
+      const [cell] = cellsOf('all', 'popularity', 'text', { time, popularity }, true);
       const { low, high } = boundsOf('popularity', [Number(cell?.attribute.slice(0, -1))]);
       if (last !== undefined && last !== high) expect(low).toBe(last + 1n);
       last = high as bigint;
@@ -97,6 +98,9 @@ describe('after random writes', () => {
     const query = { entity_id: hot, limit: '2', offset: '7' };
     const { body } = await invoke(listReviews, { query });
     expect(body).toMatchObject({ count: 8, offset: 7, reviews: [{ entity_id: hot }] });
+    // All of it was written within minutes, so that the slot has been divided, and every entry with it.
+    const applied = (await scanTable()).filter(({ sk, counted }) => sk === 'FEED' && counted);
+    expect(applied.map(({ is_divided }) => is_divided)).toEqual(applied.map(() => true));
     const { stored, counted } = await recount();
     const isFeed = ([key]: [string, unknown]) => key.includes('FEED');
     const incremental = Object.fromEntries(Object.entries(stored).filter(isFeed));
