@@ -40,7 +40,7 @@ try {
   const lists = await benchLists(runs, show);
   const endpoints = await benchEndpoints(runs, show);
   await stack.stream.idle();
-  const faults = [...(await checkFlatness()), ...(await checkLists(await someLists()))];
+  const faults = [...(await checkFlatness(runs)), ...(await checkLists(await someLists()))];
   const coldStarts = rounds > 0 ? await benchColdStarts(rounds) : [];
   for (const { name, kilobytes, import: loading, firstCall } of coldStarts) {
     const numbers = [`${kilobytes} KB`, `${loading} ms import`, `${firstCall} ms first call`];

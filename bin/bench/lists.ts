@@ -3,7 +3,7 @@ import { handler as listUsers } from '../../functions/list-users.ts';
 import { readTotals } from '../../shared/feed/totals.ts';
 import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
 import { type Cost, measure, quantile } from './measure.ts';
-import { type Budget, type Line, toLine } from './table.ts';
+import { type Budget, type Line, round, toLine } from './table.ts';
 
 /** A list to page through: its filter, and into how many partitions it is spread. */
 export interface Listed {
@@ -56,20 +56,36 @@ export async function benchLists(
   return lines;
 }
 
-/** Units of pages from one end of the list to the other: they may differ by 15 %. Gives what does not keep to it. */
-export async function checkFlatness(): Promise<string[]> {
+/**
+ * Pages from one end of the list to the other, in turn, so that what else the machine does falls on all alike: their units and their
+ * times, at the median, may differ by 15 %. Gives what does not keep to it.
+ */
+export async function checkFlatness(runs: number): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {
-    const totals: number[] = [];
-    for (let offset = 10_000; offset <= 190_000; offset += 30_000) {
-      const { body, read } = await measure(listReviews, { query: { sort, offset: `${offset}` } });
-      if (body.reviews.length < 50) return broken;
-      totals.push(read);
+    const { count } = await countOf({ query: {} });
+    const offsets = [1, 4, 7, 10, 13, 16, 19]
+      .map((i) => 10_000 * i)
+      .filter((at) => at + 50 <= count);
+    const costs = new Map<number, Cost[]>(offsets.map((offset) => [offset, []]));
+    for (let run = 0; run < 2 * runs; run++) {
+      for (const [offset, taken] of costs) {
+        taken.push(await measure(listReviews, { query: { sort, offset: `${offset}` } }));
+      }
     }
-    const middle = quantile(totals, 0.5);
-    for (const units of totals) {
-      if (Math.abs(units / middle - 1) > 0.15)
-        broken.push(`${sort}: ${units} units, not ${middle}`);
+    for (const what of ['read', 'total'] as const) {
+      const medians = [...costs.values()].map((taken) =>
+        quantile(
+          taken.map((cost) => cost[what]),
+          0.5,
+        ),
+      );
+      const middle = quantile(medians, 0.5);
+      for (const [i, median] of medians.entries()) {
+        if (Math.abs(median / middle - 1) > 0.15) {
+          broken.push(`all ${sort} @${offsets[i]}: ${what} ${round(median)}, not ${round(middle)}`);
+        }
+      }
     }
   }
   return broken;
@@ -120,7 +136,7 @@ async function busiest(): Promise<{ entity_id: string; user_id: string }> {
   return { entity_id: mostFrequent(entities), user_id: mostFrequent(authors) };
 }
 
-async function countOf({ query }: Listed): Promise<{ count: number }> {
+async function countOf({ query }: Pick<Listed, 'query'>): Promise<{ count: number }> {
   const { body } = await measure(listReviews, { query: { ...query, limit: '0' } });
   return body;
 }

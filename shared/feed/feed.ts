@@ -89,13 +89,13 @@ export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): 
 }
 
 /** The item that remembers what totals and calendars hold of an item. */
-export function appliedItem({ pk, ...applied }: Contribution) {
-  return { ...appliedKey({ pk }), ...applied };
+export function appliedItem({ pk, is_divided, ...applied }: Contribution) {
+  return { ...appliedKey({ pk }), ...applied, ...(is_divided && { is_divided }) };
 }
 
 /** Reads such an item. */
 export function readApplied(item: Item): Contribution {
-  const { pk, version, counted, time, popularity, owners, is_divided } = item;
+  const { pk, version, counted, time, popularity, owners, is_divided = false } = item;
   return { pk, version, counted, time, popularity, owners, is_divided } as Contribution;
 }
 
@@ -262,14 +262,11 @@ async function write(changes: readonly Change[], amounts: Amounts): Promise<void
 
 function stillApplied(before: Contribution | undefined) {
   if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' };
+  const isStillDivided = before.is_divided ? 'attribute_exists' : 'attribute_not_exists';
   return {
-    ConditionExpression: '#version = :version AND owners = :owners AND is_divided = :is_divided',
+    ConditionExpression: `#version = :version AND owners = :owners AND ${isStillDivided}(is_divided)`,
     ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: {
-      ':version': before.version,
-      ':owners': before.owners,
-      ':is_divided': before.is_divided,
-    },
+    ExpressionAttributeValues: { ':version': before.version, ':owners': before.owners },
   };
 }
 
