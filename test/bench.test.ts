@@ -40,7 +40,8 @@ describe('the measure', () => {
 
   test('names what is over its budget, and will not count a refusal', () => {
     const cost = { status: 200, read: 3, write: 0, roundTrips: 1, total: 5, own: 1, body: {} };
-    expect(toLine('x', [cost], { read: 2, roundTrips: 1 }).broken).toEqual(['read 3 > 2']);
-    expect(() => toLine('x', [{ ...cost, status: 400 }], {})).toThrow('x: 400');
+    const budget = { read: 2, roundTrips: 1 };
+    expect(toLine('x', [{ cost, budget }]).broken).toEqual(['read 3 > 2']);
+    expect(() => toLine('x', [{ cost: { ...cost, status: 400 }, budget }])).toThrow('x: 400');
   });
 });

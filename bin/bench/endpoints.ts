@@ -10,7 +10,7 @@ import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
 import { type BenchRequest, type Cost, measure, measureRun } from './measure.ts';
-import { type Budget, type Line, toLine } from './table.ts';
+import { type Budget, type Line, type Run, toLine } from './table.ts';
 
 const text = 'A record that gets better with every single listen, and with every room.';
 const redirect_uri = 'https://client.example/callback';
@@ -21,7 +21,7 @@ export async function benchEndpoints(
   onLine: (line: Line) => void,
   isTimed = true,
 ): Promise<Line[]> {
-  const costs = new Map<string, { costs: Cost[]; budget: Budget }>();
+  const taken = new Map<string, Run[]>();
   const ownP50 = isTimed ? { ownP50: 1 } : {};
   async function take(name: string, request: BenchRequest, budget: Budget = {}): Promise<Cost> {
     const [operation = name] = name.split(' ');
@@ -33,9 +33,7 @@ export async function benchEndpoints(
     );
   }
   function add(name: string, cost: Cost, budget: Budget): Cost {
-    const known = costs.get(name) ?? { costs: [], budget };
-    costs.set(name, known);
-    known.costs.push(cost);
+    taken.set(name, [...(taken.get(name) ?? []), { cost, budget }]);
     return cost;
   }
 
@@ -118,7 +116,7 @@ export async function benchEndpoints(
     await take('revoke-token', form({ token: refreshed.body.refresh_token, ...client }));
     await take('delete-me', { method: 'DELETE', caller });
   }
-  const lines = [...costs].map(([name, { costs, budget }]) => toLine(name, costs, budget));
+  const lines = [...taken].map(([name, runs]) => toLine(name, runs));
   for (const line of lines) onLine(line);
   return lines;
 

@@ -17,11 +17,23 @@ export interface Line {
 /** What design.md allows. Absent is not limited. */
 export type Budget = Partial<Pick<Line, 'read' | 'write' | 'roundTrips' | 'ownP50'>>;
 
-/** Sums up the runs of a request. Throws when it was refused. */
-export function toLine(name: string, costs: readonly Cost[], budget: Budget): Line {
-  const failed = costs.find(({ status }) => status !== 200);
+/** What a request has cost, and might. */
+export interface Run {
+  cost: Cost;
+  budget: Budget;
+}
+
+/** Sums up the runs of a request, and their budgets. Throws when it was refused. */
+export function toLine(name: string, runs: readonly Run[]): Line {
+  const failed = runs.find(({ cost }) => cost.status !== 200)?.cost;
   if (failed) throw new Error(`${name}: ${failed.status} ${JSON.stringify(failed.body)}`);
-  const at = (of: (cost: Cost) => number, share: number) => round(quantile(costs.map(of), share));
+  const at = (of: (cost: Cost) => number, share: number) =>
+    round(
+      quantile(
+        runs.map(({ cost }) => of(cost)),
+        share,
+      ),
+    );
   const line = {
     name,
     read: at((cost) => cost.read, 0.5),
@@ -32,9 +44,12 @@ export function toLine(name: string, costs: readonly Cost[], budget: Budget): Li
     totalP50: at((cost) => cost.total, 0.5),
     totalP95: at((cost) => cost.total, 0.95),
   };
-  const broken = Object.entries(budget).flatMap(([what, most]) => {
-    const actual = line[what as keyof Budget];
-    return actual > most ? [`${what} ${actual} > ${round(most)}`] : [];
+  const broken = (['read', 'write', 'roundTrips', 'ownP50'] as const).flatMap((what) => {
+    const most = quantile(
+      runs.map(({ budget }) => budget[what] ?? Number.POSITIVE_INFINITY),
+      0.5,
+    );
+    return line[what] > most ? [`${what} ${line[what]} > ${round(most)}`] : [];
   });
   return { ...line, broken };
 }

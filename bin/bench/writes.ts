@@ -63,7 +63,7 @@ export async function writeAtRandom(url: string, total: number): Promise<Record<
     },
     unhide: () => setHidden(hidden.shift() ?? '', false),
   };
-  const names = ['publish', 'publish', 'publish', 'edit', 'edit', 'delete', 'vote', 'vote', 'vote'];
+  const names = ['publish', 'publish', 'edit', 'edit', 'delete', 'vote', 'vote', 'vote', 'vote'];
   names.push('take back', 'hide', 'unhide');
 
   const done: Record<string, number> = {};

@@ -3,12 +3,13 @@ import {
   type Bounds,
   byPlace,
   type Entry,
+  entriesPerHalfUnit,
   firstPageSize,
   type Partition,
   type Range,
   readBetween,
   readEntries,
-  readFirstEntries,
+  readNearEntries,
   type Sorting,
   type SortValue,
   sortValueOf,
@@ -46,19 +47,18 @@ export async function readPage(list: List, request: PageRequest): Promise<Page> 
   return (await readNearPage(list, request)) ?? readFarPage(list, list.calendars, request);
 }
 
-/** The page, if one Query of each partition has it without reading more than may be skipped. */
+/** The page, if it is found without reading more than may be skipped, and half a unit of each partition. */
 export async function readNearPage(list: List, request: PageRequest): Promise<Page | undefined> {
   const range = rangeOf(list, request);
-  const sizes = list.partitions.map((each) => firstPageSize(each, range.skip + range.take));
-  if (sizes.reduce((sum, size) => sum + size, 0) > limits.skipped + range.take) return undefined;
-  const entries = await readFirstEntries(list.partitions, range);
+  const most = limits.skipped + range.take + entriesPerHalfUnit * list.partitions.length;
+  const entries = await readNearEntries(list.partitions, range, most);
   return entries && toPage(entries, request);
 }
 
-/** Read units that the first pages of these partitions take, at about 20 thin entries to the half unit. */
+/** Read units that the first pages of these partitions take. */
 export function unitsOf(partitions: readonly Partition[], { offset, limit }: PageRequest): number {
-  const pages = partitions.map((each) => Math.ceil(firstPageSize(each, offset + limit) / 20) / 2);
-  return pages.reduce((sum, units) => sum + units, 0);
+  const pages = partitions.map((each) => firstPageSize(each, offset + limit) / entriesPerHalfUnit);
+  return pages.reduce((sum, halves) => sum + Math.ceil(halves) / 2, 0);
 }
 
 async function readFarPage(

@@ -55,6 +55,9 @@ interface Overview {
   average_rating?: AverageRating;
 }
 
+/** How far the mix of types and languages in a page may be from that of the whole list: so much more is read at once. */
+const drift = 1.5;
+
 /** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id, limit, offset } = query;
@@ -151,7 +154,8 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   const accept = acceptOf(query);
   const whole: Partition = {
     ...widestPartition(query),
-    density: Math.max(1, matching.count) / Math.max(1, matching.all),
+    density:
+      Math.max(1, matching.count) / Math.max(1, matching.all) / (isByFacet(query) ? drift : 1),
   };
   if (!isByFacet(query)) {
     return {
@@ -162,7 +166,7 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   }
 
   const facets = [...matching.facets].map(([facet, { count, all }]) => {
-    const share = count / matching.count;
+    const share = Math.min(1, (drift * count) / matching.count);
     const partition: Partition = { scope: 'facet', value: facet, share, density: count / all };
     return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds };
   });
@@ -174,9 +178,10 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
       accept,
     };
   }
-  // Where most reviews match, to read those of all is cheaper than to merge many partitions.
+  // Where most reviews match, to read those of all may be cheaper than to merge many partitions.
   const partitions = facets.map(({ partition }) => partition);
-  const isWholeCheaper = (page: PageRequest) => unitsOf([whole], page) < unitsOf(partitions, page);
+  const isWholeCheaper = (page: PageRequest) =>
+    2 * matching.count > matching.all && unitsOf([whole], page) < unitsOf(partitions, page);
   const isForPage = isWholeCheaper({ ...query, offset: 0 });
   return {
     partitions: isWholeCheaper(query) ? [whole] : partitions,

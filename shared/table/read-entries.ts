@@ -50,6 +50,9 @@ interface Source extends Partition {
   exhausted: boolean;
 }
 
+/** About how many entries make half a read unit, the least that a Query costs: to ask for fewer saves nothing. */
+export const entriesPerHalfUnit = 20;
+
 /** One page of a Query holds about this many entries (1 MB); to ask for more at once is of no use. */
 const pageLimit = 4000;
 
@@ -61,12 +64,13 @@ export async function readEntries(
   return (await merge(partitions, range, Number.POSITIVE_INFINITY)) ?? [];
 }
 
-/** The same with one page of each partition and no more: without entries where that was not enough. */
-export function readFirstEntries(
+/** The same if it takes no more than so many entries of the index, accepted or not; undefined if it does. */
+export function readNearEntries(
   partitions: readonly Partition[],
   range: Range,
+  most: number,
 ): Promise<Entry[] | undefined> {
-  return merge(partitions, range, 1);
+  return merge(partitions, range, most);
 }
 
 /** How many entries of a partition to read at first for so many that are wanted of all. */
@@ -74,7 +78,7 @@ export function firstPageSize({ share = 1, density = 1 }: Partition, wanted: num
   const expected = wanted * share;
   // Four standard deviations more than may be expected, so that one page nearly always does.
   const slack = 4 * Math.sqrt(expected * (1 - share * density));
-  return Math.ceil((expected + slack) / density);
+  return Math.max(Math.ceil((expected + slack) / density), Math.min(wanted, entriesPerHalfUnit));
 }
 
 /** Reads all entries within the bounds, or the first `limit` of them. */
@@ -118,7 +122,7 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
 async function merge(
   partitions: readonly Partition[],
   { order, descending, after, skip, take, accept = () => true }: Range,
-  rounds: number,
+  most: number,
 ): Promise<Entry[] | undefined> {
   const wanted = skip + take;
   const compare = byPlace({ order, descending });
@@ -126,23 +130,26 @@ async function merge(
     return { ...partition, entries: [], at: 0, exhausted: false };
   });
   const merged: Entry[] = [];
+  let read = 0;
 
-  for (let round = 0; merged.length < wanted; ) {
+  for (let isFirst = true; merged.length < wanted; isFirst = false) {
     const starved = sources.filter(
       ({ entries, at, exhausted }) => at === entries.length && !exhausted,
     );
-    if (starved.length > 0 && round++ === rounds) return undefined;
-    // Pages after the first have all that can still be of use.
-    const missing = wanted - merged.length;
-    await Promise.all(
-      starved.map((source) =>
-        fill(source, round === 1 ? firstPageSize(source, wanted) : missing / (source.density ?? 1)),
-      ),
+    const limits = starved.map((source) =>
+      Math.min(pageLimit, isFirst ? firstPageSize(source, wanted) : nextPageSize(source)),
     );
+    if (read + limits.reduce((sum, limit) => sum + limit, 0) > most) return undefined;
+    await Promise.all(starved.map((source, i) => fill(source, limits[i] ?? 1)));
     if (starved.some(({ entries, exhausted }) => entries.length === 0 && !exhausted)) continue;
     if (!mergeUntilStarved()) break;
   }
   return merged.slice(skip);
+
+  /** All that can still be of use. */
+  function nextPageSize({ density = 1 }: Source): number {
+    return Math.ceil(Math.max(entriesPerHalfUnit, (wanted - merged.length) / density));
+  }
 
   async function fill(source: Source, limit: number): Promise<void> {
     const page = await queryEntries(
@@ -151,10 +158,11 @@ async function merge(
       {
         condition: after === undefined ? undefined : `${descending ? '<' : '>'} :after`,
         values: after === undefined ? {} : { ':after': after },
-        limit: Math.max(1, Math.min(pageLimit, Math.ceil(limit))),
+        limit,
         next: source.next,
       },
     );
+    read += page.entries.length;
     source.entries = page.entries.filter(accept);
     source.at = 0;
     source.next = page.next;
