@@ -1,5 +1,5 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { appliedItem, contribution } from '../shared/feed/feed.ts';
+import { appliedItem, contribution } from '../shared/feed/contribution.ts';
 import { rebuildTotals } from '../shared/feed/rebuild.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';

@@ -1,5 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { applyContributions, contributionOf } from '../shared/feed/feed.ts';
+import { contributionOf } from '../shared/feed/contribution.ts';
+import { applyContributions } from '../shared/feed/feed.ts';
 import { divideSlots, openCalendars } from '../shared/feed/large-lists.ts';
 import { insertCursorKey } from '../shared/list/cursor-key.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { applyContributions, contribution } from '../../shared/feed/feed.ts';
+import { contribution } from '../../shared/feed/contribution.ts';
+import { applyContributions } from '../../shared/feed/feed.ts';
 import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';

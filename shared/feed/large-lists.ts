@@ -11,7 +11,8 @@ import type { Scope } from '../table/definition.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
 import { StaleRead, transact } from '../table/transact.ts';
 import { countIn, limits, type Slot } from './calendar.ts';
-import { applyContributions, contribution, divisionOf } from './feed.ts';
+import { contribution } from './contribution.ts';
+import { applyContributions, divisionOf } from './feed.ts';
 
 /**
  * Gives calendars to those of these entities and authors whose lists have become long. Most lists stay short, and calendars of

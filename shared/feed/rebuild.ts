@@ -17,7 +17,7 @@ import {
   readApplied,
   removed,
   slotOfEntry,
-} from './feed.ts';
+} from './contribution.ts';
 import { markCalendar } from './large-lists.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */

@@ -146,7 +146,7 @@ function isByFacet({ entity_type, language }: FacetFilter): boolean {
   return (entity_type ?? language) !== undefined;
 }
 
-/** Where the entries lie, as the counts tell: see feed/feed.ts for the lists that have calendars. */
+/** Where the entries lie, as the counts tell: see feed/contribution.ts for the lists that have calendars. */
 function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   const owner = ownerKey(query);
   const list = owner?.pk ?? 'all';

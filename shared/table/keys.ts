@@ -20,7 +20,7 @@ import type { Order } from './definition.ts';
  * | request     | REQUEST#<id>   | REQUEST                    | an authorization request that waits for its user        |
  * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
  * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
- * | totals      | FEED           | TOTAL#<type>               | counts by language and kind: derived, see feed/feed.ts  |
+ * | totals      | FEED           | TOTAL#<type>               | counts by language and kind, see feed/contribution.ts   |
  * | calendar    | FEED#<list>    | <order>#<child>#<child>…   | counts of the children of a node, see feed/calendar.ts  |
  * | applied     | that of a review or user | FEED             | what totals and calendars hold of it                    |
  * | cursor key  | FEED           | CURSOR_KEY                 | signs the cursors of lists, see list/cursor.ts          |
