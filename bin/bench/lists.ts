@@ -182,7 +182,8 @@ async function lineOf(
 
 /**
  * The formula of design.md: half a unit for each review and author, and 3; for each partition that is merged half a unit; in a descent
- * half a unit for each level of it, and up to 12 for its leaf. Of our own time a descent may take half as much again, and merging a twentieth for each partition.
+ * half a unit for each level of it, and up to 12 for its leaf. Our own time is a millisecond; a descent may take half of one more, and
+ * each partition that is merged a twentieth, or in a descent, where its calendar has some hundred numbers to read, a tenth.
  */
 function budgetOf(
   { partitions, isSifted }: Listed,
@@ -204,7 +205,9 @@ function budgetOf(
       (isMerged ? 0.5 * partitions : 0) +
       (isNear ? 0 : descent),
     roundTrips: isNear ? (isMerged ? 3 : 2) : 6,
-    ...(isTimed && { ownP50: (isNear ? 1 : 1.5) + (isMerged ? 0.05 * partitions : 0) }),
+    ...(isTimed && {
+      ownP50: (isNear ? 1 : 1.5) + (isMerged ? (isNear ? 0.05 : 0.1) * partitions : 0),
+    }),
   };
 }
 

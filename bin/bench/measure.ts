@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { table } from '../../shared/table/client.ts';
 
@@ -32,12 +33,17 @@ interface Call {
   end: number;
 }
 
-let calls: Call[] = [];
-let read = 0;
-let write = 0;
+/** What is counted for the run in whose course a command is sent; nothing for those of others, such as the stream's consumers. */
+interface Tally {
+  calls: Call[];
+  read: number;
+  write: number;
+}
+
+const tallies = new AsyncLocalStorage<Tally>();
 let isMetered = false;
 
-/** Calls a handler and counts what it does to the database. One at a time. */
+/** Calls a handler and counts what it does to the database. */
 export async function measure(handler: unknown, request: BenchRequest): Promise<Cost> {
   const call = handler as (event: object, context: object) => Promise<APIGatewayProxyResult>;
   const event = eventOf(request);
@@ -49,10 +55,11 @@ export async function measure(handler: unknown, request: BenchRequest): Promise<
 /** Counts what anything does to the database. */
 export async function measureRun<T>(run: () => Promise<T>) {
   meter();
-  [calls, read, write] = [[], 0, 0];
+  const tally: Tally = { calls: [], read: 0, write: 0 };
   const start = performance.now();
-  const result = await run();
+  const result = await tallies.run(tally, run);
   const total = performance.now() - start;
+  const { calls, read, write } = tally;
   return { result, read, write, ...sequence(calls, total) };
 }
 
@@ -107,14 +114,17 @@ function meter(): void {
   const send = table.send.bind(table) as (command: Command) => Promise<Answer>;
   Object.assign(table, {
     async send(command: Command): Promise<Answer> {
+      const tally = tallies.getStore();
+      if (!tally) return send(command);
       const call: Call = { start: performance.now(), end: 0 };
-      calls.push(call);
+      tally.calls.push(call);
       command.input.ReturnConsumedCapacity = 'TOTAL';
       try {
         const answer = await send(command);
         for (const { CapacityUnits = 0 } of [answer.ConsumedCapacity ?? []].flat()) {
-          if (/Write|Put|Update|Delete/.test(command.constructor.name)) write += CapacityUnits;
-          else read += CapacityUnits;
+          if (/Write|Put|Update|Delete/.test(command.constructor.name))
+            tally.write += CapacityUnits;
+          else tally.read += CapacityUnits;
         }
         return answer;
       } finally {

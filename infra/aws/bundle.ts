@@ -29,8 +29,11 @@ export const bundleOptions = {
   sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
-  // Lambda's credentials are in the environment: the SDK's search for others is 130 KB and 10 ms of every cold start.
-  alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
+  // Both shorten every cold start. Lambda's credentials are in the environment: the SDK's search for others is 130 KB and 10 ms.
+  alias: {
+    '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts'),
+    'node:http': join(root, 'infra/aws/http.cjs'),
+  },
   // Some packages are CommonJS and ask for Node's own modules at run time.
   banner: {
     js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
