@@ -9,7 +9,7 @@ export interface TestRequest {
   query?: Record<string, string | readonly string[]>;
   /** Text is sent as it is, anything else as JSON. */
   body?: unknown;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | readonly string[]>;
   caller?: { user_id: string; client_id: string; scope: string };
 }
 
@@ -47,15 +47,18 @@ export function proxyEvent({
   headers = body === undefined ? {} : { 'content-type': 'application/json' },
   caller,
 }: TestRequest): APIGatewayProxyEvent {
-  const sent = { Host: 'api.example', 'X-Forwarded-Proto': 'https', ...headers };
+  const sent = mapValues(
+    { Host: 'api.example', 'X-Forwarded-Proto': 'https', ...headers },
+    (value) => [value].flat(),
+  );
   const values = query && mapValues(query, (value) => [value].flat());
   const requestId = randomUUID();
   return {
     resource: '/1/test',
     path: '/1/test',
     httpMethod: method,
-    headers: sent,
-    multiValueHeaders: mapValues(sent, (value) => [value]),
+    headers: mapValues(sent, (all) => all.at(-1)),
+    multiValueHeaders: sent,
     queryStringParameters: values ? mapValues(values, (all) => all.at(-1)) : null,
     multiValueQueryStringParameters: values ?? null,
     pathParameters: path ?? null,

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
-import { headerOf, type RequestSchema, readRequest } from './request.ts';
+import { headerOf, listHeaderOf, type RequestSchema, readRequest } from './request.ts';
 import { json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
@@ -23,7 +23,7 @@ export function endpoint<T extends RequestSchema>(
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
       const body = await handle(readRequest(schema, event));
-      return isPublicGet ? publicJson(body, headerOf(event, 'If-None-Match')) : json(200, body);
+      return isPublicGet ? publicJson(body, listHeaderOf(event, 'If-None-Match')) : json(200, body);
     });
 }
 

@@ -7,6 +7,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
+import { parseEntityTags } from './entity-tags.ts';
 
 /** The user and application that an access token stands for, as the authorizer found them. */
 export const Caller = v.object({
@@ -73,11 +74,13 @@ export const pageParameters = {
 export const IfMatch = v.optional(
   v.pipe(
     v.string(),
-    v.transform((header) =>
-      header.trim() === '*'
+    v.transform(parseEntityTags),
+    v.custom<'*' | string[]>((tags) => tags !== undefined, 'must be * or a list of ETags'),
+    v.transform((tags) =>
+      tags === '*'
         ? undefined
-        : [...header.matchAll(/(W\/)?"([^"]*)"/g)].flatMap(([, weak, tag = '']) =>
-            weak ? [] : [tag.split('.')[0] ?? ''],
+        : tags.flatMap((tag) =>
+            tag.startsWith('"') ? (tag.slice(1, -1).split('.')[0] ?? '') : [],
           ),
     ),
   ),
@@ -85,8 +88,17 @@ export const IfMatch = v.optional(
 
 /** A header by its name; API Gateway passes names on as the client wrote them. */
 export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
+  return lookUp(headers, name);
+}
+
+/** A header that is a list: a client may as well send it in several lines (RFC 9110 section 5.3). */
+export function listHeaderOf(event: APIGatewayProxyEvent, name: string): string | undefined {
+  return lookUp(event.multiValueHeaders, name)?.join(', ');
+}
+
+function lookUp<T>(headers: Readonly<Record<string, T>> | null, name: string): T | undefined {
   const sent = Object.keys(headers ?? {}).find((key) => key.toLowerCase() === name.toLowerCase());
-  return sent && headers[sent];
+  return sent === undefined ? undefined : headers?.[sent];
 }
 
 /**
@@ -102,7 +114,7 @@ export function readRequest<T extends RequestSchema>(
     path: event.pathParameters ?? {},
     query: event.queryStringParameters ?? {},
     query_string: queryString(event),
-    if_match: headerOf(event, 'If-Match'),
+    if_match: listHeaderOf(event, 'If-Match'),
     body: event.body,
   };
   const result = v.safeParse(schema, parts, { abortEarly: true });
@@ -132,7 +144,7 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
   if (part === 'path') return notFound(nouns[names[0] ?? ''] ?? 'Resource');
-  const name = names[0] ?? 'The body';
+  const name = part === 'if_match' ? 'If-Match' : (names[0] ?? 'The body');
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,

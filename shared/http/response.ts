@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { parseEntityTags } from './entity-tags.ts';
 
 /** On every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
 export const commonHeaders = {
@@ -62,10 +63,8 @@ export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIG
   const response = json(200, body, { 'Cache-Control': 'public, no-cache', ...headers });
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${edition === undefined ? '' : `${edition}.`}${digest}"`;
-  const isKnown = (ifNoneMatch ?? '')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-    .some((tag) => tag === ETag || tag === '*');
+  const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
+  const isKnown = known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
   if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
   const { 'Content-Type': _, ...kept } = response.headers;
   return { statusCode: 304, headers: { ...kept, ETag }, body: '' };

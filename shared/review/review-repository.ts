@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import {
@@ -147,11 +148,11 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
 }
 
 /**
- * What a change may be held to: the number of the revision, which is all of a review that its author can change. Votes and the
- * author's name also change the answer to a GET, and must not get in the way of an edit.
+ * What a change may be held to: the review and its revision, which is all of it that its author can change. Votes and the author's
+ * name also change the answer to a GET, and must not get in the way of an edit.
  */
-export function editionOf(review: Pick<Review, 'edits'>): string {
-  return `${currentRevision(review)}`;
+export function editionOf(review: Pick<Review, 'id' | 'edits'>): string {
+  return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }
 
 /** The item of a review. */

@@ -42,7 +42,7 @@ describe('a public GET', () => {
       expect(first.headers.etag).toMatch(/^"[\w.-]+"$/);
       expect(first.headers['cache-control']).toMatch(/^public/);
       const { etag = '' } = first.headers;
-      for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, '*', [etag, '"a,b"']]) {
         const again = await invoke(handler, { ...request(), headers: { 'if-none-match': tag } });
         expect(again).toMatchObject({ status: 304, body: '' });
         expect(again.headers).toMatchObject({
@@ -52,8 +52,10 @@ describe('a public GET', () => {
         });
         expect(again.headers).not.toHaveProperty('content-type');
       }
-      const headers = { 'If-None-Match': '"other"' };
-      expect(await invoke(handler, { ...request(), headers })).toEqual(first);
+      for (const other of ['"other"', '"x,*,y"', `x${etag}`, '*,*', `"a" ${etag}`, '']) {
+        const headers = { 'If-None-Match': other };
+        expect(await invoke(handler, { ...request(), headers })).toEqual(first);
+      }
     },
   );
 
@@ -79,7 +81,7 @@ describe.each([
   ['update', updateReview, { body: { text: `${text}${text}` } }],
   ['delete', deleteReview, {}],
 ])('If-Match on %s', (_, handler, request) => {
-  const change = (ifMatch: string, caller = author.caller) =>
+  const change = (ifMatch: string | string[], caller = author.caller) =>
     invoke(handler, {
       ...request,
       caller,
@@ -95,12 +97,33 @@ describe.each([
     const path = { review_id };
     await invoke(updateReview, { caller: author.caller, path, body: { rating: 2 } });
     const tag = await tagOf();
-    for (const ifMatch of [old, `W/${tag}`, '"0"', 'nonsense', `${old}, "x"`]) {
+    for (const ifMatch of [old, `W/${tag}`, '"0"', '"1.x"', `${old}, "x"`]) {
       const { status, body } = await change(ifMatch);
       expect({ ifMatch, status }).toEqual({ ifMatch, status: 412 });
       expect(body).toEqual({ error: 'precondition_failed', description: expect.any(String) });
     }
     expect(await tagOf()).toBe(tag);
+  });
+
+  test('is 412 with the ETag of another review', async () => {
+    const mine = review_id;
+    review_id = await makeReview(author);
+    const other = await tagOf();
+    review_id = mine;
+    expect((await change(other)).status).toBe(412);
+  });
+
+  test('is 400 when it is not a list of ETags', async () => {
+    const tag = await tagOf();
+    for (const ifMatch of ['nonsense', `foo${tag}`, `"x" ${tag}`, `w/${tag}`, `*${tag}`, '']) {
+      const { status, body } = await change(ifMatch);
+      expect({ ifMatch, status, ...body }).toEqual({
+        ifMatch,
+        status: 400,
+        error: 'invalid_request',
+        description: 'If-Match must be * or a list of ETags',
+      });
+    }
   });
 
   test('is of no help to another user', async () => {
@@ -112,7 +135,7 @@ describe.each([
     const tag = await tagOf();
     await vote(await makeUser(), review_id);
     expect(await tagOf()).not.toBe(tag);
-    expect((await change(`"x", ${tag}`)).status).toBe(200);
+    expect((await change(['"x"', tag])).status).toBe(200);
   });
 
   test('with * passes for whatever is there', async () => {
