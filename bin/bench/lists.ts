@@ -182,7 +182,7 @@ async function lineOf(
 
 /**
  * The formula of design.md: half a unit for each review and author, and 3; for each partition that is merged half a unit; in a descent
- * half a unit for each level of it, and up to 12 for its leaf. Our own time is a millisecond; a descent may take half of one more, and
+ * half a unit for each level of it, and up to 12 for its leaf; and what a small offset skips, 40 entries a unit. Our own time is a millisecond; a descent may take half of one more, and
  * each partition that is merged a twentieth, or in a descent, where its calendar has some hundred numbers to read, a tenth.
  */
 function budgetOf(
@@ -203,7 +203,7 @@ function budgetOf(
       0.5 * authors +
       3 +
       (isMerged ? 0.5 * partitions : 0) +
-      (isNear ? 0 : descent),
+      (isNear ? offset / 40 : descent),
     roundTrips: isNear ? (isMerged ? 3 : 2) : 6,
     ...(isTimed && {
       ownP50: (isNear ? 1 : 1.5) + (isMerged ? (isNear ? 0.05 : 0.1) * partitions : 0),
