@@ -11,6 +11,7 @@ import type { Bounds } from '../table/read-entries.ts';
  * hold 400 entries, about what a descent may read at its end, when a list gains 876,000 a year; and 128 slots to a block keep a busy
  * node near 2 KB, two write units, and the root below that for seven years. Months and days would be three levels for the same.
  * A slot is a leaf until a burst fills it beyond that number; then it is divided, by all lists alike, into minutes: see large-lists.ts.
+ * A minute is a leaf however full it is.
  * Popular values are few: beyond 64 the children are spans of values, 32 to each doubling, that are leaves themselves.
  */
 const minute = 60_000;

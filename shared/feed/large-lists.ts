@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   GetCommand,
   paginateQuery,
@@ -14,6 +15,9 @@ import { countIn, limits, type Slot } from './calendar.ts';
 import { contribution } from './contribution.ts';
 import { applyContributions, divisionOf } from './feed.ts';
 
+/** Passes over a slot in a row. */
+const attempts = 3;
+
 /**
  * Gives calendars to those of these entities and authors whose lists have become long. Most lists stay short, and calendars of
  * theirs would double what a review costs. From the mark on every contribution counts in the new calendar too; then all
@@ -29,22 +33,29 @@ export async function openCalendars(owners: readonly Item[]): Promise<void> {
 /**
  * Counts the entries of those of these slots that have become large by the minute. It is the slot of the list of all that decides,
  * for it is never smaller than another. From then on every contribution to it counts by the minute at once; then its entries are
- * applied once more. A reader relies on minutes where there are any. The same again changes nothing.
+ * applied once more. A reader relies on the minutes where they add up. The same again changes nothing.
  */
 export async function divideSlots(slots: readonly Slot[]): Promise<void> {
   for (const slot of slots) {
-    if (divisionOf(slot, await readAtOnce([slot.parent, slot.node])).isEven) continue;
-    await applyAgain({
-      IndexName: 'all-by-date',
-      KeyConditionExpression: '#scope = :list AND #date BETWEEN :low AND :high',
-      ExpressionAttributeNames: { '#scope': 'all', '#date': 'date' },
-      ExpressionAttributeValues: {
-        ':list': slot.list === 'users' ? 'USER' : 'REVIEW',
-        ':low': slot.bounds.low,
-        ':high': slot.bounds.high,
-      },
-    });
+    // The index follows the table by a moment, or is ahead of what has been applied: what is left then is for the next contribution.
+    for (let attempt = 0; attempt < attempts && !(await isEven(slot)); attempt++) {
+      if (attempt > 0) await sleep(100 * attempt);
+      await applyAgain({
+        IndexName: 'all-by-date',
+        KeyConditionExpression: '#scope = :list AND #date BETWEEN :low AND :high',
+        ExpressionAttributeNames: { '#scope': 'all', '#date': 'date' },
+        ExpressionAttributeValues: {
+          ':list': slot.list === 'users' ? 'USER' : 'REVIEW',
+          ':low': slot.bounds.low,
+          ':high': slot.bounds.high,
+        },
+      });
+    }
   }
+}
+
+async function isEven(slot: Slot): Promise<boolean> {
+  return divisionOf(slot, await readAtOnce([slot.parent, slot.node])).isEven;
 }
 
 /** Says of the item of an entity or author that its list has a calendar: one that is being filled, or one to rely on. */

@@ -63,12 +63,18 @@ export async function locate(
     );
     const spans = window.spans.flatMap((span) => (open.has(span) ? split(span, nodes) : [span]));
     const next = narrow(spans, { after, skip: window.skip, take });
+    // What was counted a level above has just gone, but not what lies behind it.
+    if (next.spans.length === 0) return { stretches: [], skip: 0, end: endOf(window) };
     window = { ...next, isEnd: window.isEnd && next.isEnd };
   }
-  const last = window.spans.at(-1);
-  const bounds = last && boundsOf(sorting.order, last.path);
-  const end = window.isEnd ? undefined : bounds && (sorting.descending ? bounds.low : bounds.high);
-  return { stretches: stretchesOf(window.spans), skip: window.skip, end };
+  return { stretches: stretchesOf(window.spans), skip: window.skip, end: endOf(window) };
+
+  function endOf({ spans, isEnd }: Window): SortValue | undefined {
+    const last = spans.at(-1);
+    if (isEnd || !last) return undefined;
+    const { low, high } = boundsOf(sorting.order, last.path);
+    return sorting.descending ? low : high;
+  }
 
   /**
    * A node of each calendar costs half a unit: what is few is rather read than divided, and so is what the page has in its middle, and a
@@ -113,7 +119,9 @@ export async function locate(
         }
       });
     }
-    if (spans.size === 0 && isSlot(sorting.order, path)) return [{ ...span, isWhole: true }];
+    // As long as a slot is being divided, not all of it is in its minutes.
+    const divided = [...spans.values()].reduce((sum, { all }) => sum + all, 0);
+    if (divided < span.all && isSlot(sorting.order, path)) return [{ ...span, isWhole: true }];
     const sign = sorting.descending ? -1 : 1;
     return [...spans].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
   }

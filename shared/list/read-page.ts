@@ -39,12 +39,17 @@ export interface Page {
   next?: SortValue;
 }
 
-/** Reads a page: what lies near is skipped to, what lies far away is found by the calendars. */
-export async function readPage(list: List, request: PageRequest): Promise<Page> {
+/** Reads a page: what lies near is skipped to, unless that has been tried, and what lies far away is found by the calendars. */
+export async function readPage(
+  list: List,
+  request: PageRequest,
+  isKnownFar = false,
+): Promise<Page> {
   if (list.calendars === undefined) {
     return toPage(await readEntries(list.partitions, rangeOf(list, request)), request);
   }
-  return (await readNearPage(list, request)) ?? readFarPage(list, list.calendars, request);
+  const near = isKnownFar ? undefined : await readNearPage(list, request);
+  return near ?? readFarPage(list, list.calendars, request);
 }
 
 /** The page, if it is found without reading more than may be skipped, and half a unit of each partition. */

@@ -71,13 +71,17 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   ]);
   const { count } = overview.matching;
   const isThere = limit > 0 && (query.after !== undefined || offset < count);
-  const page: Page =
-    near ?? (isThere ? await readPage(listOf(query, overview), query) : { entries: [] });
-  const reviews = await findReviews(page.entries.map(toReference));
+  // Of an author who is being erased nothing counts, though some of it is still there.
+  const isGone = ownerKey(query) !== undefined && count === 0;
+  let page: Page | undefined = isGone ? { entries: [] } : near;
+  if (!page && isThere)
+    page = await readPage(listOf(query, overview), query, partition !== undefined);
+  const { entries, next } = page ?? { entries: [] };
+  const reviews = await findReviews(entries.map(toReference));
   return {
     count,
     reviews: reviews.filter(({ review }) => isPublic(review)),
-    next: page.next,
+    next,
     average_rating: overview.average_rating,
   };
 }
@@ -168,27 +172,23 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
   const facets = [...matching.facets].map(([facet, { count, all }]) => {
     const share = Math.min(1, (drift * count) / matching.count);
     const partition: Partition = { scope: 'facet', value: facet, share, density: count / all };
-    return { list: `${list}|${facet}`, partition: owner ? whole : partition, kinds };
+    return { list: `${list}|${facet}`, partition, kinds };
   });
+  // Read from among all others, which the last of these calendars counts.
+  const amongAll = [
+    ...facets.map((facet) => ({ ...facet, partition: whole })),
+    { list, partition: whole, kinds: '' },
+  ];
   if (owner) {
-    const others = { list, partition: whole, kinds: '' };
-    return {
-      partitions: [whole],
-      calendars: hasCalendar ? [...facets, others] : undefined,
-      accept,
-    };
+    return { partitions: [whole], calendars: hasCalendar ? amongAll : undefined, accept };
   }
   // Where most reviews match, to read those of all may be cheaper than to merge many partitions.
   const partitions = facets.map(({ partition }) => partition);
   const isWholeCheaper = (page: PageRequest) =>
     2 * matching.count > matching.all && unitsOf([whole], page) < unitsOf(partitions, page);
-  const isForPage = isWholeCheaper({ ...query, offset: 0 });
   return {
     partitions: isWholeCheaper(query) ? [whole] : partitions,
-    calendars: facets.map((facet) => ({
-      ...facet,
-      partition: isForPage ? whole : facet.partition,
-    })),
+    calendars: isWholeCheaper({ ...query, offset: 0 }) ? amongAll : facets,
     accept,
   };
 }

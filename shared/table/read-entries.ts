@@ -46,6 +46,8 @@ interface Source extends Partition {
   entries: Entry[];
   /** Where the next unmerged entry stands in `entries`. */
   at: number;
+  /** How many were read of it, accepted or not. */
+  read: number;
   next?: Record<string, unknown>;
   exhausted: boolean;
 }
@@ -127,10 +129,9 @@ async function merge(
   const wanted = skip + take;
   const compare = byPlace({ order, descending });
   const sources = partitions.map((partition): Source => {
-    return { ...partition, entries: [], at: 0, exhausted: false };
+    return { ...partition, entries: [], at: 0, read: 0, exhausted: false };
   });
   const merged: Entry[] = [];
-  let read = 0;
 
   for (let isFirst = true; merged.length < wanted; isFirst = false) {
     const starved = sources.filter(
@@ -139,6 +140,7 @@ async function merge(
     const limits = starved.map((source) =>
       Math.min(pageLimit, isFirst ? firstPageSize(source, wanted) : nextPageSize(source)),
     );
+    const read = sources.reduce((sum, source) => sum + source.read, 0);
     if (read + limits.reduce((sum, limit) => sum + limit, 0) > most) return undefined;
     await Promise.all(starved.map((source, i) => fill(source, limits[i] ?? 1)));
     if (starved.some(({ entries, exhausted }) => entries.length === 0 && !exhausted)) continue;
@@ -146,9 +148,9 @@ async function merge(
   }
   return merged.slice(skip);
 
-  /** All that can still be of use. */
-  function nextPageSize({ density = 1 }: Source): number {
-    return Math.ceil(Math.max(entriesPerHalfUnit, (wanted - merged.length) / density));
+  /** All that can still be of use; and as much again, lest many rounds be needed where entries are sparse. */
+  function nextPageSize({ read, density = 1 }: Source): number {
+    return Math.ceil(Math.max(entriesPerHalfUnit, read, (wanted - merged.length) / density));
   }
 
   async function fill(source: Source, limit: number): Promise<void> {
@@ -162,7 +164,7 @@ async function merge(
         next: source.next,
       },
     );
-    read += page.entries.length;
+    source.read += page.entries.length;
     source.entries = page.entries.filter(accept);
     source.at = 0;
     source.next = page.next;
