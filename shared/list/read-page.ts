@@ -39,24 +39,27 @@ export interface Page {
   next?: SortValue;
 }
 
-/** Reads a page: what lies near is skipped to, unless that has been tried, and what lies far away is found by the calendars. */
-export async function readPage(
-  list: List,
-  request: PageRequest,
-  isKnownFar = false,
-): Promise<Page> {
+/** Reads a page: what lies near is skipped to, what lies far away is found by the calendars. */
+export async function readPage(list: List, request: PageRequest, rounds = 2): Promise<Page> {
   if (list.calendars === undefined) {
     return toPage(await readEntries(list.partitions, rangeOf(list, request)), request);
   }
-  const near = isKnownFar ? undefined : await readNearPage(list, request);
+  const near = await readNearPage(list, request, rounds);
   return near ?? readFarPage(list, list.calendars, request);
 }
 
-/** The page, if it is found without reading more than may be skipped, and half a unit of each partition. */
-export async function readNearPage(list: List, request: PageRequest): Promise<Page | undefined> {
+/**
+ * The page, if it is found in so many rounds of a Query of each partition that still has some, and without reading more than may be
+ * skipped, and half a unit of each partition.
+ */
+export async function readNearPage(
+  list: List,
+  request: PageRequest,
+  rounds: number,
+): Promise<Page | undefined> {
   const range = rangeOf(list, request);
   const most = limits.skipped + range.take + entriesPerHalfUnit * list.partitions.length;
-  const entries = await readNearEntries(list.partitions, range, most);
+  const entries = await readNearEntries(list.partitions, range, { most, rounds });
   return entries && toPage(entries, request);
 }
 

@@ -67,15 +67,15 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const partition = onlyPartition(query);
   const [overview, near] = await Promise.all([
     readOverview(query),
-    partition && limit > 0 ? readNearPage(guess(query, partition), query) : undefined,
+    partition && limit > 0 ? readNearPage(guess(query, partition), query, 1) : undefined,
   ]);
   const { count } = overview.matching;
   const isThere = limit > 0 && (query.after !== undefined || offset < count);
   // Of an author who is being erased nothing counts, though some of it is still there.
   const isGone = ownerKey(query) !== undefined && count === 0;
   let page: Page | undefined = isGone ? { entries: [] } : near;
-  if (!page && isThere)
-    page = await readPage(listOf(query, overview), query, partition !== undefined);
+  // What was guessed wrong is tried once more with the right numbers.
+  if (!page && isThere) page = await readPage(listOf(query, overview), query, partition ? 1 : 2);
   const { entries, next } = page ?? { entries: [] };
   const reviews = await findReviews(entries.map(toReference));
   return {

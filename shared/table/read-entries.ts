@@ -58,21 +58,29 @@ export const entriesPerHalfUnit = 20;
 /** One page of a Query holds about this many entries (1 MB); to ask for more at once is of no use. */
 const pageLimit = 4000;
 
+const unbounded = { most: Number.POSITIVE_INFINITY, rounds: Number.POSITIVE_INFINITY };
+
 /** Reads a range of index entries. Eventually consistent, as indexes are. */
 export async function readEntries(
   partitions: readonly Partition[],
   range: Range,
 ): Promise<Entry[]> {
-  return (await merge(partitions, range, Number.POSITIVE_INFINITY)) ?? [];
+  return (await merge(partitions, range, unbounded)) ?? [];
 }
 
-/** The same if it takes no more than so many entries of the index, accepted or not; undefined if it does. */
+/** How much of an index may be read: so many entries, accepted or not, and so many pages of a partition one after the other. */
+export interface Bound {
+  most: number;
+  rounds: number;
+}
+
+/** The same within a bound; undefined if that is not enough. */
 export function readNearEntries(
   partitions: readonly Partition[],
   range: Range,
-  most: number,
+  bound: Bound,
 ): Promise<Entry[] | undefined> {
-  return merge(partitions, range, most);
+  return merge(partitions, range, bound);
 }
 
 /** How many entries of a partition to read at first for so many that are wanted of all. */
@@ -124,7 +132,7 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
 async function merge(
   partitions: readonly Partition[],
   { order, descending, after, skip, take, accept = () => true }: Range,
-  most: number,
+  { most, rounds }: Bound,
 ): Promise<Entry[] | undefined> {
   const wanted = skip + take;
   const compare = byPlace({ order, descending });
@@ -133,15 +141,16 @@ async function merge(
   });
   const merged: Entry[] = [];
 
-  for (let isFirst = true; merged.length < wanted; isFirst = false) {
+  for (let round = 1; merged.length < wanted; round++) {
     const starved = sources.filter(
       ({ entries, at, exhausted }) => at === entries.length && !exhausted,
     );
     const limits = starved.map((source) =>
-      Math.min(pageLimit, isFirst ? firstPageSize(source, wanted) : nextPageSize(source)),
+      Math.min(pageLimit, round === 1 ? firstPageSize(source, wanted) : nextPageSize(source)),
     );
     const read = sources.reduce((sum, source) => sum + source.read, 0);
-    if (read + limits.reduce((sum, limit) => sum + limit, 0) > most) return undefined;
+    const more = limits.reduce((sum, limit) => sum + limit, 0);
+    if (more > 0 && (round > rounds || read + more > most)) return undefined;
     await Promise.all(starved.map((source, i) => fill(source, limits[i] ?? 1)));
     if (starved.some(({ entries, exhausted }) => entries.length === 0 && !exhausted)) continue;
     if (!mergeUntilStarved()) break;

@@ -51,6 +51,21 @@ async function pages(query: Record<string, string>): Promise<string[]> {
 }
 
 describe('a slot that a burst fills', () => {
+  test('gives all its pages as long as it is being divided', async () => {
+    // The second half counts by the minute, for the first half made the slot large.
+    for (const size of [40, 40]) {
+      await burst(size);
+      const some = await records();
+      await applyContributions(some.flatMap((record) => contributionOf(record) ?? []));
+    }
+    const queries: Record<string, string>[] = [{}, { entity_type: 'work', review_type: 'rating' }];
+    for (const query of queries) {
+      const { body } = await invoke(listReviews, { query: { ...query, limit: '0' } });
+      const ids = await pages(query);
+      expect({ query, ids: new Set(ids).size }).toEqual({ query, ids: body.count });
+    }
+  });
+
   test('is divided whatever batches work on it at the same time', async () => {
     await burst(30);
     const all = await records();
