@@ -204,7 +204,8 @@ function budgetOf(
       3 +
       (isMerged ? 0.5 * partitions : 0) +
       (isNear ? offset / 40 : descent),
-    roundTrips: isNear ? (isMerged ? 3 : 2) : 6,
+    // The facets to merge are known after one trip; the newest reviews may be of another mix than all, which takes another.
+    roundTrips: isNear ? (isMerged ? 4 : 2) : 6,
     ...(isTimed && {
       ownP50: (isNear ? 1 : 1.5) + (isMerged ? (isNear ? 0.05 : 0.1) * partitions : 0),
     }),
