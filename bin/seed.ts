@@ -5,7 +5,7 @@ import { countChanges } from '../shared/review/counts.ts';
 import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
 import type { Review } from '../shared/review/review.ts';
-import { reviewItem } from '../shared/review/review-repository.ts';
+import { reviewItem } from '../shared/review/review-writes.ts';
 import { revisionOf } from '../shared/review/revision.ts';
 import { TableName, table } from '../shared/table/client.ts';
 import { claimKey, entityKey, revisionKey } from '../shared/table/keys.ts';

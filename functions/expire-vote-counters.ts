@@ -1,4 +1,4 @@
-import { deleteDailyVotes } from '../shared/vote/vote-repository.ts';
+import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 
 /** Once a day: removes the vote counters of past UTC days. Stopped anywhere, the next run goes on. */
 export async function handler(): Promise<{ deleted: number }> {

@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
-import type { Duplex } from 'node:stream';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { matchRoute } from '../../shared/http/match-route.ts';
-import { commonHeaders, preflightHeaders } from '../../shared/http/response.ts';
-import { tokenExpression } from '../../shared/http/token-expression.ts';
+import { preflightHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
+import { authorize } from './authorize.ts';
+import { GatewayError, refuse, render } from './gateway-error.ts';
 import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
-import { isAllowed, type Policy } from './policy.ts';
 import { proxyEvent } from './proxy-event.ts';
 
 /** A running HTTP server. */
@@ -33,21 +25,6 @@ const largestBody = 10 * 1024 * 1024;
 /** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
 const longestUrl = 256 * 1024;
 const patience = 5_000;
-
-/** Ends a request with one of API Gateway's own answers. */
-class GatewayError extends Error {
-  readonly type: string;
-  readonly status: number | undefined;
-  readonly authorizer: Record<string, string>;
-
-  /** `status` is for the DEFAULT types only; `authorizer` is what the authorizer said about its refusal. */
-  constructor(type: string, status?: number, authorizer: Record<string, string> = {}) {
-    super(type);
-    this.type = type;
-    this.status = status;
-    this.authorizer = authorizer;
-  }
-}
 
 /**
  * Serves the routes on 127.0.0.1 as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
@@ -179,47 +156,6 @@ async function readBody({ request, response }: Exchange): Promise<string | null>
   return size === 0 ? null : Buffer.concat(chunks).toString();
 }
 
-/** A TOKEN authorizer whose answers are not cached. Gives what `requestContext.authorizer` holds. */
-async function authorize(
-  event: APIGatewayProxyEvent,
-  load: Load,
-  timeout: number,
-): Promise<Record<string, string>> {
-  const name = Object.keys(event.headers).find((name) => name.toLowerCase() === 'authorization');
-  const authorizationToken = event.headers[name ?? ''] ?? '';
-  if (!new RegExp(tokenExpression).test(authorizationToken)) throw new GatewayError('UNAUTHORIZED');
-
-  const methodArn = `arn:aws:execute-api:local:000000000000:local/${stage}/${event.httpMethod}${event.path}`;
-  let result: unknown;
-  try {
-    const request = { type: 'TOKEN', authorizationToken, methodArn };
-    result = await invoke(await load('authorizer'), 'authorizer', request, timeout);
-  } catch (error) {
-    if (error instanceof Error && error.message === 'Unauthorized') {
-      throw new GatewayError('UNAUTHORIZED');
-    }
-    console.error(`${event.requestContext.requestId}: authorizer:`, error);
-    throw new GatewayError('AUTHORIZER_FAILURE');
-  }
-  const { principalId, policyDocument, context = {} } = (result ?? {}) as Partial<Authorization>;
-  if (!principalId || !Array.isArray(policyDocument?.Statement)) {
-    throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR');
-  }
-  const authorizer = {
-    ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, `${value}`])),
-    principalId,
-  };
-  if (!isAllowed(policyDocument, methodArn))
-    throw new GatewayError('ACCESS_DENIED', 403, authorizer);
-  return authorizer;
-}
-
-interface Authorization {
-  principalId: string;
-  policyDocument: Policy;
-  context: Record<string, string | number | boolean>;
-}
-
 /** What a Lambda returned, if it has the form that API Gateway asks for. */
 function checked(result: unknown): APIGatewayProxyResult {
   const { statusCode, body } = (result ?? {}) as Partial<APIGatewayProxyResult>;
@@ -262,56 +198,6 @@ function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'ow
     .resume()
     .once('end', end)
     .once('close', () => clearTimeout(timer));
-}
-
-/** A gateway response in API Gateway's mapping syntax, filled in. */
-function render(refusal: GatewayError, requestId: string): APIGatewayProxyResult {
-  const found = gatewayResponses.find(({ type }) => type === refusal.type);
-  if (!found) throw refusal;
-  const authorizer = Object.entries(refusal.authorizer);
-  const context = new Map([
-    ['context.requestId', requestId],
-    ...authorizer.map(([name, value]) => [`context.authorizer.${name}`, value] as const),
-  ]);
-  const headers = Object.entries(found.headers).flatMap(([name, mapping]) => {
-    const value = mapping.startsWith("'") ? mapping.slice(1, -1) : context.get(mapping);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return {
-    statusCode: found.status ?? refusal.status ?? 500,
-    headers: Object.fromEntries(headers),
-    body: found.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
-  };
-}
-
-/** Their parsers go on failing at what comes after the first mistake. */
-const refused = new WeakSet<Duplex>();
-
-/** What never became a request. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (refused.has(socket)) return;
-  refused.add(socket);
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = tooLarge ? 431 : 400;
-  const body = JSON.stringify({
-    error: 'invalid_request',
-    description: tooLarge ? 'The URL or the headers are too long' : 'This is not valid HTTP/1.1',
-  });
-  const headers = {
-    ...commonHeaders,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
-  // As in `send`: the rest is read over, or the client might lose the answer.
-  socket.resume();
-  setTimeout(() => socket.destroy(), 1_000).unref();
 }
 
 async function listen(server: Server, port: number): Promise<void> {

@@ -1,4 +1,3 @@
-import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import {
   DescribeStreamCommand,
@@ -10,6 +9,7 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background.ts';
 import { clientOptions } from './database.ts';
+import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 
 /** The consumers at work. */
@@ -245,35 +245,4 @@ function firstFailed(records: readonly DynamoDBRecord[], result: unknown): numbe
     records.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === itemIdentifier),
   );
   return Math.max(0, Math.min(records.length, ...indexes));
-}
-
-/**
- * The engine keeps stream records for ever and scans them all at every write, so those that are done with are deleted
- * behind its back. The last one stays, because the engine numbers on from it. The table is the engine's own affair:
- * its version is pinned.
- */
-function engineRecords(file: string) {
-  const database = new DatabaseSync(file, { timeout: 100 });
-  // Nothing is lost by losing a deletion, so it need not wait for the disk.
-  database.exec('PRAGMA synchronous = NORMAL');
-  const remove = database.prepare(
-    'DELETE FROM _stream_records WHERE id < (SELECT id FROM _stream_records WHERE sequence_number = ? LIMIT 1)',
-  );
-  const commits = database.prepare('PRAGMA data_version');
-  return {
-    removeBefore(sequenceNumber: number): void {
-      try {
-        remove.run(`${sequenceNumber}`);
-      } catch {
-        // Locked: the next call deletes these as well.
-      }
-    },
-    /** Changes with every commit of another process; to ask costs next to nothing, a read of the stream does not. */
-    version(): unknown {
-      return commits.get()?.data_version;
-    },
-    close(): void {
-      database.close();
-    },
-  };
 }

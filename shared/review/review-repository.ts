@@ -1,29 +1,15 @@
 import { hash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import {
-  accessDenied,
-  invalidRequest,
-  invalidToken,
-  notFound,
-  preconditionFailed,
-} from '../errors.ts';
+import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import {
-  claimKey,
-  entityKey,
-  type IndexAttributes,
-  type Key,
-  reviewKey,
-  revisionKey,
-  userKey,
-} from '../table/keys.ts';
-import { add, retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive, type User } from '../user/user.ts';
+import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
+import { retryStale, transact } from '../table/transact.ts';
+import type { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
-import { countChanges } from './counts.ts';
-import { currentRevision, isPublic, listedIn, Review } from './review.ts';
+import { currentRevision, isPublic, Review } from './review.ts';
+import { countWrites, entityWrites, removal, replaceReview, reviewItem } from './review-writes.ts';
 import { revisionOf } from './revision.ts';
 
 /** A review and who wrote it. */
@@ -155,11 +141,6 @@ export function editionOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }
 
-/** The item of a review. */
-export function reviewItem(review: Review): Key & IndexAttributes & Review {
-  return { ...reviewKey(review.id), ...listedIn(review), ...review };
-}
-
 async function findReview(id: string): Promise<Review | undefined> {
   const { Item } = await table.send(
     new GetCommand({ TableName, Key: reviewKey(id), ConsistentRead: true }),
@@ -197,86 +178,6 @@ function applyChange(before: Review, change: ReviewChange): Review {
     ...(isEdit && { text, rating, edits: before.edits + 1, last_updated: now }),
     ...(isPublication && { published_on: now }),
   };
-}
-
-/**
- * Writes what differs between two states of a review. Votes may be cast meanwhile: only if the order by popularity is entered
- * does the write depend on their number.
- */
-function replaceReview(before: Review, after: Review): Write {
-  const from: Record<string, unknown> = { ...reviewItem(before) };
-  const to: Record<string, unknown> = { ...reviewItem(after) };
-  const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
-  const set = changed.filter((name) => to[name] !== undefined);
-  const removed = changed.filter((name) => to[name] === undefined);
-  const guards = [
-    'edits',
-    'is_hidden',
-    'published_on',
-    ...(set.includes('popularity_rank') ? ['popularity'] : []),
-  ];
-  return {
-    Update: {
-      Key: reviewKey(before.id),
-      UpdateExpression: [
-        `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
-        removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '',
-        'ADD version :one',
-      ].join(' '),
-      ConditionExpression: guards.map((name) => `${name} = :was_${name}`).join(' AND '),
-      ExpressionAttributeNames: Object.fromEntries(changed.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ...Object.fromEntries(set.map((name) => [`:${name}`, to[name]])),
-        ...Object.fromEntries(guards.map((name) => [`:was_${name}`, from[name]])),
-      },
-    },
-  };
-}
-
-/** Deletes a review as it was read, as far as the counts depend on it, and its claim. */
-function removal(review: Review): Write[] {
-  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity } = review;
-  return [
-    {
-      Delete: {
-        Key: reviewKey(id),
-        ConditionExpression:
-          'edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity',
-        ExpressionAttributeValues: {
-          ':edits': edits,
-          ':is_hidden': is_hidden,
-          ':published_on': published_on,
-          ':popularity': popularity,
-        },
-      },
-    },
-    { Delete: { Key: claimKey(user_id, entity_id) } },
-  ];
-}
-
-/** What a change of a review does to its author, who must still be there, and to its entity. */
-function countWrites(
-  before: Review | undefined,
-  after: Review | undefined,
-  otherwise = invalidToken(),
-): Write[] {
-  const { user_id, popularity } = (after ?? before) as Review;
-  const karma = after === undefined ? -popularity : 0;
-  const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
-  const Key = userKey(user_id);
-  return [
-    Object.keys(counts).length > 0
-      ? { Update: { ...add(Key, counts), ConditionExpression: isAlive }, otherwise }
-      : { ConditionCheck: { Key, ConditionExpression: isAlive }, otherwise },
-    ...entityWrites(before, after),
-  ];
-}
-
-function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
-  const { entity_id } = (after ?? before) as Review;
-  const counts = countChanges(before, after).entity;
-  return Object.keys(counts).length > 0 ? [{ Update: add(entityKey(entity_id), counts) }] : [];
 }
 
 function pickReviews(

@@ -1,25 +1,16 @@
-import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { invalidRequest, invalidToken, limitExceeded, notFound } from '../errors.ts';
+import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
-import { batchGet, batchWrite, type Item, keyString } from '../table/batch.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import {
-  dailyVotesKey,
-  rankStep,
-  reviewKey,
-  revisionKey,
-  userKey,
-  voteKey,
-} from '../table/keys.ts';
+import { rankStep, reviewKey, revisionKey, userKey, voteKey } from '../table/keys.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
+import { spendVote } from './daily-votes.ts';
 import { type Tally, tally, Vote } from './vote.ts';
-
-/** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
-const keepCounters = 7 * 86_400;
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
 export async function getVote(reviewId: string, userId: string): Promise<Vote> {
@@ -103,26 +94,6 @@ export function voteItem(vote: Vote) {
     date: `${vote.voted_at}#${vote.review_id}`,
     ...vote,
   };
-}
-
-/** Deletes the counters of the UTC days before `day` (yyyy-mm-dd), a page at a time; gives how many. Safe to repeat. */
-export async function deleteDailyVotes(day: string): Promise<number> {
-  const pages = paginateQuery(
-    { client: table, pageSize: 250 },
-    {
-      TableName,
-      IndexName: 'all-by-date',
-      KeyConditionExpression: '#all = :all AND #date < :day',
-      ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: { ':all': 'VOTES', ':day': day },
-    },
-  );
-  let deleted = 0;
-  for await (const { Items = [] } of pages) {
-    await batchWrite(Items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
-    deleted += Items.length;
-  }
-  return deleted;
 }
 
 interface Ballot {
@@ -221,31 +192,5 @@ function aliveAs({ id, karma }: User): Write {
       ConditionExpression: `${isAlive} AND karma >= :from`,
       ExpressionAttributeValues: { ':from': userTypeOf(karma).from },
     },
-  };
-}
-
-/** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
-function spendVote({ id, karma }: User, voted_at: string): Write {
-  const { label, votes_per_day } = userTypeOf(karma);
-  const otherwise = limitExceeded(
-    `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
-  );
-  if (votes_per_day === 0) throw otherwise;
-  const day = voted_at.slice(0, 10);
-  return {
-    Update: {
-      Key: dailyVotesKey(id, day),
-      UpdateExpression: 'ADD #count :one SET expires_at = :expires_at, #all = :all, #date = :date',
-      ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
-      ExpressionAttributeNames: { '#count': 'count', '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ':limit': votes_per_day,
-        ':all': 'VOTES',
-        ':date': `${day}#${id}`,
-        ':expires_at': Date.parse(day) / 1000 + keepCounters,
-      },
-    },
-    otherwise,
   };
 }

@@ -1,0 +1,47 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { tokenExpression } from '../../shared/http/token-expression.ts';
+import { stage } from '../../shared/routes.ts';
+import { GatewayError } from './gateway-error.ts';
+import { invoke, type Load } from './invoke.ts';
+import { isAllowed, type Policy } from './policy.ts';
+
+/** A TOKEN authorizer whose answers are not cached. Gives what `requestContext.authorizer` holds. */
+export async function authorize(
+  event: APIGatewayProxyEvent,
+  load: Load,
+  timeout: number,
+): Promise<Record<string, string>> {
+  const name = Object.keys(event.headers).find((name) => name.toLowerCase() === 'authorization');
+  const authorizationToken = event.headers[name ?? ''] ?? '';
+  if (!new RegExp(tokenExpression).test(authorizationToken)) throw new GatewayError('UNAUTHORIZED');
+
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/${stage}/${event.httpMethod}${event.path}`;
+  let result: unknown;
+  try {
+    const request = { type: 'TOKEN', authorizationToken, methodArn };
+    result = await invoke(await load('authorizer'), 'authorizer', request, timeout);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Unauthorized') {
+      throw new GatewayError('UNAUTHORIZED');
+    }
+    console.error(`${event.requestContext.requestId}: authorizer:`, error);
+    throw new GatewayError('AUTHORIZER_FAILURE');
+  }
+  const { principalId, policyDocument, context = {} } = (result ?? {}) as Partial<Authorization>;
+  if (!principalId || !Array.isArray(policyDocument?.Statement)) {
+    throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR');
+  }
+  const authorizer = {
+    ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, `${value}`])),
+    principalId,
+  };
+  if (!isAllowed(policyDocument, methodArn))
+    throw new GatewayError('ACCESS_DENIED', 403, authorizer);
+  return authorizer;
+}
+
+interface Authorization {
+  principalId: string;
+  policyDocument: Policy;
+  context: Record<string, string | number | boolean>;
+}

@@ -1,0 +1,99 @@
+import { invalidToken } from '../errors.ts';
+import {
+  claimKey,
+  entityKey,
+  type IndexAttributes,
+  type Key,
+  reviewKey,
+  userKey,
+} from '../table/keys.ts';
+import { add, type Write } from '../table/transact.ts';
+import { isAlive } from '../user/user.ts';
+import { countChanges } from './counts.ts';
+import { listedIn, type Review } from './review.ts';
+
+/** The item of a review. */
+export function reviewItem(review: Review): Key & IndexAttributes & Review {
+  return { ...reviewKey(review.id), ...listedIn(review), ...review };
+}
+
+/**
+ * Writes what differs between two states of a review. Votes may be cast meanwhile: only if the order by popularity is entered
+ * does the write depend on their number.
+ */
+export function replaceReview(before: Review, after: Review): Write {
+  const from: Record<string, unknown> = { ...reviewItem(before) };
+  const to: Record<string, unknown> = { ...reviewItem(after) };
+  const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
+  const set = changed.filter((name) => to[name] !== undefined);
+  const removed = changed.filter((name) => to[name] === undefined);
+  const guards = [
+    'edits',
+    'is_hidden',
+    'published_on',
+    ...(set.includes('popularity_rank') ? ['popularity'] : []),
+  ];
+  return {
+    Update: {
+      Key: reviewKey(before.id),
+      UpdateExpression: [
+        `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
+        removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '',
+        'ADD version :one',
+      ].join(' '),
+      ConditionExpression: guards.map((name) => `${name} = :was_${name}`).join(' AND '),
+      ExpressionAttributeNames: Object.fromEntries(changed.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ':one': 1,
+        ...Object.fromEntries(set.map((name) => [`:${name}`, to[name]])),
+        ...Object.fromEntries(guards.map((name) => [`:was_${name}`, from[name]])),
+      },
+    },
+  };
+}
+
+/** Deletes a review as it was read, as far as the counts depend on it, and its claim. */
+export function removal(review: Review): Write[] {
+  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity } = review;
+  return [
+    {
+      Delete: {
+        Key: reviewKey(id),
+        ConditionExpression:
+          'edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity',
+        ExpressionAttributeValues: {
+          ':edits': edits,
+          ':is_hidden': is_hidden,
+          ':published_on': published_on,
+          ':popularity': popularity,
+        },
+      },
+    },
+    { Delete: { Key: claimKey(user_id, entity_id) } },
+  ];
+}
+
+/** What a change of a review does to its author, who must still be there, and to its entity. */
+export function countWrites(
+  before: Review | undefined,
+  after: Review | undefined,
+  otherwise = invalidToken(),
+): Write[] {
+  const { user_id, popularity } = (after ?? before) as Review;
+  const karma = after === undefined ? -popularity : 0;
+  const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
+  const Key = userKey(user_id);
+  return [
+    Object.keys(counts).length > 0
+      ? { Update: { ...add(Key, counts), ConditionExpression: isAlive }, otherwise }
+      : { ConditionCheck: { Key, ConditionExpression: isAlive }, otherwise },
+    ...entityWrites(before, after),
+  ];
+}
+
+/** What a change of a review does to its entity. */
+export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
+  const { entity_id } = (after ?? before) as Review;
+  const counts = countChanges(before, after).entity;
+  return Object.keys(counts).length > 0 ? [{ Update: add(entityKey(entity_id), counts) }] : [];
+}
