@@ -37,10 +37,11 @@ try {
 
   console.log(heading);
   const show = (line: Parameters<typeof format>[0]) => console.log(format(line));
-  const lists = await benchLists(runs, show);
+  const listed = await someLists();
+  const lists = await benchLists(listed, runs, show);
   const endpoints = await benchEndpoints(runs, show);
   await stack.stream.idle();
-  const faults = [...(await checkFlatness(runs)), ...(await checkLists(await someLists()))];
+  const faults = [...(await checkFlatness(runs)), ...(await checkLists(listed))];
   const coldStarts = rounds > 0 ? await benchColdStarts(rounds) : [];
   for (const { name, kilobytes, import: loading, firstCall } of coldStarts) {
     const numbers = [`${kilobytes} KB`, `${loading} ms import`, `${firstCall} ms first call`];

@@ -16,9 +16,11 @@ export interface Listed {
 
 export const sorts = ['published_on', 'popularity'] as const;
 const pageOffsets = [0, 1_000, 10_000, 100_000, 1_000_000];
+const evenOffsets = [10_000, 40_000, 70_000, 100_000, 130_000, 160_000, 190_000];
 
 /** Pages of the review list at all offsets, with filters, of a hot entity and a prolific author; then of the user list. */
 export async function benchLists(
+  lists: readonly Listed[],
   runs: number,
   onLine: (line: Line) => void,
   isTimed = true,
@@ -29,7 +31,7 @@ export async function benchLists(
     onLine(line);
     return line;
   };
-  for (const listed of await someLists()) {
+  for (const listed of lists) {
     for (const sort of sorts) {
       const { count } = await countOf(listed);
       const near = new Map<number, Line>();
@@ -67,9 +69,7 @@ export async function checkFlatness(runs: number): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {
     const { count } = await countOf({ query: {} });
-    const offsets = [1, 4, 7, 10, 13, 16, 19]
-      .map((i) => 10_000 * i)
-      .filter((at) => at + 50 <= count);
+    const offsets = evenOffsets.filter((at) => at + 50 <= count);
     const costs = new Map<number, Cost[]>(offsets.map((offset) => [offset, []]));
     for (let run = 0; run < 2 * runs; run++) {
       for (const [offset, taken] of costs) {

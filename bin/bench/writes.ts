@@ -87,7 +87,7 @@ export async function writeAtRandom(url: string, total: number): Promise<Record<
   return done;
 
   function send({ token }: Writer, method: string, path: string, body?: object) {
-    return ask(`${url}/review${path}`, { method, token, body });
+    return ask<{ id: string }>(`${url}/review${path}`, { method, token, body });
   }
 }
 
@@ -97,10 +97,12 @@ function content() {
 
 /** Reviews from all over the list. */
 async function sample(url: string): Promise<Known[]> {
-  const { count } = await ask(`${url}/review?limit=0`);
+  const { count } = await ask<{ count: number }>(`${url}/review?limit=0`);
   const reviews: Known[] = [];
   for (let i = 0; i < 20; i++) {
-    const page = await ask(`${url}/review?limit=50&offset=${Math.floor((i * count) / 20)}`);
+    const page = await ask<{ reviews: Known[] }>(
+      `${url}/review?limit=50&offset=${Math.floor((i * count) / 20)}`,
+    );
     reviews.push(...page.reviews);
   }
   return reviews;
@@ -110,7 +112,8 @@ async function sample(url: string): Promise<Known[]> {
 async function makeWriters(url: string, count: number): Promise<Writer[]> {
   const users: { id: string }[] = [];
   for (let offset = 0; offset < count; offset += 50) {
-    users.push(...(await ask(`${url}/user?limit=50&offset=${offset}`)).users);
+    const page = await ask<{ users: { id: string }[] }>(`${url}/user?limit=50&offset=${offset}`);
+    users.push(...page.users);
   }
   const { client_id } = await insertApplication(users[0]?.id ?? '', {
     name: 'Bench',
@@ -126,12 +129,11 @@ async function makeWriters(url: string, count: number): Promise<Writer[]> {
   return writers;
 }
 
-/** Throws ApiError for an answer other than 200. */
-async function ask(
+/** What the service answers. Throws ApiError for anything but 200. */
+async function ask<T>(
   url: string,
   { method, token, body }: { method?: string; token?: string; body?: object | undefined } = {},
-  // biome-ignore lint/suspicious/noExplicitAny: it is the service's own answer.
-): Promise<any> {
+): Promise<T> {
   const response = await fetch(url, {
     method,
     headers: {
@@ -140,9 +142,10 @@ async function ask(
     },
     body: body && JSON.stringify(body),
   });
-  const answer = (await response.json()) as { error: string; error_description: string };
-  if (response.status === 200) return answer;
-  throw new ApiError(response.status, answer.error, answer.error_description);
+  const answer: unknown = await response.json();
+  if (response.status === 200) return answer as T;
+  const { error, description } = answer as { error: string; description: string };
+  throw new ApiError(response.status, error, description);
 }
 
 function pick<T>(from: readonly T[]): T {

@@ -19,12 +19,6 @@ const minutesPerSlot = 240;
 const slotsPerBlock = 128;
 const exactBits = 6;
 
-/**
- * How many thin entries a reader may skip, about 190 bytes each, so that these cost no more than the 12 units that a descent may spend
- * on its leaf. Up to this length the lists of entities and authors have no calendar, and slots are not divided. Tests set it low.
- */
-export const limits = { skipped: 400 };
-
 /** Where an entry stands: epoch ms, and popularity where the list has that order. */
 export interface Place {
   time: number;

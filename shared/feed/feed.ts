@@ -1,8 +1,9 @@
 import { serviceUnavailable } from '../errors.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { appliedKey, rebuildKey } from '../table/keys.ts';
+import { limits } from '../table/read-entries.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
-import { countIn, limits, type Slot } from './calendar.ts';
+import { countIn, type Slot } from './calendar.ts';
 import {
   type Amounts,
   appliedItem,

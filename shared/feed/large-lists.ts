@@ -10,8 +10,9 @@ import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import type { Scope } from '../table/definition.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
+import { limits } from '../table/read-entries.ts';
 import { StaleRead, transact } from '../table/transact.ts';
-import { countIn, limits, type Slot } from './calendar.ts';
+import { countIn, type Slot } from './calendar.ts';
 import { contribution } from './contribution.ts';
 import { applyContributions, divisionOf } from './feed.ts';
 

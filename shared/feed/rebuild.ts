@@ -5,8 +5,8 @@ import { insertCursorKey } from '../list/cursor-key.ts';
 import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { appliedKey, entityKey, type Key, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import { limits } from '../table/read-entries.ts';
 import { transact } from '../table/transact.ts';
-import { limits } from './calendar.ts';
 import {
   type Amounts,
   appliedItem,

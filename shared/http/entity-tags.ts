@@ -1,4 +1,5 @@
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+const tags = new RegExp(tag, 'g');
 const list = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,[ \\t,]*${tag})*[ \\t,]*$`);
 
 /**
@@ -7,5 +8,5 @@ const list = new RegExp(`^[ \\t,]*${tag}(?:[ \\t]*,[ \\t,]*${tag})*[ \\t,]*$`);
  */
 export function parseEntityTags(value: string): '*' | string[] | undefined {
   if (value.trim() === '*') return '*';
-  return list.test(value) ? (value.match(new RegExp(tag, 'g')) ?? []) : undefined;
+  return list.test(value) ? (value.match(tags) ?? []) : undefined;
 }

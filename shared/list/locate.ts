@@ -1,7 +1,13 @@
-import { boundsOf, forEachCount, isLeaf, isSlot, limits } from '../feed/calendar.ts';
+import { boundsOf, forEachCount, isLeaf, isSlot } from '../feed/calendar.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { calendarKey, type Key } from '../table/keys.ts';
-import type { Bounds, Partition, Sorting, SortValue } from '../table/read-entries.ts';
+import {
+  type Bounds,
+  limits,
+  type Partition,
+  type Sorting,
+  type SortValue,
+} from '../table/read-entries.ts';
 
 /** The calendar of a list, and where the entries lie that it counts. */
 export interface Calendar {
@@ -88,7 +94,7 @@ export async function locate(
         if (isSlot(sorting.order, path)) return all > limits.skipped;
         const isEdge = i === 0 || i === spans.length - 1;
         const wasted = isEdge ? all : (all - matching) / 2;
-        return wasted > halfUnit() * parts.length;
+        return wasted > limits.halfUnit * parts.length;
       }),
     );
   }
@@ -167,7 +173,7 @@ export async function locate(
       }
       const { low, high } = boundsOf(sorting.order, path);
       let last = stretches.at(-1);
-      if (!last || between > halfUnit()) {
+      if (!last || between > limits.halfUnit) {
         last = { low, high, partitions: new Set() };
         stretches.push(last);
       } else if (sorting.descending) last.low = low;
@@ -184,11 +190,6 @@ interface Window {
   skip: number;
   /** Whether nothing that matches lies behind. */
   isEnd: boolean;
-}
-
-/** How many entries may be read for half a unit, which is what a node costs, or one more Query: about twenty. */
-function halfUnit(): number {
-  return limits.skipped / 20;
 }
 
 async function readNodes(keys: readonly Key[]): Promise<Map<string, Item>> {

@@ -1,10 +1,9 @@
-import { limits } from '../feed/calendar.ts';
 import {
   type Bounds,
   byPlace,
   type Entry,
-  entriesPerHalfUnit,
   firstPageSize,
+  limits,
   type Partition,
   type Range,
   readBetween,
@@ -58,14 +57,14 @@ export async function readNearPage(
   rounds: number,
 ): Promise<Page | undefined> {
   const range = rangeOf(list, request);
-  const most = limits.skipped + range.take + entriesPerHalfUnit * list.partitions.length;
+  const most = limits.skipped + range.take + limits.halfUnit * list.partitions.length;
   const entries = await readNearEntries(list.partitions, range, { most, rounds });
   return entries && toPage(entries, request);
 }
 
 /** Read units that the first pages of these partitions take. */
 export function unitsOf(partitions: readonly Partition[], { offset, limit }: PageRequest): number {
-  const pages = partitions.map((each) => firstPageSize(each, offset + limit) / entriesPerHalfUnit);
+  const pages = partitions.map((each) => firstPageSize(each, offset + limit) / limits.halfUnit);
   return pages.reduce((sum, halves) => sum + Math.ceil(halves) / 2, 0);
 }
 

@@ -52,8 +52,12 @@ interface Source extends Partition {
   exhausted: boolean;
 }
 
-/** About how many entries make half a read unit, the least that a Query costs: to ask for fewer saves nothing. */
-export const entriesPerHalfUnit = 20;
+/**
+ * Numbers of entries, about 190 bytes each. `halfUnit` is what fits the least that a Query costs, so that to ask for fewer saves nothing.
+ * `skipped` is how many a reader may skip, for 12 units at most: up to this length the lists of entities and authors have no calendar, and
+ * slots of calendars are not divided. Tests set both low.
+ */
+export const limits = { halfUnit: 20, skipped: 400 };
 
 /** One page of a Query holds about this many entries (1 MB); to ask for more at once is of no use. */
 const pageLimit = 4000;
@@ -88,7 +92,7 @@ export function firstPageSize({ share = 1, density = 1 }: Partition, wanted: num
   const expected = wanted * share;
   // Four standard deviations more than may be expected, so that one page nearly always does.
   const slack = 4 * Math.sqrt(expected * (1 - share * density));
-  return Math.max(Math.ceil((expected + slack) / density), Math.min(wanted, entriesPerHalfUnit));
+  return Math.max(Math.ceil((expected + slack) / density), Math.min(wanted, limits.halfUnit));
 }
 
 /** Reads all entries within the bounds, or the first `limit` of them. */
@@ -145,13 +149,13 @@ async function merge(
     const starved = sources.filter(
       ({ entries, at, exhausted }) => at === entries.length && !exhausted,
     );
-    const limits = starved.map((source) =>
+    const sizes = starved.map((source) =>
       Math.min(pageLimit, round === 1 ? firstPageSize(source, wanted) : nextPageSize(source)),
     );
     const read = sources.reduce((sum, source) => sum + source.read, 0);
-    const more = limits.reduce((sum, limit) => sum + limit, 0);
+    const more = sizes.reduce((sum, size) => sum + size, 0);
     if (more > 0 && (round > rounds || read + more > most)) return undefined;
-    await Promise.all(starved.map((source, i) => fill(source, limits[i] ?? 1)));
+    await Promise.all(starved.map((source, i) => fill(source, sizes[i] ?? 1)));
     if (starved.some(({ entries, exhausted }) => entries.length === 0 && !exhausted)) continue;
     if (!mergeUntilStarved()) break;
   }
@@ -159,7 +163,7 @@ async function merge(
 
   /** All that can still be of use; and as much again, lest many rounds be needed where entries are sparse. */
   function nextPageSize({ read, density = 1 }: Source): number {
-    return Math.ceil(Math.max(entriesPerHalfUnit, read, (wanted - merged.length) / density));
+    return Math.ceil(Math.max(limits.halfUnit, read, (wanted - merged.length) / density));
   }
 
   async function fill(source: Source, limit: number): Promise<void> {

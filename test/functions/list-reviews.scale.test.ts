@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { limits } from '../../shared/feed/calendar.ts';
 import { rebuildTotals } from '../../shared/feed/rebuild.ts';
 import { countChanges, matches } from '../../shared/review/counts.ts';
 import { facetOf, kindOf, newReview, type Review } from '../../shared/review/review.ts';
-import { reviewItem } from '../../shared/review/review-repository.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { TableName, table } from '../../shared/table/client.ts';
 import { calendarKey, entityKey, userKey } from '../../shared/table/keys.ts';
+import { limits } from '../../shared/table/read-entries.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { randomNumbers, readItem, text } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
-const usualLimit = limits.skipped;
+const usual = { ...limits };
 const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
 const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
@@ -55,7 +55,7 @@ function makeReviews(): void {
 }
 
 beforeAll(async () => {
-  limits.skipped = 15;
+  Object.assign(limits, { skipped: 15, halfUnit: 0.75 });
   makeReviews();
   const counts = new Map<string, Record<string, number>>();
   const addTo = (pk: string, changes: Record<string, number>) => {
@@ -84,7 +84,7 @@ beforeAll(async () => {
   await rebuildTotals();
 });
 afterAll(() => {
-  limits.skipped = usualLimit;
+  Object.assign(limits, usual);
 });
 
 type Query = Record<string, string>;

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
-import { boundsOf, cellsOf, isLeaf, limits } from '../../../shared/feed/calendar.ts';
+import { boundsOf, cellsOf, isLeaf } from '../../../shared/feed/calendar.ts';
 import { rebuildTotals } from '../../../shared/feed/rebuild.ts';
 import { setHidden } from '../../../shared/review/review-repository.ts';
 import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
+import { limits } from '../../../shared/table/read-entries.ts';
 import {
   applyStream,
   makeReview,
@@ -20,17 +21,17 @@ import {
 } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 
-const usualLimit = limits.skipped;
+const usual = { ...limits };
 const random = randomNumbers(5);
 const number = (below: number) => Math.floor(random() * below);
 const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
 const types = ['work', 'event', 'bk_author'] as const;
 
 beforeAll(() => {
-  limits.skipped = 6;
+  Object.assign(limits, { skipped: 6, halfUnit: 0.3 });
 });
 afterAll(() => {
-  limits.skipped = usualLimit;
+  Object.assign(limits, usual);
 });
 
 describe('the path of an entry', () => {

@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as feed } from '../../../functions/feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
-import { limits } from '../../../shared/feed/calendar.ts';
 import { contributionOf } from '../../../shared/feed/contribution.ts';
 import { applyContributions } from '../../../shared/feed/feed.ts';
 import { setHidden } from '../../../shared/review/review-repository.ts';
+import { limits } from '../../../shared/table/read-entries.ts';
 import { makeReview, makeUsers, readStream, recount, scanTable } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 
-const usualLimit = limits.skipped;
+const usual = { ...limits };
 
 beforeEach(() => {
-  limits.skipped = 6;
+  Object.assign(limits, { skipped: 6, halfUnit: 0.3 });
 });
 afterEach(() => {
-  limits.skipped = usualLimit;
+  Object.assign(limits, usual);
 });
 
 async function burst(size: number): Promise<string[]> {
