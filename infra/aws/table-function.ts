@@ -117,11 +117,13 @@ export class TableFunction extends Construct {
   }
 }
 
-/** The part of what its code can do to the table that it may do. Throws where a route says that it only reads, and its code writes. */
+/** The part of what its code can do to the table that it may do. Throws where a route allows less: the first request would fail. */
 function allowed(operation: string, table: Route['table'], bundle: Bundle): string[] {
-  if (table === 'none') return [];
   const actions = [...new Set(bundle.commands.flatMap((command) => actionsOf[command] ?? []))];
   const writing = actions.filter((action) => !reading.includes(action));
+  if (table === 'none' && actions.length > 0) {
+    throw new Error(`${operation} is said not to use the table, but its code does ${actions}`);
+  }
   if (table === 'read' && writing.length > 0) {
     throw new Error(`${operation} is said to read the table only, but its code does ${writing}`);
   }

@@ -199,11 +199,25 @@ export function circles(template: Template): string[] {
   return found;
 }
 
-interface Statement {
+/** What the role of each function allows, by operation. */
+export function rolesOf(template: Template): Map<string, Statement[]> {
+  const all = statements(template);
+  return new Map(
+    [...routes, ...others].map(({ operation }) => [
+      operation,
+      all.filter(({ id }) => isOf(operation, id)),
+    ]),
+  );
+}
+
+/** A statement of a policy. */
+export interface Statement {
   /** Of the role. */
   id: string;
+  Effect: string;
   Action: unknown;
   Resource: unknown;
+  Condition?: Record<string, Record<string, unknown>>;
 }
 
 function statements(template: Template): Statement[] {
@@ -220,7 +234,7 @@ function statements(template: Template): Statement[] {
 }
 
 /** Which of our secrets an expression stands for. */
-function secretOf(expression: unknown): string {
+export function secretOf(expression: unknown): string {
   const text = JSON.stringify(expression);
   if (/SigningKeys/.test(text)) return 'SIGNING_KEYS';
   if (/SessionKeys/.test(text)) return 'SESSION_KEYS';

@@ -1,0 +1,472 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { createTable } from '../../../infra/local/database.ts';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { identityProvider } from '../../../infra/local/identity-provider.ts';
+import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts';
+import { followStream } from '../../../infra/local/stream.ts';
+import { consumers, schedules } from '../../../shared/background.ts';
+import { resourceOf } from '../../../shared/http/match-route.ts';
+import { routes } from '../../../shared/routes.ts';
+import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
+import { stopClock } from '../../oauth/clock.ts';
+import { synthesize } from './checks.ts';
+import { rightsIn, startProxy } from './roles.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
+const { service } = await synthesize(folder);
+const rights = rightsIn(service);
+
+const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+const secrets: Record<string, string> = {
+  SIGNING_KEYS: 'aB3'.repeat(22).slice(0, 64),
+  SESSION_KEYS: 'x7Y'.repeat(22).slice(0, 64),
+};
+const proxy = await startProxy({ database, rights, secrets });
+delete process.env.SIGNING_KEYS;
+Object.assign(process.env, {
+  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.url,
+  ...Object.fromEntries(
+    ['SIGNING_KEYS', 'SESSION_KEYS', 'OIDC_CLIENT_SECRET'].map((name) => [`${name}_ARN`, name]),
+  ),
+});
+
+/** The operations that have done what they are for. */
+const succeeded = new Set<string>();
+const loaded = new Map<string, Promise<Handler>>();
+
+/** The code that is deployed, but that signs its requests as the operation, and that has calendars for lists of more than ten. */
+const load: Load = (operation) => {
+  const handler = loaded.get(operation) ?? importHandler(operation);
+  loaded.set(operation, handler);
+  return handler;
+};
+
+async function importHandler(operation: string): Promise<Handler> {
+  const file = join(folder, 'functions', operation, 'index.mjs');
+  const code = readFileSync(file, 'utf8');
+  const changed = code
+    .replace(/\w+\.AWS_ACCESS_KEY_ID\?\?""/, JSON.stringify(operation))
+    .replace('halfUnit:20,skipped:400', 'halfUnit:2,skipped:10');
+  if (/AWS_ACCESS_KEY_ID|skipped:400/.test(changed)) throw new Error(`${operation} is as it was`);
+  writeFileSync(file, changed);
+  const { handler } = await import(pathToFileURL(file).href);
+  return async (event, context) => {
+    const result = await handler(event, context);
+    const { statusCode = 200 } = result ?? {};
+    if (statusCode < 400 || operation === 'no-route') succeeded.add(operation);
+    return result;
+  };
+}
+
+const streamArn = await createTable(database, 'reviews');
+const stream = await followStream({ endpoint: database, streamArn, consumers, load });
+const gateway = await startGateway({ port: 0, load, afterWrite: stream.poke });
+const authUrl = gateway.url.replace(/\/1$/, '');
+const provider = await identityProvider(new URL(gateway.url).origin, `${authUrl}/account/callback`);
+gateway.mount(provider);
+const { OIDC_CLIENT_SECRET, ...settings } = provider.environment;
+secrets.OIDC_CLIENT_SECRET = OIDC_CLIENT_SECRET;
+Object.assign(process.env, { AUTH_URL: authUrl, ...settings });
+
+const { makeGrant, makeReview, makeUser, makeUsers, reviewBody, vote } = await import(
+  '../../fixtures.ts'
+);
+const { startSession } = await import('../../../shared/http/session.ts');
+const { setHidden } = await import('../../../shared/review/review-repository.ts');
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
+
+interface Answer {
+  id: string;
+  user: { id: string };
+  count: number;
+  next?: string;
+  access_token: string;
+  refresh_token: string;
+}
+
+interface Sent {
+  token?: string;
+  body?: unknown;
+  form?: Record<string, string>;
+}
+
+/** Calls the API, and expects one of its answers, which is 200 unless it is said. */
+async function call(
+  method: string,
+  path: string,
+  { token, body, form }: Sent = {},
+  status = 200,
+): Promise<Answer> {
+  const response = await fetch(gateway.url + path, {
+    method,
+    headers: {
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    body: form ? new URLSearchParams(form) : body === undefined ? undefined : JSON.stringify(body),
+  });
+  const text = await response.text();
+  expect([method, path, response.status, text]).toEqual([method, path, status, text]);
+  return JSON.parse(text) as Answer;
+}
+
+interface Application {
+  client_id: string;
+  client_secret: string;
+}
+
+const redirect_uri = 'https://client.example/callback';
+const registration = { name: 'Demo', desc: '', website: 'https://client.example/', redirect_uri };
+
+async function register(owner: Browser): Promise<Application> {
+  const form = await owner.visit('account/applications');
+  const shown = await owner.submit(form, 'name="redirect_uri"', registration);
+  return readApplication(shown);
+}
+
+function readApplication({ url, html }: Shown): Application {
+  const [client_secret = ''] = /rvs_[\w-]+/.exec(html) ?? [];
+  return { client_id: url.split('/').at(-1) ?? '', client_secret };
+}
+
+function authorizeUrl({ client_id }: Application, scope = 'review,vote,user'): string {
+  const query = { response_type: 'code', client_id, redirect_uri, scope };
+  return `${authUrl}/oauth/authorize?${new URLSearchParams(query)}`;
+}
+
+async function askForCode(user: Browser, client: Application): Promise<string> {
+  const consent = await user.visit(authorizeUrl(client));
+  const { url } = await user.submit(consent, 'name="decision"', { decision: 'approve' });
+  return new URL(url).searchParams.get('code') ?? '';
+}
+
+function requestToken(client: Application, form: Record<string, string>, status = 200) {
+  const { client_id, client_secret } = client;
+  const fields = { client_id, client_secret, redirect_uri, ...form };
+  return call('POST', '/oauth/token', { form: fields }, status);
+}
+
+function redeem(client: Application, code: string, status = 200) {
+  return requestToken(client, { grant_type: 'authorization_code', code }, status);
+}
+
+function refresh(client: Application, refresh_token: string, status = 200) {
+  return requestToken(client, { grant_type: 'refresh_token', refresh_token }, status);
+}
+
+async function askForToken(user: Browser, client: Application): Promise<string> {
+  const { access_token } = await redeem(client, await askForCode(user, client));
+  return access_token;
+}
+
+/** Reads whatever anybody may read of these, whether they exist or not. */
+async function readAll({
+  review,
+  entity_id,
+  user_id,
+  isThere,
+}: Record<'review' | 'entity_id' | 'user_id', string> & { isThere: boolean }): Promise<void> {
+  const status = isThere ? 200 : 404;
+  await call('GET', `/review/${review}`, {}, status);
+  await call('GET', `/review/${review}/revisions`, {}, status);
+  await call('GET', `/review/${review}/revisions/1`, {}, status);
+  await call('GET', `/review/${review}/revisions/99`, {}, 404);
+  await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
+  for (const query of [
+    'limit=0',
+    'include_metadata=true',
+    'sort=popularity',
+    'sort=popularity&sort_order=asc&offset=3',
+    'limit=2&offset=25',
+    'limit=2&offset=25&sort=popularity',
+    'limit=2&offset=25&entity_type=musicdb',
+    'limit=2&offset=25&entity_type=release_group&language=en&sort=popularity',
+    'limit=2&offset=25&review_type=review',
+    'entity_type=release_group&language=en',
+    'language=en&review_type=rating',
+    `entity_id=${entity_id}`,
+    `limit=2&offset=25&entity_id=${entity_id}`,
+    `limit=2&offset=25&entity_id=${entity_id}&sort=popularity&review_type=review`,
+    `user_id=${user_id}`,
+    `limit=2&offset=25&user_id=${user_id}&entity_type=release_group`,
+    `user_id=${user_id}&sort=popularity&language=en`,
+    `user_id=${user_id}&entity_id=${entity_id}`,
+  ]) {
+    await call('GET', `/review/?${query}`);
+  }
+  for (const list of ['/review/?limit=2', '/user/?limit=2']) {
+    for (const offset of [0, 25]) {
+      const { next } = await call('GET', `${list}&offset=${offset}`);
+      if (next !== undefined) await call('GET', `${list}&cursor=${next}`);
+    }
+  }
+}
+
+/** Asks for every page, and sends every form, with this cookie. */
+async function visitPages(session: string, client: Application): Promise<void> {
+  for (const route of routes.filter(({ base }) => base === '')) {
+    const path = resourceOf(route).replace('{client_id}', client.client_id);
+    for (const query of ['', new URL(authorizeUrl(client)).search, '?request=x&state=x&code=x']) {
+      const response = await fetch(authUrl + path + query, {
+        method: route.method,
+        redirect: 'manual',
+        headers: { Cookie: `session=${session}` },
+        body: route.method === 'GET' ? undefined : new URLSearchParams({ confirm: 'yes' }),
+      });
+      await response.arrayBuffer();
+      expect(`${response.status} ${path}`).toMatch(/^[234]/);
+    }
+  }
+}
+
+function sessionOf({ jar }: Browser): string {
+  return jar.get('session /')?.value ?? '';
+}
+
+/** The partitions that a function has read or written. */
+function usedBy(operation: string): string[] {
+  const used = [...proxy.used].filter(([right]) => right.operation === operation);
+  return used.flatMap(([, partitions]) => [...partitions]);
+}
+
+const unknown = { client_id: 'f'.repeat(32), client_secret: 'rvs_x' };
+
+describe('each function does with its role', () => {
+  // Within the suite, so that the database outlives it.
+  afterAll(async () => {
+    await gateway.stop();
+    await stream.idle();
+    await stream.stop();
+    proxy.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('what is asked of it when there is nothing', async () => {
+    const ids = { review: randomUUID(), entity_id: randomUUID(), user_id: randomUUID() };
+    await readAll({ ...ids, isThere: false });
+    await call('GET', `/user/${ids.user_id}`, {}, 404);
+    await call('GET', '/review/languages');
+    await call('GET', '/nowhere', {}, 404);
+    await visitPages('', unknown);
+    await visitPages('not-a-session', unknown);
+  });
+
+  test('the journey of an application', async () => {
+    const ann = openBrowser(authUrl);
+    await ann.signIn('Ann');
+    await ann.visit('account/applications');
+    await ann.visit('account/connections');
+    let client = await register(ann);
+    const at = `account/applications/${client.client_id}`;
+    client = readApplication(await ann.submit(await ann.visit(at), '/secret"'));
+    await ann.submit(await ann.visit(at), 'name="redirect_uri"', registration);
+    await visitPages(sessionOf(ann), client);
+    await visitPages(sessionOf(ann), unknown);
+
+    const ben = openBrowser(authUrl);
+    const consent = await ben.submit(await ben.visit(authorizeUrl(client)), 'Sign in', {
+      name: 'Ben',
+    });
+    const refused = await ben.submit(consent, 'name="decision"', { decision: 'refuse' });
+    expect(refused.url).toContain('error=access_denied');
+    await ben.submit(consent, 'name="decision"', { decision: 'approve' });
+
+    await redeem(client, 'rvc_x', 400);
+    const code = await askForCode(ben, client);
+    await redeem(client, code);
+    await redeem(client, code, 400);
+    const first = await redeem(client, await askForCode(ben, client));
+    const second = await refresh(client, first.refresh_token);
+    await refresh(client, first.refresh_token);
+    const third = await refresh(client, second.refresh_token);
+    await refresh(client, first.refresh_token, 400);
+    await refresh(client, third.refresh_token, 400);
+    await call('GET', '/user/me', { token: third.access_token }, 401);
+    await redeem({ ...client, client_secret: 'rvs_x' }, 'rvc_x', 401);
+    await redeem(unknown, 'rvc_x', 401);
+
+    const token = await askForToken(ben, client);
+    for (const status of [200, 200]) {
+      await call('POST', '/oauth/revoke', { form: { ...client, token } }, status);
+    }
+    const next = await askForToken(ben, client);
+    await call('GET', '/user/me/tokens', { token: next });
+    await ben.submit(await ben.visit('account/connections'), '/revoke"');
+    await call('GET', '/user/me', { token: next }, 401);
+
+    const last = await askForToken(ben, client);
+    const waiting = await ben.visit(authorizeUrl(client));
+    await ann.submit(await ann.visit(at), '/delete"', { confirm: 'yes' });
+    await ben.submit(waiting, 'name="decision"', { decision: 'approve' });
+    await ben.visit('account/connections');
+    await stream.idle();
+    await call('GET', '/user/me', { token: last }, 401);
+    await visitPages(sessionOf(ben), client);
+  });
+
+  test('the journey of a review', async () => {
+    const cora = openBrowser(authUrl);
+    const dan = openBrowser(authUrl);
+    const account = await cora.signIn('Cora');
+    await dan.signIn('Dan');
+    await cora.submit(account, 'name="display_name"', { display_name: 'Cora C.', email: '' });
+    const client = await register(cora);
+    const token = await askForToken(cora, client);
+    const voter = { token: await askForToken(dan, client) };
+    const user_id = (await call('GET', '/user/me', { token })).user.id;
+
+    for (const path of ['applications', 'reviews', 'tokens']) {
+      await call('GET', `/user/me/${path}`, { token });
+    }
+    const body = reviewBody();
+    const { id: review } = await call('POST', '/review/', { token, body });
+    await call('POST', '/review/', { token, body }, 400);
+    const entity_id = String(body.entity_id);
+    const ids = { review, entity_id, user_id };
+    await stream.idle();
+    await readAll({ ...ids, isThere: true });
+
+    const path = `/review/${review}`;
+    await call('POST', path, { token, body: { rating: 2 } });
+    await call('POST', path, { token, body: { rating: 2 } });
+    await call('POST', path, { ...voter, body: { rating: 2 } }, 403);
+    await call('GET', `${path}/vote`, voter, 404);
+    for (const vote of [true, true, false]) {
+      await call('PUT', `${path}/vote`, { ...voter, body: { vote } });
+    }
+    await call('PUT', `${path}/vote`, { token, body: { vote: true } }, 400);
+    await call('GET', `${path}/vote`, voter);
+    await call('DELETE', `${path}/vote`, voter);
+    await call('DELETE', `${path}/vote`, voter, 404);
+    await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } });
+    for (const each of [1, 2]) await call('POST', `${path}/report`, { ...voter, body: { each } });
+    await call('POST', `${path}/report`, { token, body: {} }, 400);
+    for (const inc of ['', 'user_type,stats']) {
+      await call('GET', `/user/me?inc=${inc}`, { token });
+      await call('GET', `/user/me?inc=${inc}`, voter);
+    }
+    await call('POST', '/user/me', {
+      token,
+      body: { display_name: 'Cora', email: 'c@example.org' },
+    });
+    await call('GET', `/user/${user_id}`);
+
+    const draft = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+    await readAll({ ...ids, review: draft.id, isThere: false });
+    await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 404);
+    await call('POST', `/review/${draft.id}`, { token, body: { text: null } });
+    await call('GET', '/user/me/reviews?limit=1&offset=1', { token });
+    const other = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+    await call('DELETE', `/review/${other.id}`, { token });
+    await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
+    await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
+    await call('DELETE', `/review/${draft.id}`, voter, 403);
+
+    await setHidden(review, true);
+    await stream.idle();
+    await readAll({ ...ids, isThere: false });
+    await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } }, 404);
+    await setHidden(review, false);
+    await call('DELETE', path, { token });
+    await call('DELETE', path, { token }, 404);
+    await stream.idle();
+    await readAll({ ...ids, isThere: false });
+
+    stopClock(Date.now() + 2 * 86_400_000);
+    for (const { operation } of schedules) await invoke(await load(operation), operation, {});
+    jest.useRealTimers();
+  });
+
+  test('lists too long to be skipped through', async () => {
+    const author = await makeUser();
+    const entity_id = randomUUID();
+    const ids: string[] = [];
+    for (const user of await makeUsers(30)) {
+      await makeReview(author);
+      ids.push(await makeReview(user, { entity_id }));
+    }
+    await vote(author, ids[0] ?? '');
+    await stream.idle();
+    await readAll({ review: ids[0] ?? '', entity_id, user_id: author.id, isThere: true });
+    const { access_token: token } = await makeGrant(author, []);
+    await call('GET', '/user/me/reviews?limit=2&offset=25', { token });
+    const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
+    expect(count).toBe(30);
+    for (const list of ['FEED#all', 'FEED#users', `FEED#ENTITY#${entity_id}`]) {
+      expect([...usedBy('list-reviews'), ...usedBy('list-users')]).toContain(list);
+    }
+  });
+
+  test('the ends of sessions and accounts', async () => {
+    const eve = openBrowser(authUrl);
+    const another = openBrowser(authUrl);
+    const account = await eve.signIn('Eve');
+    await another.signIn('Eve');
+    const client = await register(eve);
+    const token = await askForToken(eve, client);
+    const user_id = (await call('GET', '/user/me', { token })).user.id;
+    const { id: review } = await call('POST', '/review/', { token, body: reviewBody() });
+    const other = await makeReview(await makeUser());
+    await call('PUT', `/review/${other}/vote`, { token, body: { vote: true } });
+    await call('POST', `/review/${other}/report`, { token, body: {} });
+    await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
+    await askForCode(eve, client);
+    await stream.idle();
+
+    stopClock(Date.now() - 13 * 3_600_000);
+    const expired = (await startSession(user_id)).replace(/^[^=]*=|;.*$/g, '');
+    jest.useRealTimers();
+    await visitPages(expired, client);
+
+    await eve.submit(account, '/sign-out"');
+    await visitPages(sessionOf(another), client);
+
+    const back = await another.signIn('Eve');
+    await call('DELETE', '/user/me', { token });
+    await call('DELETE', '/user/me', { token }, 401);
+    await visitPages(sessionOf(another), client);
+    await another.submit(back, '/delete"', { confirm: 'yes' });
+    await stream.idle();
+    await readAll({ review, entity_id: randomUUID(), user_id, isThere: false });
+    await call('GET', `/user/${user_id}`, {}, 404);
+    await visitPages(sessionOf(another), client);
+
+    const again = await eve.signIn('Eve');
+    const eves = await register(eve);
+    await askForToken(eve, eves);
+    await eve.submit(again, '/account/delete"', { confirm: 'yes' });
+    await stream.idle();
+    await another.signIn('Eve');
+  });
+
+  test('and nothing is denied or fails', () => {
+    expect([...proxy.denied]).toEqual([]);
+    expect(failures.mock.calls).toEqual([]);
+  });
+
+  const operations = [
+    ...routes.map(({ operation }) => operation),
+    ...['authorizer', 'no-route'],
+    ...[...consumers, ...schedules].map(({ operation }) => operation),
+  ];
+  test('and all have had something to do', () => {
+    expect(operations.filter((operation) => !succeeded.has(operation))).toEqual([]);
+  });
+
+  test('and whoever needs another is named', async () => {
+    const kept = rights.get('get-user') ?? [];
+    rights.set('get-user', []);
+    const id = randomUUID();
+    await call('GET', `/user/${id}`, {}, 500);
+    rights.set('get-user', kept);
+    expect([...proxy.denied]).toContain(`get-user: dynamodb:GetItem of table [USER#${id}]`);
+  });
+});

@@ -1,0 +1,224 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rolesOf, type Statement, secretOf, type Template } from './checks.ts';
+
+/** One action that a statement of a role allows on some resources. */
+export interface Right {
+  operation: string;
+  action: string;
+  /** `table`, the name of an index, or the ARN of a secret. */
+  resources: readonly string[];
+  /** Patterns of which each partition key of a request must match one; none where all partitions are open. */
+  partitions?: readonly string[];
+}
+
+/** One thing that a request does. A transaction does several. */
+export interface Deed {
+  action: string;
+  resource: string;
+  /** The partition keys that it names, which IAM calls leading keys. */
+  partitions: readonly string[];
+}
+
+/** What the role of each function lets its code do to the table and read of the secrets, by operation. */
+export function rightsIn(template: Template): Map<string, Right[]> {
+  return new Map(
+    [...rolesOf(template)].map(([operation, statements]) => [
+      operation,
+      statements.flatMap(({ Effect, Action, Resource, Condition }) => {
+        if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
+        const partitions = partitionsIn(Condition);
+        const resources = [Resource].flat().map(resourceIn);
+        // The stream is read by Lambda itself.
+        if (resources.includes('stream')) return [];
+        return ([Action].flat() as string[])
+          .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
+          .map((action) => ({ operation, action, resources, partitions }));
+      }),
+    ]),
+  );
+}
+
+/** The only condition that the roles have; another one must be learnt here first. */
+function partitionsIn(condition: Statement['Condition']): readonly string[] | undefined {
+  if (condition === undefined) return undefined;
+  const { 'ForAllValues:StringLike': likes, ...others } = condition;
+  const { 'dynamodb:LeadingKeys': keys, ...more } = likes ?? {};
+  if (!Array.isArray(keys) || Object.keys({ ...others, ...more }).length > 0) {
+    throw new Error(`Unknown condition: ${JSON.stringify(condition)}`);
+  }
+  return keys;
+}
+
+function resourceIn(expression: unknown): string {
+  const text = JSON.stringify(expression);
+  if (!/FnGetAttTable/.test(text)) return secretOf(expression);
+  return /\/index\/([\w-]+)/.exec(text)?.[1] ?? (/StreamArn/.test(text) ? 'stream' : 'table');
+}
+
+/** The right that lets a function do this, as IAM decides it: no key may be outside of one and the same statement. */
+export function findRight(
+  rights: readonly Right[],
+  { action, resource, partitions }: Deed,
+): Right | undefined {
+  return rights.find(
+    (right) =>
+      right.action === action &&
+      right.resources.includes(resource) &&
+      (right.partitions === undefined ||
+        partitions.every((key) => right.partitions?.some((pattern) => isLike(key, pattern)))),
+  );
+}
+
+/** IAM's StringLike: a star is any text, a question mark any one character. */
+export function isLike(text: string, pattern: string): boolean {
+  const expression = pattern
+    .replaceAll(/[\\^$+.()|[\]{}]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${expression}$`, 's').test(text);
+}
+
+interface Item {
+  pk: { S: string };
+}
+
+/** A request that names one item, or one of several such in a transaction. */
+interface Part {
+  Item?: Item;
+  Key?: Item;
+}
+
+interface Body extends Part {
+  RequestItems?: Record<string, { Keys: Item[] } | Record<string, Part>[]>;
+  TransactItems?: Record<string, Part>[];
+  IndexName?: string;
+  KeyConditionExpression?: string;
+  ExpressionAttributeNames?: Record<string, string>;
+  ExpressionAttributeValues?: Record<string, { S: string }>;
+}
+
+/** What a request to DynamoDB does, by its command and its body. */
+export function deedsOf(command: string, body: Body): Deed[] {
+  const { RequestItems = {}, TransactItems, IndexName: resource = 'table' } = body;
+  const action = `dynamodb:${command}`;
+  if (TransactItems) {
+    return TransactItems.flatMap(Object.entries<Part>).map(([part, of]) => {
+      const name = `dynamodb:${part.replace(/Item$/, '')}Item`;
+      return { action: name, resource, partitions: [partitionOf(of)] };
+    });
+  }
+  const batch = Object.values(RequestItems).flatMap((items) =>
+    'Keys' in items
+      ? items.Keys.map((Key) => ({ Key }))
+      : items.flatMap((item) => Object.values(item)),
+  );
+  if (command === 'Query') return [{ action, resource, partitions: [queried(body)] }];
+  const parts = body.Item || body.Key ? [body] : batch;
+  return [{ action, resource, partitions: parts.map(partitionOf) }];
+}
+
+function partitionOf({ Item, Key }: Part): string {
+  return (Item ?? Key)?.pk.S ?? '';
+}
+
+/** The partition that a query asks for: that of the index, where it is of one. */
+function queried({
+  IndexName,
+  KeyConditionExpression = '',
+  ExpressionAttributeNames: names = {},
+  ExpressionAttributeValues: values = {},
+}: Body): string {
+  const attribute = IndexName === undefined ? 'pk' : IndexName.split('-by-')[0];
+  const equalities = KeyConditionExpression.matchAll(/([#\w]+) = (:\w+)/g);
+  const found = [...equalities].find(([, name = '']) => (names[name] ?? name) === attribute);
+  const partition = values[found?.[2] ?? '']?.S;
+  if (partition === undefined) throw new Error(`No partition in ${KeyConditionExpression}`);
+  return partition;
+}
+
+/**
+ * Stands before DynamoDB and Secrets Manager, and lets each function do what its role allows. Who calls is told by the access key id, which is
+ * the operation. `local`, the test itself, may do anything.
+ */
+export async function startProxy({
+  database,
+  rights,
+  secrets,
+}: {
+  /** The URL of DynamoDB. */
+  database: string;
+  rights: ReadonlyMap<string, readonly Right[]>;
+  /** Values by ARN. */
+  secrets: Readonly<Record<string, string>>;
+}) {
+  const used = new Map<Right, Set<string>>();
+  const denied = new Set<string>();
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = (await request.toArray()).join('');
+    const [service, command = ''] = `${request.headers['x-amz-target']}`.split('.');
+    const [, caller = ''] = /Credential=([^/]+)/.exec(request.headers.authorization ?? '') ?? [];
+    const body = JSON.parse(text);
+    const isSecret = service === 'secretsmanager';
+    const deeds: Deed[] = isSecret
+      ? [{ action: `secretsmanager:${command}`, resource: body.SecretId, partitions: [] }]
+      : deedsOf(command, body);
+    const refused = deeds.filter((deed) => !take(caller, deed));
+    if (refused.length > 0) {
+      const name = isSecret
+        ? 'AccessDeniedException'
+        : 'com.amazon.coral.service#AccessDeniedException';
+      const message = `User: ${caller} is not authorized to perform: ${refused[0]?.action}`;
+      response.statusCode = 400;
+      response.setHeader('Content-Type', 'application/x-amz-json-1.0');
+      response.end(JSON.stringify({ __type: name, message, Message: message }));
+      for (const { action, resource, partitions } of refused) {
+        denied.add(`${caller}: ${action} of ${resource} [${partitions}]`);
+      }
+      return;
+    }
+    if (isSecret) {
+      response.setHeader('Content-Type', 'application/x-amz-json-1.1');
+      response.end(JSON.stringify({ ARN: body.SecretId, SecretString: secrets[body.SecretId] }));
+      return;
+    }
+    const { headers } = request;
+    const answer = await fetch(database, {
+      method: 'POST',
+      headers: {
+        'Content-Type': `${headers['content-type']}`,
+        'X-Amz-Target': `${headers['x-amz-target']}`,
+        'X-Amz-Date': `${headers['x-amz-date']}`,
+        Authorization: `${headers.authorization}`,
+      },
+      body: text,
+    });
+    response.statusCode = answer.status;
+    response.setHeader('Content-Type', `${answer.headers.get('content-type')}`);
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  }
+
+  function take(caller: string, deed: Deed): boolean {
+    const own = rights.get(caller);
+    if (!own) return caller === 'local';
+    const right = findRight(own, deed);
+    if (!right) return false;
+    const partitions = used.get(right) ?? new Set();
+    for (const partition of deed.partitions) partitions.add(partition);
+    used.set(right, partitions);
+    return true;
+  }
+
+  const server = createServer(serve).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The rights that somebody has used, with the partitions that they were used for. */
+    used,
+    /** What was refused: who, what, of what. */
+    denied,
+    stop: () => server.close(),
+  };
+}
