@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of one Lambda, as it is uploaded. */
 export interface Bundle {
@@ -9,8 +10,10 @@ export interface Bundle {
   directory: string;
   /** The size of index.mjs, minified. */
   bytes: number;
-  /** The commands to DynamoDB that the code can send, such as `Get` or `TransactWrite`. */
-  commands: readonly string[];
+  /** What the code does to the table itself, in the words of IAM: `GetItem`, `ConditionCheckItem` and so on. */
+  actions: readonly string[];
+  /** The indexes that it queries. */
+  indexes: readonly string[];
   /** The environment variables that the code reads, but for those of Lambda and the AWS SDK; `*_API` is any that ends so. */
   variables: readonly string[];
 }
@@ -43,39 +46,44 @@ export const bundleOptions = {
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(outdir: string): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
-  const { metafile } = buildSync({
+  const options = {
     ...bundleOptions,
     absWorkingDir: root,
     entryPoints: Object.fromEntries(
       operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),
     ),
     outdir: resolve(outdir),
-    metafile: true,
     logLevel: 'warning',
+  } satisfies BuildOptions;
+  const { metafile } = buildSync({ ...options, metafile: true });
+  // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
+  const { outputFiles } = buildSync({
+    ...options,
+    packages: 'external',
+    minify: false,
+    sourcemap: false,
+    write: false,
   });
+  const ownCode = new Map(outputFiles.map(({ path, text }) => [path, text]));
   return new Map(
     operations.map((operation) => {
       const directory = resolve(outdir, operation);
       const file = join(directory, 'index.mjs');
+      const code = ownCode.get(file) ?? '';
       const output = metafile.outputs[relative(root, file)];
       if (!output) throw new Error(`esbuild made no ${file}`);
-      const inputs = Object.entries(output.inputs).filter(([, input]) => input.bytesInOutput > 0);
       return [
         operation,
         {
           directory,
           bytes: output.bytes,
-          commands: inputs.flatMap(([path]) => commandIn(path) ?? []),
+          actions: actionsIn(code),
+          indexes: indexesIn(code),
           variables: variablesIn(readFileSync(file, 'utf8')),
         },
       ];
     }),
   );
-}
-
-/** Only what is used of the SDK is in a bundle, so that its files tell what it can do. Query and Scan are in all: the SDK's pagers. */
-function commandIn(path: string): string | undefined {
-  return /\/lib-dynamodb\/.*\/commands\/(\w+)Command\.js$/.exec(path)?.[1];
 }
 
 function variablesIn(code: string): string[] {

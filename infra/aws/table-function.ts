@@ -15,9 +15,9 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Route, Secret } from '../../shared/routes.ts';
-import { tableDefinition } from '../../shared/table/definition.ts';
 import type { Bundle } from './bundle.ts';
 import type { Options } from './options.ts';
+import { tableRights } from './table-rights.ts';
 
 /** What all functions have in common. */
 export interface FunctionSurroundings {
@@ -39,20 +39,6 @@ export interface TableFunctionProps {
   rights?: PolicyStatement[];
   timeout?: Duration;
 }
-
-const reading = ['GetItem', 'BatchGetItem', 'Query'];
-/** What IAM asks for a command to DynamoDB: no function is ever allowed to Scan. */
-const actionsOf: Record<string, readonly string[]> = {
-  Get: ['GetItem'],
-  BatchGet: ['BatchGetItem'],
-  TransactGet: ['GetItem'],
-  Query: ['Query'],
-  Put: ['PutItem'],
-  Update: ['UpdateItem'],
-  Delete: ['DeleteItem'],
-  BatchWrite: ['BatchWriteItem'],
-  TransactWrite: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-};
 
 /**
  * The Lambda of one operation, which is its id: its own log group, and a role that may do what its code does and nothing
@@ -82,7 +68,7 @@ export class TableFunction extends Construct {
               actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
               resources: [logGroup.logGroupArn],
             }),
-            ...tableRights(table, allowed(operation, props.table, bundle)),
+            ...tableRights(table.tableArn, operation, { ...bundle, allowed: props.table }),
             ...secretRights(secrets.map((name) => surroundings.secrets[name])),
             ...(options.hasTracing ? [tracingRights()] : []),
             ...rights,
@@ -115,33 +101,6 @@ export class TableFunction extends Construct {
       tracing: options.hasTracing ? Tracing.ACTIVE : Tracing.DISABLED,
     });
   }
-}
-
-/** The part of what its code can do to the table that it may do. Throws where a route allows less: the first request would fail. */
-function allowed(operation: string, table: Route['table'], bundle: Bundle): string[] {
-  const actions = [...new Set(bundle.commands.flatMap((command) => actionsOf[command] ?? []))];
-  const writing = actions.filter((action) => !reading.includes(action));
-  if (table === 'none' && actions.length > 0) {
-    throw new Error(`${operation} is said not to use the table, but its code does ${actions}`);
-  }
-  if (table === 'read' && writing.length > 0) {
-    throw new Error(`${operation} is said to read the table only, but its code does ${writing}`);
-  }
-  return actions;
-}
-
-function tableRights(table: ITable, actions: string[]): PolicyStatement[] {
-  if (actions.length === 0) return [];
-  const onTable = new PolicyStatement({
-    actions: actions.map((action) => `dynamodb:${action}`),
-    resources: [table.tableArn],
-  });
-  if (!actions.includes('Query')) return [onTable];
-  const onIndexes = new PolicyStatement({
-    actions: ['dynamodb:Query'],
-    resources: tableDefinition.indexes.map(({ name }) => `${table.tableArn}/index/${name}`),
-  });
-  return [onTable, onIndexes];
 }
 
 function secretRights(secrets: ISecret[]): PolicyStatement[] {

@@ -163,5 +163,5 @@ describe('the size', () => {
 });
 
 function usesTable(operation: string): boolean {
-  return (bundles.get(operation)?.commands.length ?? 0) > 0;
+  return (bundles.get(operation)?.actions.length ?? 0) > 0;
 }

@@ -461,6 +461,14 @@ describe('each function does with its role', () => {
     expect(operations.filter((operation) => !succeeded.has(operation))).toEqual([]);
   });
 
+  test('and no right is one that nobody needs', () => {
+    const all = [...rights.values()].flat();
+    const unused = all.filter((right) => !proxy.used.has(right));
+    expect(
+      unused.map(({ operation, action, resources }) => [operation, action, resources]),
+    ).toEqual([]);
+  });
+
   test('and whoever needs another is named', async () => {
     const kept = rights.get('get-user') ?? [];
     rights.set('get-user', []);
