@@ -10,8 +10,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   access: Access;
-  /** What it may do to the table: nothing, read, or read and write. */
-  table: 'none' | 'read' | 'write';
+  /** What it may do to the table: nothing, read what is open to everybody, read all, or read all and write. */
+  table: 'none' | 'public' | 'read' | 'write';
   /** The secrets it reads: see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
@@ -31,33 +31,33 @@ export const version = '/1';
 // biome-ignore format: one endpoint, one line
 export const routes: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
-  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'read' },
+  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'public' },
   { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write' },
-  { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'read' },
-  { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'read' },
+  { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
+  { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
   { operation: 'report-review', method: 'POST', path: '/review/{review_id}/report', access: 'vote', table: 'write' },
   { operation: 'get-vote', method: 'GET', path: '/review/{review_id}/vote', access: 'vote', table: 'read' },
   { operation: 'put-vote', method: 'PUT', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
   { operation: 'delete-vote', method: 'DELETE', path: '/review/{review_id}/vote', access: 'vote', table: 'write' },
-  { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'read' },
+  { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
-  { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'read' },
+  { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'public' },
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'list-my-reviews', method: 'GET', path: '/user/me/reviews', access: 'token', table: 'read' },
   { operation: 'list-my-tokens', method: 'GET', path: '/user/me/tokens', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'get-me', method: 'GET', path: '/user/me', access: 'token', table: 'read' },
   { operation: 'update-me', method: 'POST', path: '/user/me', access: 'user', table: 'write' },
   { operation: 'delete-me', method: 'DELETE', path: '/user/me', access: 'user', table: 'write' },
-  { operation: 'list-users', method: 'GET', path: '/user', access: 'public', table: 'read' },
-  { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'read' },
+  { operation: 'list-users', method: 'GET', path: '/user', access: 'public', table: 'public' },
+  { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'public' },
   { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
 
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'authorize', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
-  { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'read', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
+  { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'sign-out', method: 'POST', path: '/account/sign-out', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'delete-account', method: 'POST', path: '/account/delete', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },

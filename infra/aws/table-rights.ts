@@ -4,6 +4,20 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
+const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
+
+/**
+ * The partitions (shared/table/keys.ts) that `table: 'public'` opens, as patterns of IAM. Grants lie beside profiles, but an item is read by its
+ * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address is in the item of the
+ * profile, and no pattern divides an item.
+ */
+const publicPartitions = {
+  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'FEED', 'FEED#*'],
+  queried: ['REVIEW#*', 'FEED'],
+  /** Of indexes: all reviews and users, the facets, and what entities and authors have published. What is not for everybody has a prefix. */
+  listed: ['REVIEW', 'USER', '*|*', uuid],
+};
+
 /** The rights to do what its code does. Throws where the route table allows less: the first request would fail. */
 export function tableRights(
   tableArn: string,
@@ -15,15 +29,18 @@ export function tableRights(
   if (excess.length > 0) {
     throw new Error(`${operation} has table: '${allowed}', but its code does ${excess}`);
   }
+  const { read, queried, listed }: Partial<typeof publicPartitions> =
+    allowed === 'public' ? publicPartitions : {};
   const isQuery = (action: string) => action === 'Query';
   const arns = indexes.map((name) => `${tableArn}/index/${name}`);
   return [
     allow(
       actions.filter((action) => !isQuery(action)),
       [tableArn],
+      read,
     ),
-    allow(actions.filter(isQuery), [tableArn]),
-    allow(['Query'], arns),
+    allow(actions.filter(isQuery), [tableArn], queried),
+    allow(['Query'], arns, listed),
   ].flat();
 }
 
@@ -31,13 +48,20 @@ function isAllowed(allowed: Route['table'], action: string): boolean {
   return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
 }
 
-/** The right to do this; none where there is nothing to do. */
-function allow(actions: readonly string[], resources: string[]): PolicyStatement[] {
+/** The right to do this with the partitions that match one of the patterns, or with all; none where there is nothing to do. */
+function allow(
+  actions: readonly string[],
+  resources: string[],
+  partitions?: readonly string[],
+): PolicyStatement[] {
   if (actions.length === 0 || resources.length === 0) return [];
   return [
     new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
       resources,
+      conditions: partitions && {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
+      },
     }),
   ];
 }

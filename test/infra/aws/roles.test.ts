@@ -15,7 +15,7 @@ import { routes } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
 import { stopClock } from '../../oauth/clock.ts';
 import { synthesize } from './checks.ts';
-import { rightsIn, startProxy } from './roles.ts';
+import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
 const { service } = await synthesize(folder);
@@ -464,9 +464,14 @@ describe('each function does with its role', () => {
   test('and no right is one that nobody needs', () => {
     const all = [...rights.values()].flat();
     const unused = all.filter((right) => !proxy.used.has(right));
-    expect(
-      unused.map(({ operation, action, resources }) => [operation, action, resources]),
-    ).toEqual([]);
+    const named = unused.map(
+      ({ operation, action, resources }) => `${operation}: ${action} of ${resources}`,
+    );
+    expect(named).toEqual([]);
+    const patterns = new Set(all.flatMap(({ partitions = [] }) => partitions));
+    const used = [...proxy.used].flatMap(([right, keys]) => (right.partitions ? [...keys] : []));
+    const matchless = [...patterns].filter((pattern) => !used.some((key) => isLike(key, pattern)));
+    expect(matchless).toEqual([]);
   });
 
   test('and whoever needs another is named', async () => {
@@ -476,5 +481,67 @@ describe('each function does with its role', () => {
     await call('GET', `/user/${id}`, {}, 500);
     rights.set('get-user', kept);
     expect([...proxy.denied]).toContain(`get-user: dynamodb:GetItem of table [USER#${id}]`);
+  });
+});
+
+describe('who reads for everybody', () => {
+  const readers = routes
+    .filter(({ table }) => table === 'public')
+    .map(({ operation }) => operation);
+
+  test('is each function that serves people without a token, and does not show their own', () => {
+    expect(readers.toSorted()).toEqual([
+      'batch-get-reviews',
+      'get-review',
+      'get-revision',
+      'get-user',
+      'list-reviews',
+      'list-revisions',
+      'list-users',
+      'sign-in',
+    ]);
+  });
+
+  const on =
+    (action: string, resource: string) =>
+    (...partitions: string[]): Deed => ({ action: `dynamodb:${action}`, resource, partitions });
+  const get = on('GetItem', 'table');
+  const batchGet = on('BatchGetItem', 'table');
+  const query = on('Query', 'table');
+  const byAuthor = on('Query', 'author-by-date');
+  const all = on('Query', 'all-by-date');
+  const id = randomUUID();
+  const hidden: readonly [string, Deed][] = [
+    ['the grants of a user', query(`USER#${id}`)],
+    ['the grants of an application', byAuthor(`CLIENT#${'f'.repeat(32)}`)],
+    ['an application', get(`APP#${'f'.repeat(32)}`)],
+    ['the applications of a user', byAuthor(`OWNER#${id}`)],
+    ['an identity', get(`IDENTITY#${'f'.repeat(64)}`)],
+    ['an identity among reviews', batchGet(`REVIEW#${id}`, `IDENTITY#${'f'.repeat(64)}`)],
+    ['a code', get(`CODE#${'f'.repeat(64)}`)],
+    ['a code among users', batchGet(`CODE#${'f'.repeat(64)}`, `USER#${id}`)],
+    ['the codes of a user', byAuthor(`APPROVER#${id}`)],
+    ['an authorization request', get(`REQUEST#${'f'.repeat(32)}`)],
+    ['the votes of a user', byAuthor(`VOTER#${id}`)],
+    ['the reports of a user', byAuthor(`REPORTER#${id}`)],
+    ['all reports', all('REPORT')],
+    ['who has voted on a day', all('VOTES')],
+    ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],
+    ['the whole table', on('Scan', 'table')()],
+  ];
+  test.each(hidden)('must not read %s', (_, deed) => {
+    const able = readers.filter((operation) => findRight(rights.get(operation) ?? [], deed));
+    expect(able).toEqual([]);
+  });
+
+  const open: readonly [string, Deed][] = [
+    ['list-reviews', all('REVIEW')],
+    ['list-reviews', byAuthor(id)],
+    ['list-reviews', on('Query', 'facet-by-popularity')('release_group|en')],
+    ['list-users', all('USER')],
+    ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
+  ];
+  test.each(open)('%s may read what it is for', (operation, deed) => {
+    expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();
   });
 });

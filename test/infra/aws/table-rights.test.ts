@@ -4,7 +4,11 @@ import { tableRights } from '../../../infra/aws/table-rights.ts';
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
 /** The rights of a function, as they stand in its policy. */
-function rightsOf(allowed: 'none' | 'read' | 'write', actions: string[], indexes: string[] = []) {
+function rightsOf(
+  allowed: 'none' | 'public' | 'read' | 'write',
+  actions: string[],
+  indexes: string[] = [],
+) {
   return tableRights(arn, 'a-function', { allowed, actions, indexes }).map((statement) =>
     statement.toStatementJson(),
   );
@@ -30,6 +34,7 @@ describe('the rights to the table', () => {
       [],
       "a-function has table: 'read', but its code does ConditionCheckItem,PutItem",
     ],
+    ['public', ['UpdateItem'], [], "a-function has table: 'public', but its code does UpdateItem"],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',
     (allowed, actions, indexes, error) => {
