@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
-import { eraseRemains } from '../shared/review/erase.ts';
+import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 import { eraseAccount } from '../shared/user/erase-account.ts';
 
@@ -25,6 +25,7 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
     case 'REVIEW':
       if (isRemoved) {
         await eraseRemains(pk);
+        await eraseEntity(dynamodb.OldImage?.entity_id?.S ?? '');
       } else if (dynamodb.NewImage?.deleted_at) {
         await finishDeletion(id);
       }
