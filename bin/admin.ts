@@ -173,10 +173,13 @@ admin
   )
   .option('--seed <number>', 'another number makes other data', positive, 1)
   .action(
-    answer(async (options: { reviews: number; users: number; entities?: number; seed: number }) => {
-      const { seed } = await import('./seed.ts');
-      return seed(options);
-    }),
+    answer(
+      async (options: { reviews: number; users: number; entities?: number; seed: number }) => {
+        const { seed } = await import('./seed.ts');
+        return seed(options);
+      },
+      { isForDevelopment: true },
+    ),
   );
 
 try {
@@ -190,12 +193,23 @@ try {
   }
 }
 
-/** An action that works on the stack and prints what it gives. */
-function answer<A extends unknown[]>(action: (...args: A) => Promise<unknown>) {
+/** An action that works on the stack and prints what it gives; one for development works on no stack on AWS of another kind. */
+function answer<A extends unknown[]>(
+  action: (...args: A) => Promise<unknown>,
+  { isForDevelopment = false } = {},
+) {
   return async (...args: A) => {
     const { stack, dataDir } = admin.opts();
     if (stack === undefined) connect(dataDir);
-    else await (await import('../infra/aws/connect.ts')).connect(stack);
+    else {
+      const aws = await import('../infra/aws/connect.ts');
+      const { environment } = await aws.connect(stack);
+      if (isForDevelopment && environment !== 'development') {
+        throw new Error(
+          `the stack ${stack} was not deployed with environment=development, and this is for no other`,
+        );
+      }
+    }
     console.log(JSON.stringify(await action(...args), null, 2));
   };
 }

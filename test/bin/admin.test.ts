@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -43,10 +45,10 @@ function dataFolder(
 
 const dataDir = dataFolder();
 
-async function admin(args: string[], DATA_DIR = dataDir) {
+async function admin(args: string[], DATA_DIR = dataDir, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS },
+    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([
@@ -143,6 +145,54 @@ describe('npm run admin', () => {
     expect(stored).toEqual(counted);
   });
 
+  test('seeds a stack on AWS only if that is for development', async () => {
+    let environment = '';
+    const cloudFormation = createServer((_, response) => {
+      const outputs = ['TableName', 'SigningKeysArn', 'SessionKeysArn', 'AuthUrl'].map(
+        (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>x</OutputValue></member>`,
+      );
+      const parameter = `<member><ParameterKey>Environment</ParameterKey><ParameterValue>${environment}</ParameterValue></member>`;
+      response.setHeader('Content-Type', 'text/xml');
+      response.end(`<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
+        <StackName>x</StackName><CreationTime>2026-11-20T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+        <Outputs>${outputs.join('')}</Outputs><Parameters>${environment && parameter}</Parameters>
+      </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`);
+    });
+    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
+    const { port } = cloudFormation.address() as AddressInfo;
+    const aws = {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
+      // Whoever is let through gets no further.
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    };
+    const refused = /^Error: the stack reviews was not deployed with environment=development, /;
+    try {
+      for (const [kind, said] of [
+        ['', refused],
+        ['production', refused],
+        ['development', /^Error: (?!the stack)/],
+      ] as const) {
+        environment = kind;
+        const { code, stdout, stderr } = await admin(
+          ['--stack', 'reviews', 'seed', '--reviews', '1', '--users', '2'],
+          dataDir,
+          aws,
+        );
+        expect({ kind, code, stdout, stderr }).toEqual({
+          kind,
+          code: 1,
+          stdout: '',
+          stderr: expect.stringMatching(said),
+        });
+      }
+    } finally {
+      cloudFormation.close();
+    }
+  });
+
   test('seeds the same data for the same options, with all counts right', async () => {
     const database = await startDatabase();
     try {
@@ -178,7 +228,8 @@ describe('npm run admin', () => {
 
   test('fails with status 1, a sentence on stderr and nothing on stdout', async () => {
     const nobody = randomUUID();
-    const { grant } = await makeGrant(await makeUser(), []);
+    const someone = await makeUser();
+    const { grant } = await makeGrant(someone, []);
     const app = ['--name', 'x', '--desc', 'x', '--website', 'https://x.example', '--redirect-uri'];
     const dead = dataFolder(undefined, 2 ** 22 + 1);
     const broken = dataFolder();
