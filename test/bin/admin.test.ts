@@ -8,13 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { createTable, startDatabase } from '../../infra/local/database.ts';
 import { announce } from '../../infra/local/discovery.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
-import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { TableName, table } from '../../shared/table/client.ts';
+import { applicationKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeGrant,
@@ -23,6 +27,7 @@ import {
   readItem,
   recount,
   scanTable,
+  vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
@@ -145,6 +150,51 @@ describe('npm run admin', () => {
     expect(stored).toEqual(counted);
   });
 
+  test('erases what deleted accounts, reviews and applications have left behind', async () => {
+    const nothing = { users: 0, reviews: 0, applications: 0, entities: 0 };
+    await applyStream();
+    const [friend, foe] = [await makeUser(), await makeUser()];
+    const [kept] = [await makeReview(friend)];
+
+    /** An account, a review and an application that are deleted, each with something left of it, and nobody to erase that. */
+    async function leave() {
+      const leaver = await makeUser();
+      await makeReview(leaver);
+      await vote(leaver, kept);
+      const { grant } = await makeGrant(friend, ['vote'], { owner: foe });
+      await invoke(deleteMe, { caller: leaver.caller });
+      const review_id = await makeReview(foe);
+      await vote(friend, review_id);
+      await invoke(deleteReview, { caller: foe.caller, path: { review_id } });
+      const Key = applicationKey(grant.client_id);
+      await table.send(new DeleteCommand({ TableName, Key }));
+      return { user: leaver.id, review: review_id, application: grant.client_id };
+    }
+    const one = await leave();
+    const first = ['erase', '--user', one.user];
+    expect(await run(...first)).toEqual({ ...nothing, users: 1 });
+    expect(await run(...first)).toEqual({ ...nothing, users: 1 });
+    expect(await run('erase', '--review', one.review)).toEqual({ ...nothing, reviews: 1 });
+    const last = await run('erase', '--application', one.application);
+    expect(last).toEqual({ ...nothing, applications: 1 });
+    const two = await leave();
+    const all = await run('erase');
+    // What this deletes is in the stream: the eraser takes what is left of the second leaver's review.
+    expect(all).toEqual({ users: 1, reviews: 2, applications: 1, entities: 3 });
+    await applyStream();
+    expect(await run('erase')).toEqual(nothing);
+
+    const ids = [one, two].flatMap((deleted) => Object.values(deleted));
+    const left = (await scanTable()).filter(
+      ({ pk, sk }) => sk !== 'FEED' && ids.some((id) => pk.includes(id) || sk.includes(id)),
+    );
+    expect(left).toEqual([]);
+    expect(await readItem(reviewKey(kept))).toMatchObject({ votes_positive: 0 });
+    await applyStream();
+    const { stored, counted } = await recount();
+    expect(stored).toEqual(counted);
+  });
+
   test('seeds a stack on AWS only if that is for development', async () => {
     let environment = '';
     const cloudFormation = createServer((_, response) => {
@@ -229,6 +279,7 @@ describe('npm run admin', () => {
   test('fails with status 1, a sentence on stderr and nothing on stdout', async () => {
     const nobody = randomUUID();
     const someone = await makeUser();
+    const review_id = await makeReview(someone);
     const { grant } = await makeGrant(someone, []);
     const app = ['--name', 'x', '--desc', 'x', '--website', 'https://x.example', '--redirect-uri'];
     const dead = dataFolder(undefined, 2 ** 22 + 1);
@@ -249,6 +300,9 @@ describe('npm run admin', () => {
         /^Error: Application not found\n$/,
       ],
       [['seed', '--reviews', '100', '--users', '1'], /^Error: .*users.*\n$/],
+      [['erase', '--user', grant.user_id], /^Error: .* has not been deleted, .*\n$/],
+      [['erase', '--review', review_id], /^Error: .* has not been deleted, .*\n$/],
+      [['erase', '--application', grant.client_id], /^Error: .* has not been deleted, .*\n$/],
       [
         ['report', 'list'],
         /^Error: no local stack runs on the data folder /,
@@ -301,6 +355,8 @@ describe('npm run admin', () => {
       ['review', 'hide'],
       ['review', 'hide', 'x'],
       ['review', 'hide', id, id],
+      ['erase', '--user', 'x'],
+      ['erase', '--user', id, '--review', id],
       ['seed', '--reviews', '0'],
       ['seed', '--reviews', '1e3'],
     ];
