@@ -136,6 +136,39 @@ admin
     }),
   );
 
+admin
+  .command('erase')
+  .description(
+    'erases what deleted accounts, reviews and applications have left behind: all of it, or that of one',
+  )
+  .addOption(new Option('--user <user id>', 'only of this account').argParser(uuid))
+  .addOption(
+    new Option('--review <review id>', 'only of this review').argParser(uuid).conflicts('user'),
+  )
+  .addOption(
+    new Option('--application <client id>', 'only of this application')
+      .argParser(clientId)
+      .conflicts(['user', 'review']),
+  )
+  .action(
+    answer(async (options: { user?: string; review?: string; application?: string }) => {
+      const { eraseLeftovers, findLeftovers } = await import('../shared/user/erase-leftovers.ts');
+      const { showProgress } = await import('./progress.ts');
+      const { user, review, application } = options;
+      const one = user ?? review ?? application;
+      if (one === undefined) return eraseLeftovers(await findLeftovers(showProgress('Reading')));
+      const erased = await eraseLeftovers({
+        users: user === undefined ? [] : [user],
+        reviews: review === undefined ? [] : [review],
+        applications: application === undefined ? [] : [application],
+      });
+      if (Object.values(erased).every((count) => count === 0)) {
+        throw new Error(`${one} has not been deleted, so nothing of it was erased`);
+      }
+      return erased;
+    }),
+  );
+
 const key = admin.command('key').description('the keys of a stack on AWS');
 const secret = new Option('--secret <name>', 'which keys')
   .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
@@ -173,10 +206,13 @@ admin
   )
   .option('--seed <number>', 'another number makes other data', positive, 1)
   .action(
-    answer(async (options: { reviews: number; users: number; entities?: number; seed: number }) => {
-      const { seed } = await import('./seed.ts');
-      return seed(options);
-    }),
+    answer(
+      async (options: { reviews: number; users: number; entities?: number; seed: number }) => {
+        const { seed } = await import('./seed.ts');
+        return seed(options);
+      },
+      { isForDevelopment: true },
+    ),
   );
 
 try {
@@ -190,12 +226,23 @@ try {
   }
 }
 
-/** An action that works on the stack and prints what it gives. */
-function answer<A extends unknown[]>(action: (...args: A) => Promise<unknown>) {
+/** An action that works on the stack and prints what it gives; one for development works on no stack on AWS of another kind. */
+function answer<A extends unknown[]>(
+  action: (...args: A) => Promise<unknown>,
+  { isForDevelopment = false } = {},
+) {
   return async (...args: A) => {
     const { stack, dataDir } = admin.opts();
     if (stack === undefined) connect(dataDir);
-    else await (await import('../infra/aws/connect.ts')).connect(stack);
+    else {
+      const aws = await import('../infra/aws/connect.ts');
+      const { environment } = await aws.connect(stack);
+      if (isForDevelopment && environment !== 'development') {
+        throw new Error(
+          `the stack ${stack} was not deployed with environment=development, and this is for no other`,
+        );
+      }
+    }
     console.log(JSON.stringify(await action(...args), null, 2));
   };
 }

@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
-import { eraseRemains } from '../shared/review/erase.ts';
+import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
+import { finishDeletion } from '../shared/review/review-repository.ts';
 import { eraseAccount } from '../shared/user/erase-account.ts';
 
 /** Takes away what deleted accounts, reviews and applications leave behind, in the order of the stream and up to the first that fails. */
@@ -22,7 +23,12 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
   const id = pk.slice(pk.indexOf('#') + 1);
   switch (dynamodb?.Keys?.sk?.S) {
     case 'REVIEW':
-      if (isRemoved) await eraseRemains(pk);
+      if (isRemoved) {
+        await eraseRemains(pk);
+        await eraseEntity(dynamodb.OldImage?.entity_id?.S ?? '');
+      } else if (dynamodb.NewImage?.deleted_at) {
+        await finishDeletion(id);
+      }
       return;
     case 'APP':
       if (isRemoved) await deleteGrantsOf(id);

@@ -27,6 +27,7 @@ export const consumers: readonly Consumer[] = [
       { sortKey: 'APP', only: 'REMOVE' },
       { sortKey: 'USER', only: 'REMOVE' },
       { sortKey: 'USER', only: { has: 'deleted_at' } },
+      { sortKey: 'REVIEW', only: { has: 'deleted_at' } },
     ],
   },
 ];

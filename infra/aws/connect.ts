@@ -2,13 +2,14 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 
 /**
  * Sets the environment that shared/ reads to that of a deployed service: `name` is that of its service stack. Whoever calls must be
- * signed in to AWS as for its command line. Throws when there is no such stack.
+ * signed in to AWS as for its command line. Gives what kind of environment its data is, where the stack says so. Throws when there is no
+ * such stack.
  */
-export async function connect(name: string): Promise<void> {
+export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   const [data, service] = await Promise.all([
-    outputsOf(client, `${name}-data`),
-    outputsOf(client, name),
+    describe(client, `${name}-data`),
+    describe(client, name),
   ]);
   // What is set for a local stack would be taken instead.
   for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', 'SIGNING_KEYS', 'SESSION_KEYS']) {
@@ -20,26 +21,33 @@ export async function connect(name: string): Promise<void> {
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
   });
+  return { environment: data.parameters.get('Environment') };
 }
 
-interface Outputs {
+interface Description {
   stack: string;
-  values: ReadonlyMap<string, string>;
+  outputs: ReadonlyMap<string, string>;
+  parameters: ReadonlyMap<string, string>;
 }
 
-async function outputsOf(client: CloudFormationClient, StackName: string): Promise<Outputs> {
-  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName }));
-  const outputs = Stacks[0]?.Outputs ?? [];
+async function describe(client: CloudFormationClient, stack: string): Promise<Description> {
+  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));
+  const { Outputs = [], Parameters = [] } = Stacks[0] ?? {};
   return {
-    stack: StackName,
-    values: new Map(
-      outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue] as const),
+    stack,
+    outputs: new Map(
+      Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue] as const),
+    ),
+    parameters: new Map(
+      Parameters.map(
+        ({ ParameterKey = '', ParameterValue = '' }) => [ParameterKey, ParameterValue] as const,
+      ),
     ),
   };
 }
 
-function output({ stack, values }: Outputs, name: string): string {
-  const value = values.get(name);
+function output({ stack, outputs }: Description, name: string): string {
+  const value = outputs.get(name);
   if (!value) throw new Error(`the stack ${stack} has no output ${name}: is it one of ours?`);
   return value;
 }

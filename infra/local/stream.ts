@@ -43,7 +43,16 @@ export async function followStream(options: {
   const { endpoint, streamArn, consumers, load, file } = options;
   // A missing file is told at the start, not at the first record.
   const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
-  const client = new DynamoDBStreamsClient({ ...clientOptions(endpoint), maxAttempts: 1 });
+  const client = new DynamoDBStreamsClient({
+    ...clientOptions(endpoint),
+    maxAttempts: 1,
+    // A database that hangs once must not hold the consumers up for good.
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: 5_000,
+      throwOnRequestTimeout: true,
+    },
+  });
   const records = file === undefined ? undefined : engineRecords(file);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { serviceUnavailable } from '../errors.ts';
+import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { insertCursorKey } from '../list/cursor-key.ts';
 import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
@@ -23,6 +23,9 @@ import { markCalendar } from './large-lists.ts';
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
 
+/** Seconds after which a rebuild gives its next sign of life. */
+const renewSeconds = 10;
+
 /** What is in the table that totals and calendars depend on, by partition key where it is an item of its own. */
 interface Contents {
   actual: Map<string, Contribution>;
@@ -36,80 +39,125 @@ interface Contents {
 /**
  * Computes totals and calendars anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
  * waits; what is written during the rebuild is in the stream and follows. Gives what was counted. Throws ApiError 503 while another
- * rebuild is at work.
+ * rebuild is at work, or when this one was held up for so long that the consumer went on.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
   await insertCursorKey();
-  const id = randomUUID();
-  const keepLock = () => lock(id);
-  await keepLock();
+  const lock = await takeLock();
   try {
-    const { actual, applied, withCalendar, nodes } = await readAll(onProgress, keepLock);
-    for (const owner of longLists(actual.values())) withCalendar.add(owner);
-    const amounts: Amounts = new Map();
-    const corrections: Contribution[] = [];
-    const divided = dividedSlots(actual.values(), applied);
-    for (const each of actual.values()) {
-      each.owners = each.owners.filter((owner) => withCalendar.has(owner));
-      each.is_divided = divided.has(slotName(each));
-      count(amounts, each, 1);
-      const known = applied.get(each.pk);
-      if (!known || !isSame(each, known)) corrections.push(each);
-    }
-    const orphans = [...applied.values()].filter(
-      ({ pk, counted }) => counted !== null && !actual.has(pk),
-    );
-    await writeAll(
-      [...corrections, ...orphans.map(removed)].map((put) => ({ put: appliedItem(put) })),
-      keepLock,
-    );
-    await writeAll(
-      nodes.filter((key) => !amounts.has(keyString(key))).map((key) => ({ delete: key })),
-      keepLock,
-    );
-    await writeAll(
-      [...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
-      keepLock,
-    );
-    for (const owner of withCalendar) await markCalendar(ownerKey(owner), 'ready');
-    const contributions = [...actual.values()];
-    const users = contributions.filter(({ counted }) => counted === 'USER').length;
-    const listed = contributions.filter(({ counted }) => counted !== null).length;
-    return { reviews: listed - users, users, corrected: corrections.length + orphans.length };
+    return await rebuild(onProgress, lock.keep);
   } finally {
-    await unlock(id);
+    await lock.release();
   }
 }
 
-/** Takes the lock, or keeps it. Throws ApiError 503 when somebody else has it. */
-async function lock(id: string): Promise<void> {
-  const now = Math.floor(Date.now() / 1000);
+async function rebuild(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
+  const { actual, applied, withCalendar, nodes } = await readAll(onProgress, keepLock);
+  for (const owner of longLists(actual.values())) withCalendar.add(owner);
+  const amounts: Amounts = new Map();
+  const corrections: Contribution[] = [];
+  const divided = dividedSlots(actual.values(), applied);
+  for (const each of actual.values()) {
+    each.owners = each.owners.filter((owner) => withCalendar.has(owner));
+    each.is_divided = divided.has(slotName(each));
+    count(amounts, each, 1);
+    const known = applied.get(each.pk);
+    if (!known || !isSame(each, known)) corrections.push(each);
+  }
+  const orphans = [...applied.values()].filter(
+    ({ pk, counted }) => counted !== null && !actual.has(pk),
+  );
+  await writeAll(
+    [...corrections, ...orphans.map(removed)].map((put) => ({ put: appliedItem(put) })),
+    keepLock,
+  );
+  await writeAll(
+    nodes.filter((key) => !amounts.has(keyString(key))).map((key) => ({ delete: key })),
+    keepLock,
+  );
+  await writeAll(
+    [...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
+    keepLock,
+  );
+  for (const owner of withCalendar) {
+    await keepLock();
+    await markCalendar(ownerKey(owner), 'ready');
+  }
+  const contributions = [...actual.values()];
+  const users = contributions.filter(({ counted }) => counted === 'USER').length;
+  const listed = contributions.filter(({ counted }) => counted !== null).length;
+  return { reviews: listed - users, users, corrected: corrections.length + orphans.length };
+}
+
+interface Lock {
+  /** Goes before every write. Throws ApiError 503 when the lock has expired. */
+  keep(): Promise<void>;
+  /** Throws ApiError 503 when the lock had expired, so that what was written may be wrong. */
+  release(): Promise<void>;
+}
+
+/** Throws ApiError 503 when somebody else has it. */
+async function takeLock(): Promise<Lock> {
+  const id = randomUUID();
+  let kept = epochSeconds();
   await transact([
     {
       Put: {
-        Item: { ...rebuildKey, id, until: now + lockSeconds },
-        ConditionExpression: 'attribute_not_exists(pk) OR id = :id OR #until < :now',
+        Item: { ...rebuildKey, id, until: kept + lockSeconds },
+        ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
         ExpressionAttributeNames: { '#until': 'until' },
-        ExpressionAttributeValues: { ':id': id, ':now': now },
+        ExpressionAttributeValues: { ':now': kept },
       },
       otherwise: serviceUnavailable('Another rebuild is at work'),
     },
   ]);
+  return {
+    async keep() {
+      const now = epochSeconds();
+      if (now < kept + renewSeconds) return;
+      const { ExpressionAttributeValues, ...held } = heldBy(id, now);
+      await transact([
+        {
+          Update: {
+            Key: rebuildKey,
+            UpdateExpression: 'SET #until = :until',
+            ...held,
+            ExpressionAttributeValues: {
+              ...ExpressionAttributeValues,
+              ':until': now + lockSeconds,
+            },
+          },
+          otherwise: lost(),
+        },
+      ]);
+      kept = now;
+    },
+    async release() {
+      const held = heldBy(id, epochSeconds());
+      await transact([{ Delete: { Key: rebuildKey, ...held }, otherwise: lost() }]);
+    },
+  };
 }
 
-async function unlock(id: string): Promise<void> {
-  await transact([
-    {
-      Delete: {
-        Key: rebuildKey,
-        ConditionExpression: 'id = :id',
-        ExpressionAttributeValues: { ':id': id },
-      },
-      otherwise: serviceUnavailable('Another rebuild has taken over'),
-    },
-  ]);
+/** The condition that the lock is still ours: once it has expired the consumer may have gone on, even if nobody else has taken it. */
+function heldBy(id: string, now: number) {
+  return {
+    ConditionExpression: 'id = :id AND #until >= :now',
+    ExpressionAttributeNames: { '#until': 'until' },
+    ExpressionAttributeValues: { ':id': id, ':now': now },
+  };
+}
+
+function lost(): ApiError {
+  return serviceUnavailable(
+    `The rebuild was held up for over ${lockSeconds} seconds, and what it wrote may be out of date: run it again`,
+  );
+}
+
+function epochSeconds(): number {
+  return Math.floor(Date.now() / 1000);
 }
 
 async function readAll(
@@ -212,8 +260,9 @@ async function writeAll(
   writes: Parameters<typeof batchWrite>[0],
   keepLock: () => Promise<void>,
 ): Promise<void> {
-  for (let start = 0; start < writes.length; start += 1000) {
-    await batchWrite(writes.slice(start, start + 1000));
+  // One request at a time, so that little is written after a pause that nobody could see.
+  for (let start = 0; start < writes.length; start += 25) {
     await keepLock();
+    await batchWrite(writes.slice(start, start + 25));
   }
 }

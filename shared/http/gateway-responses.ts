@@ -37,6 +37,7 @@ function response(
 }
 
 const busy = 'Too many requests: slow down, then try again';
+const later = 'Please try again in a moment';
 const broken = 'The request could not be processed; please report the request_id';
 
 /**
@@ -69,13 +70,10 @@ export const gatewayResponses: readonly GatewayResponse[] = [
   response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),
   response('API_CONFIGURATION_ERROR', 500, 'server_error', broken),
   response('AUTHORIZER_CONFIGURATION_ERROR', 500, 'server_error', broken),
-  response('AUTHORIZER_FAILURE', 500, 'server_error', broken),
-  response('INTEGRATION_FAILURE', 503, 'service_unavailable', 'Please try again in a moment', {
-    'Retry-After': `'1'`,
-  }),
-  response('INTEGRATION_TIMEOUT', 503, 'service_unavailable', 'Please try again in a moment', {
-    'Retry-After': `'1'`,
-  }),
+  // Without the database the authorizer fails, and nothing has been done: the same request may succeed later.
+  response('AUTHORIZER_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
+  response('INTEGRATION_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
+  response('INTEGRATION_TIMEOUT', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
   response('DEFAULT_4XX', undefined, 'invalid_request', 'The request is not valid'),
   response(
     'DEFAULT_5XX',

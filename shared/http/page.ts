@@ -137,9 +137,9 @@ function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>
   return {
     async onError(request) {
       const { requestId } = request.event.requestContext;
-      const { status, message, code } = toApiError(request.error, requestId);
+      const { status, message, code, headers } = toApiError(request.error, requestId);
       const isSignedOut = code === 'not_authorized';
-      request.response = await respond({
+      const response = await respond({
         status,
         title: status < 500 ? 'That did not work' : 'Something went wrong',
         content: html`<section>
@@ -148,6 +148,11 @@ function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>
           <p><a href="${authUrl()}/account">Go to your account</a></p>
         </section>`,
       });
+      const retryAfter = headers['Retry-After'];
+      request.response = {
+        ...response,
+        headers: { ...response.headers, ...(retryAfter && { 'Retry-After': retryAfter }) },
+      };
     },
   };
 }

@@ -1,7 +1,8 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey } from '../table/keys.ts';
+import { appliedKey, entityKey } from '../table/keys.ts';
+import { StaleRead, transact } from '../table/transact.ts';
 
 /**
  * Deletes the revisions, votes and reports of a deleted review, by its partition key, page by page. Can be stopped anywhere and
@@ -22,4 +23,42 @@ export async function eraseRemains(pk: string): Promise<void> {
     const remains = Items.filter(({ sk }) => sk !== appliedKey({ pk }).sk);
     await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
   }
+}
+
+/**
+ * Deletes the item of an entity on which no public review is left; gives whether it did. One whose list has had a calendar is kept,
+ * because its nodes are.
+ */
+export async function eraseEntity(entityId: string): Promise<boolean> {
+  const Key = entityKey(entityId);
+  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  if (!Item || !isEmpty(Item)) return false;
+  const { last_change } = Item;
+  try {
+    await transact([
+      {
+        Delete: {
+          Key,
+          ...(last_change === undefined
+            ? { ConditionExpression: 'attribute_not_exists(last_change)' }
+            : {
+                ConditionExpression: 'last_change = :last_change',
+                ExpressionAttributeValues: { ':last_change': last_change },
+              }),
+        },
+      },
+    ]);
+    return true;
+  } catch (error) {
+    // It has been changed meanwhile, so that it may have a review again.
+    if (!(error instanceof StaleRead)) throw error;
+    return false;
+  }
+}
+
+/** Whether the item of an entity counts nothing. */
+export function isEmpty({ calendar, ...item }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    calendar === undefined && Object.values(item).every((n) => typeof n === 'string' || n === 0)
+  );
 }

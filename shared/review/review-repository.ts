@@ -5,7 +5,7 @@ import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../e
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
 import type { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
 import { currentRevision, isPublic, Review } from './review.ts';
@@ -85,6 +85,7 @@ export async function updateReview(
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnReview(id, userId, editions);
+    if (before.deleted_at !== undefined) throw notFound('Review');
     const after = applyChange(before, change);
     if (after === before) return;
     await transact([
@@ -105,25 +106,27 @@ export async function deleteReview(
   userId: string,
   editions?: readonly string[],
 ): Promise<void> {
-  await retryStale(async () => {
-    const review = await getOwnReview(id, userId, editions);
-    await transact([...removal(review), ...countWrites(review, undefined)]);
-  });
+  await remove(id, () => getOwnReview(id, userId, editions), countWrites);
 }
 
 /** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
 export async function eraseReview(id: string): Promise<void> {
-  await retryStale(async () => {
-    const review = await findReview(id);
-    if (review) await transact([...removal(review), ...entityWrites(review, undefined)]);
-  });
+  await remove(id, () => findReview(id), entityWrites);
+}
+
+/** Takes a review away whose deletion stopped after the first of two steps; any other is left alone. */
+export async function finishDeletion(id: string): Promise<void> {
+  const review = await findReview(id);
+  if (review?.deleted_at === undefined) return;
+  const author = await findUser(review.user_id);
+  await remove(id, () => findReview(id), author ? countWrites : entityWrites);
 }
 
 /** Hides a review from the public or brings it back. Throws ApiError 404 when there is none. */
 export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
   await retryStale(async () => {
     const before = await findReview(id);
-    if (!before) throw notFound('Review');
+    if (!before || before.deleted_at !== undefined) throw notFound('Review');
     if (before.is_hidden === is_hidden) return;
     const after = { ...before, is_hidden };
     await transact([
@@ -139,6 +142,32 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
  */
 export function editionOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
+}
+
+/**
+ * Takes away the review that `read` gives, if any. The author's karma needs its exact popularity, which many votes never leave as it
+ * was read. Then it is withdrawn first: that does not depend on votes, and ends them. Whatever happens after that, the eraser sees
+ * the withdrawn review in the stream and finishes.
+ */
+async function remove(
+  id: string,
+  read: () => Promise<Review | undefined>,
+  counts: (before: Review, after: Review | undefined) => Write[],
+): Promise<void> {
+  let seen: Review | undefined;
+  await retryStale(async () => {
+    // Once it is withdrawn others may finish, and that is no failure of this deletion.
+    let review = await (seen?.deleted_at === undefined ? read() : findReview(id));
+    if (review && isPublic(review) && seen && seen.popularity !== review.popularity) {
+      const withdrawn = { ...review, is_hidden: true, deleted_at: new Date().toISOString() };
+      await transact([replaceReview(review, withdrawn), ...counts(review, withdrawn)]);
+      seen = withdrawn;
+      review = await findReview(id);
+    }
+    if (!review) return;
+    seen = review;
+    await transact([...removal(review), ...counts(review, undefined)]);
+  });
 }
 
 async function findReview(id: string): Promise<Review | undefined> {

@@ -47,6 +47,8 @@ export const Review = v.object({
   /** The number of revisions after the first. */
   edits: v.number(),
   is_hidden: v.boolean(),
+  /** Set while a deletion in two steps is under way: then it is hidden for good, and in no list. */
+  deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
   /** Positive minus negative votes. */
@@ -131,6 +133,7 @@ export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
 /** The index attributes of a review, see table/keys.ts. */
 export function listedIn(review: Review): IndexAttributes {
   const { id, user_id, entity_id, published_on, popularity } = review;
+  if (review.deleted_at !== undefined) return {};
   if (published_on === null || review.is_hidden) {
     return { author: `UNLISTED#${user_id}`, date: `${published_on ?? review.created}#${id}` };
   }

@@ -7,7 +7,8 @@ import type { Order } from './definition.ts';
  * |-------------|----------------|----------------------------|---------------------------------------------------------|
  * | review      | REVIEW#<id>    | REVIEW                     | public: all REVIEW, facet <type>|<language>, entity      |
  * |             |                |                            | <id>, author <user> → both orders;                      |
- * |             |                |                            | draft or hidden: author UNLISTED#<user> → date          |
+ * |             |                |                            | draft or hidden: author UNLISTED#<user> → date;         |
+ * |             |                |                            | being deleted: none                                     |
  * | revision    | REVIEW#<id>    | REVISION#<n, 6 digits>     |                                                         |
  * | vote        | REVIEW#<id>    | VOTE#<user>                | author VOTER#<user> → date                              |
  * | spam report | REVIEW#<id>    | REPORT#<user>              | all REPORT, author REPORTER#<user> → date               |

@@ -31,6 +31,12 @@ export class StaleRead extends Error {}
 
 const attempts = 10;
 
+/**
+ * Milliseconds after which a transaction is given up, and after which nothing that was stale is read again. One after the other they
+ * end before Lambda's 15 s; without the first a transaction that is always in progress takes half a minute.
+ */
+const patience = { transaction: 8_000, stale: 4_000 };
+
 /** Reasons of a cancelled transaction that say nothing about the data: the same transaction may succeed later. */
 const transient = new Set([
   'TransactionConflict',
@@ -40,19 +46,25 @@ const transient = new Set([
 
 /**
  * Writes all or nothing. Conflicts and throttling are tried again with jitter, always under the same idempotency token,
- * so a lost answer never applies twice. Throws what `Write` says, or ApiError 503 when it stays busy.
+ * so a lost answer never applies twice. Throws what `Write` says, or ApiError 503 when it stays busy or takes over 8 s.
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({
     ClientRequestToken: randomUUID(),
     TransactItems: writes.map(({ otherwise: _, ...action }) => inTable(action)),
   });
+  const deadline = performance.now() + patience.transaction;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await backOff(attempt);
+    const left = deadline - performance.now();
+    if (left <= 0) break;
+    // The SDK makes several attempts of its own.
+    const abortSignal = AbortSignal.timeout(Math.ceil(left));
     try {
-      await table.send(command);
+      await table.send(command, { abortSignal });
       return;
     } catch (error) {
+      if (abortSignal.aborted) break;
       // An attempt that was not answered in time is still at work.
       if (error instanceof TransactionInProgressException) continue;
       if (!(error instanceof TransactionCanceledException)) throw error;
@@ -69,11 +81,13 @@ export async function transact(writes: readonly Write[]): Promise<void> {
 
 /**
  * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
- * becomes whatever error the fresh state deserves. Throws ApiError 503 when it never gets through.
+ * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in ten tries or 4 s.
  */
 export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + patience.stale;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await backOff(attempt);
+    if (performance.now() > deadline) break;
     try {
       return await readThenWrite();
     } catch (error) {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
@@ -49,13 +49,9 @@ export async function insertUser(
   profile: Pick<User, 'display_name' | 'email' | 'musicdb_username'>,
 ): Promise<User> {
   const user = { ...profile, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
-  await table.send(
-    new PutCommand({
-      TableName,
-      Item: userItem(user),
-      ConditionExpression: 'attribute_not_exists(pk)',
-    }),
-  );
+  await transact([
+    { Put: { Item: userItem(user), ConditionExpression: 'attribute_not_exists(pk)' } },
+  ]);
   return user;
 }
 

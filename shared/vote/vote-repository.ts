@@ -31,7 +31,11 @@ export async function saveVote(reviewId: string, userId: string, vote: boolean):
     if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
     if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
     const revision = currentRevision(review);
-    if (previous?.vote === vote && previous.revision === revision) return;
+    if (previous?.vote === vote && previous.revision === revision) {
+      // Nothing is written that would meet the author.
+      if (!(await findUser(review.user_id))) throw notFound('Review');
+      return;
+    }
 
     const cast: Vote = {
       review_id: reviewId,

@@ -2,17 +2,23 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { createTable, startDatabase } from '../../infra/local/database.ts';
 import { announce } from '../../infra/local/discovery.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
-import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { TableName, table } from '../../shared/table/client.ts';
+import { applicationKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeGrant,
@@ -21,6 +27,7 @@ import {
   readItem,
   recount,
   scanTable,
+  vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
@@ -43,10 +50,10 @@ function dataFolder(
 
 const dataDir = dataFolder();
 
-async function admin(args: string[], DATA_DIR = dataDir) {
+async function admin(args: string[], DATA_DIR = dataDir, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS },
+    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([
@@ -143,6 +150,99 @@ describe('npm run admin', () => {
     expect(stored).toEqual(counted);
   });
 
+  test('erases what deleted accounts, reviews and applications have left behind', async () => {
+    const nothing = { users: 0, reviews: 0, applications: 0, entities: 0 };
+    await applyStream();
+    const [friend, foe] = [await makeUser(), await makeUser()];
+    const [kept] = [await makeReview(friend)];
+
+    /** An account, a review and an application that are deleted, each with something left of it, and nobody to erase that. */
+    async function leave() {
+      const leaver = await makeUser();
+      await makeReview(leaver);
+      await vote(leaver, kept);
+      const { grant } = await makeGrant(friend, ['vote'], { owner: foe });
+      await invoke(deleteMe, { caller: leaver.caller });
+      const review_id = await makeReview(foe);
+      await vote(friend, review_id);
+      await invoke(deleteReview, { caller: foe.caller, path: { review_id } });
+      const Key = applicationKey(grant.client_id);
+      await table.send(new DeleteCommand({ TableName, Key }));
+      return { user: leaver.id, review: review_id, application: grant.client_id };
+    }
+    const one = await leave();
+    const first = ['erase', '--user', one.user];
+    expect(await run(...first)).toEqual({ ...nothing, users: 1 });
+    expect(await run(...first)).toEqual({ ...nothing, users: 1 });
+    expect(await run('erase', '--review', one.review)).toEqual({ ...nothing, reviews: 1 });
+    const last = await run('erase', '--application', one.application);
+    expect(last).toEqual({ ...nothing, applications: 1 });
+    const two = await leave();
+    const all = await run('erase');
+    // What this deletes is in the stream: the eraser takes what is left of the second leaver's review.
+    expect(all).toEqual({ users: 1, reviews: 2, applications: 1, entities: 3 });
+    await applyStream();
+    expect(await run('erase')).toEqual(nothing);
+
+    const ids = [one, two].flatMap((deleted) => Object.values(deleted));
+    const left = (await scanTable()).filter(
+      ({ pk, sk }) => sk !== 'FEED' && ids.some((id) => pk.includes(id) || sk.includes(id)),
+    );
+    expect(left).toEqual([]);
+    expect(await readItem(reviewKey(kept))).toMatchObject({ votes_positive: 0 });
+    await applyStream();
+    const { stored, counted } = await recount();
+    expect(stored).toEqual(counted);
+  });
+
+  test('seeds a stack on AWS only if that is for development', async () => {
+    let environment = '';
+    const cloudFormation = createServer((_, response) => {
+      const outputs = ['TableName', 'SigningKeysArn', 'SessionKeysArn', 'AuthUrl'].map(
+        (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>x</OutputValue></member>`,
+      );
+      const parameter = `<member><ParameterKey>Environment</ParameterKey><ParameterValue>${environment}</ParameterValue></member>`;
+      response.setHeader('Content-Type', 'text/xml');
+      response.end(`<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
+        <StackName>x</StackName><CreationTime>2026-11-20T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+        <Outputs>${outputs.join('')}</Outputs><Parameters>${environment && parameter}</Parameters>
+      </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`);
+    });
+    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
+    const { port } = cloudFormation.address() as AddressInfo;
+    const aws = {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
+      // Whoever is let through gets no further.
+      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+    };
+    const refused = /^Error: the stack reviews was not deployed with environment=development, /;
+    try {
+      for (const [kind, said] of [
+        ['', refused],
+        ['production', refused],
+        ['development', /^Error: (?!the stack)/],
+      ] as const) {
+        environment = kind;
+        const { code, stdout, stderr } = await admin(
+          ['--stack', 'reviews', 'seed', '--reviews', '1', '--users', '2'],
+          dataDir,
+          aws,
+        );
+        expect({ kind, code, stdout, stderr }).toEqual({
+          kind,
+          code: 1,
+          stdout: '',
+          stderr: expect.stringMatching(said),
+        });
+      }
+    } finally {
+      cloudFormation.close();
+    }
+  });
+
   test('seeds the same data for the same options, with all counts right', async () => {
     const database = await startDatabase();
     try {
@@ -178,7 +278,9 @@ describe('npm run admin', () => {
 
   test('fails with status 1, a sentence on stderr and nothing on stdout', async () => {
     const nobody = randomUUID();
-    const { grant } = await makeGrant(await makeUser(), []);
+    const someone = await makeUser();
+    const review_id = await makeReview(someone);
+    const { grant } = await makeGrant(someone, []);
     const app = ['--name', 'x', '--desc', 'x', '--website', 'https://x.example', '--redirect-uri'];
     const dead = dataFolder(undefined, 2 ** 22 + 1);
     const broken = dataFolder();
@@ -198,6 +300,9 @@ describe('npm run admin', () => {
         /^Error: Application not found\n$/,
       ],
       [['seed', '--reviews', '100', '--users', '1'], /^Error: .*users.*\n$/],
+      [['erase', '--user', grant.user_id], /^Error: .* has not been deleted, .*\n$/],
+      [['erase', '--review', review_id], /^Error: .* has not been deleted, .*\n$/],
+      [['erase', '--application', grant.client_id], /^Error: .* has not been deleted, .*\n$/],
       [
         ['report', 'list'],
         /^Error: no local stack runs on the data folder /,
@@ -250,6 +355,8 @@ describe('npm run admin', () => {
       ['review', 'hide'],
       ['review', 'hide', 'x'],
       ['review', 'hide', id, id],
+      ['erase', '--user', 'x'],
+      ['erase', '--user', id, '--review', id],
       ['seed', '--reviews', '0'],
       ['seed', '--reviews', '1e3'],
     ];

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/delete-me.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { table } from '../../shared/table/client.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
-import { makeGrant, makeReview, makeUser, readItem } from '../fixtures.ts';
+import { applyStream, makeGrant, makeReview, makeUser, readItem } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
 describe('DELETE /user/me', () => {
@@ -28,6 +30,29 @@ describe('DELETE /user/me', () => {
     const item = JSON.stringify(await readItem(userKey(user.id)));
     for (const personal of ['Vic', 'email', 'musicdb_username'])
       expect(item).not.toContain(personal);
+  });
+
+  test('succeeds when only what follows it fails, with all its tokens refused', async () => {
+    const user = await makeUser();
+    const owner = await makeUser();
+    for (let i = 0; i < 3; i++) await makeGrant(user, ['user'], { owner });
+    const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
+    const send = table.send.bind(table);
+    let isDone = false;
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      if (isDone) throw new Error('down');
+      const answer = await send(command as never);
+      isDone = command instanceof TransactWriteCommand;
+      return answer;
+    }) as never);
+    const { status } = await invoke(handler, { caller: user.caller, method: 'DELETE' });
+    jest.mocked(table.send).mockRestore();
+    expect(status).toBe(200);
+    expect(logged).toHaveBeenCalledTimes(1);
+    expect(await listGrants(user.id)).toEqual([]);
+    expect(await readItem(userKey(user.id))).toHaveProperty('deleted_at');
+    await applyStream();
+    expect(await readItem(userKey(user.id))).toBeUndefined();
   });
 
   test('happens once', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
@@ -22,6 +22,7 @@ import {
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+import { stopClock } from '../oauth/clock.ts';
 
 beforeEach(() => {
   for (const level of ['warn', 'error'] as const) {
@@ -29,6 +30,7 @@ beforeEach(() => {
   }
 });
 afterEach(() => {
+  jest.useRealTimers();
   jest.restoreAllMocks();
 });
 
@@ -231,6 +233,83 @@ describe('a rebuild', () => {
     await setAttributes(rebuildKey, { id: 'another', until: now - 1 });
     await rebuildTotals();
     expect(await readItem(rebuildKey)).toBeUndefined();
+  });
+
+  test.each<[string, (writes: number) => number]>([
+    ['while it reads', () => 0],
+    ['after its first write', () => 1],
+    ['after its last write', (writes) => writes],
+  ])(
+    'that is held up for 70 seconds %s writes no more, and says that it must be run again',
+    async (_, choose) => {
+      const now = Date.now();
+      stopClock(now);
+      const author = await makeUser();
+      await makeReview(author);
+      await feed(await records());
+      const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
+      const send = table.send.bind(table);
+      const onWrite = (act: (writes: number) => unknown) => {
+        let writes = 0;
+        jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+          const answer = await send(command as never);
+          if (command instanceof BatchWriteCommand) await act(++writes);
+          return answer;
+        }) as never);
+      };
+      let all = 0;
+      onWrite((writes) => {
+        all = writes;
+      });
+      await leftover();
+      await rebuildTotals();
+      jest.mocked(table.send).mockRestore();
+      expect(all).toBeGreaterThan(1);
+
+      const pausedAfter = choose(all);
+      const pause = () => jest.setSystemTime(now + 70_000);
+      let last = 0;
+      onWrite(async (writes) => {
+        last = writes;
+        if (writes !== pausedAfter) return;
+        pause();
+        // The consumer has waited long enough.
+        await makeReview(author);
+        await feed(await records());
+      });
+      await leftover();
+      await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
+        status: 503,
+        message: expect.stringContaining('run it again'),
+      });
+      expect(last).toBe(pausedAfter);
+      jest.mocked(table.send).mockRestore();
+
+      await rebuildTotals();
+      await feed(await records());
+      await expectExactTotals();
+    },
+  );
+
+  test('that takes long keeps its lock', async () => {
+    const now = Date.now();
+    stopClock(now);
+    await live();
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    let seconds = 0;
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      if (command instanceof BatchWriteCommand) {
+        seconds += 50;
+        jest.setSystemTime(now + 1000 * seconds);
+      }
+      return send(command as never);
+    }) as never);
+    await rebuildTotals();
+    expect(seconds).toBeGreaterThan(60);
+    jest.mocked(table.send).mockRestore();
+    await feed(await records());
+    await expectExactTotals();
   });
 
   test('lets go of its lock when it fails', async () => {

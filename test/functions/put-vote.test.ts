@@ -276,6 +276,13 @@ describe.each([
   });
 });
 
+test('PUT …/vote knows no review of an account that is going, not even to repeat a vote on it: 404', async () => {
+  await vote(voter, id);
+  await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
+  const { status, body } = await put({ vote: true });
+  expect([status, body.description]).toEqual([404, 'Review not found']);
+});
+
 test.each([
   ['PUT', () => put({ vote: true })],
   ['DELETE', () => takeBack()],

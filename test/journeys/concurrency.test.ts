@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as listMyReviews } from '../../functions/list-my-reviews.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
@@ -251,6 +253,94 @@ describe('between the read and the write of', () => {
       });
     }
     await setAttributes(userKey(reader.id), { karma: karma?.karma });
+    await expectExactCounts();
+  });
+});
+
+describe('a deletion under so many votes that each of its writes comes too late', () => {
+  let id: string;
+  let cast: TestResponse[];
+  beforeEach(async () => {
+    id = await makeReview(author);
+    cast = [];
+  });
+  const remove = () => invoke(deleteReview, { caller: author.caller, path: { review_id: id } });
+
+  /** Deletes while somebody votes before every transaction of it; after `most` of them the database is gone. */
+  async function removeInStorm(most = Number.POSITIVE_INFINITY): Promise<TestResponse> {
+    const voters = await makeUsers(20);
+    let isVoting = false;
+    let writes = 0;
+    table.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'TransactWriteItemsCommand' || isVoting) return next(args);
+          if (++writes > most) throw Object.assign(new Error('gone'), { name: 'TimeoutError' });
+          isVoting = true;
+          const path = { review_id: id };
+          const caller = voters.pop()?.caller;
+          cast.push(await invoke(putVote, { caller, path, body: { vote: true } }));
+          isVoting = false;
+          return next(args);
+        },
+      { name: 'storm', step: 'initialize' },
+    );
+    try {
+      return await remove();
+    } finally {
+      table.middlewareStack.remove('storm');
+    }
+  }
+
+  test('gets through, and from its first success no vote does', async () => {
+    expect((await removeInStorm()).status).toBe(200);
+    // Too late, withdrawn although a vote came before it, deleted.
+    expect(cast.map(({ status }) => status)).toEqual([200, 200, 404]);
+    expect(await readItem(reviewKey(id))).toBeUndefined();
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
+    await expectExactCounts();
+    expect((await remove()).status).toBe(404);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['the author tries again', async () => expect((await remove()).status).toBe(200)],
+    ['the stream is followed', applyStream],
+    [
+      'the author leaves',
+      async () => {
+        const caller = author.caller;
+        expect((await invoke(deleteMe, { caller })).status).toBe(200);
+        await applyStream();
+      },
+    ],
+  ])('which stops half-way shows nothing, and is done when %s', async (_, finish) => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    expect((await removeInStorm(2)).status).toBe(503);
+    jest.mocked(console.error).mockRestore();
+    expect(await readItem(reviewKey(id))).toMatchObject({ votes_positive: 2 });
+
+    const path = { review_id: id };
+    const { caller } = author;
+    const [reader] = await makeUsers(1);
+    const body = { vote: true };
+    const answers = await Promise.all([
+      invoke(getReview, { path }),
+      invoke(putVote, { caller: reader?.caller, path, body }),
+      invoke(deleteReview, { caller: reader?.caller, path }),
+      invoke(reportReview, { caller: reader?.caller, path }),
+      invoke(updateReview, { caller, path, body: { text: `${text} Again.` } }),
+    ]);
+    expect(statuses(answers)).toEqual({ 404: 5 });
+    await expect(setHidden(id, false)).rejects.toMatchObject({ status: 404 });
+    const own = await invoke(listMyReviews, { caller });
+    expect([own.status, own.body.reviews]).toEqual([200, []]);
+    const all = await invoke(listReviews, { query: { user_id: author.id } });
+    expect(all.body).toMatchObject({ count: 0, reviews: [] });
+
+    await finish();
+    expect(await readItem(reviewKey(id))).toBeUndefined();
+    const item = await readItem(userKey(author.id));
+    expect([0, undefined]).toContain(item?.karma);
     await expectExactCounts();
   });
 });

@@ -367,12 +367,12 @@ describe('the background', () => {
           eventName: ['REMOVE'],
           dynamodb: { Keys: { sk: { S: [sortKey] } } },
         })),
-        {
+        ...['USER', 'REVIEW'].map((sortKey) => ({
           dynamodb: {
-            Keys: { sk: { S: ['USER'] } },
+            Keys: { sk: { S: [sortKey] } },
             NewImage: { deleted_at: { S: [{ exists: true }] } },
           },
-        },
+        })),
       ],
     ]);
     for (const [, { Properties }] of mappings) {

@@ -189,8 +189,8 @@ describe('the authorizer', () => {
   });
   test.each<[string, number, Handler]>([
     ['throws Unauthorized', 401, () => Promise.reject(new Error('Unauthorized'))],
-    ['throws something else', 500, () => Promise.reject(new Error('broken'))],
-    ['takes too long', 500, () => new Promise(() => {})],
+    ['throws something else', 503, () => Promise.reject(new Error('broken'))],
+    ['takes too long', 503, () => new Promise(() => {})],
     ['returns no policy', 500, () => ({ principalId: 'u' })],
     ['returns nothing', 500, () => undefined],
     [
@@ -221,9 +221,10 @@ describe('the authorizer', () => {
     expect(response.status).toBe(status);
     expect(events).toHaveLength(status === 200 ? 1 : 0);
     expect(response.headers.get('access-control-allow-origin')).toBe(status === 200 ? null : '*');
-    if (status === 500) {
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    if (status >= 500) {
       expect(await response.json()).toMatchObject({
-        error: 'server_error',
+        error: status === 503 ? 'service_unavailable' : 'server_error',
         request_id: response.headers.get('x-amzn-requestid'),
       });
     }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -53,9 +55,12 @@ async function stopDatabase(): Promise<void> {
   await database.stop();
 }
 
-async function follow(consumers: Record<string, Consume>): Promise<Stream> {
+async function follow(
+  consumers: Record<string, Consume>,
+  endpoint = database.endpoint,
+): Promise<Stream> {
   stream = await followStream({
-    endpoint: database.endpoint,
+    endpoint,
     streamArn,
     file,
     consumers: Object.keys(consumers).map((operation) => ({
@@ -273,6 +278,39 @@ test('outlives a pause of the engine', async () => {
   await put('b');
   await idle();
   expect(seen).toEqual(['a', 'b']);
+});
+
+test('outlives requests that are never answered', async () => {
+  let isHanging = false;
+  const sockets = new Set<Socket>();
+  const proxy = createServer((socket) => {
+    const onward = connect(Number(new URL(database.endpoint).port), '127.0.0.1');
+    socket.on('data', (bytes) => isHanging || onward.write(bytes));
+    onward.on('data', (bytes) => socket.write(bytes));
+    for (const each of [socket, onward]) sockets.add(each.on('error', () => {}));
+  });
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  try {
+    const seen: string[] = [];
+    const consume: Consume = ({ Records }) => void seen.push(...namesIn(Records));
+    const { idle } = await follow({ feed: consume }, `http://127.0.0.1:${port}`);
+    await idle();
+    const asked = new Promise((resolve) => {
+      for (const socket of sockets) socket.once('data', resolve);
+    });
+    isHanging = true;
+    await put('a');
+    await asked;
+    isHanging = false;
+    await idle();
+    expect(seen).toEqual(['a']);
+  } finally {
+    await stream?.stop();
+    stream = undefined;
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  }
 });
 
 test('refuses to start without a consumer', async () => {

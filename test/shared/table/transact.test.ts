@@ -28,7 +28,8 @@ import {
   transact,
   type Write,
 } from '../../../shared/table/transact.ts';
-import { makeUser, readItem, reviewBody } from '../../fixtures.ts';
+import { insertUser } from '../../../shared/user/user-repository.ts';
+import { makeUser, readItem, reviewBody, scanTable } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 
 const $metadata = {};
@@ -93,6 +94,18 @@ describe('transact', () => {
       expect(sent()).toHaveLength(10);
     },
   );
+
+  test('gives up after eight seconds, however few its tries: 503', async () => {
+    let now = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    client.on(TransactWriteCommand).callsFake(() => {
+      // So long the SDK's own tries take at least.
+      now += 3_000;
+      throw new TransactionInProgressException({ $metadata, message: 'in progress' });
+    });
+    await expect(transact([put])).rejects.toMatchObject(busy);
+    expect(sent()).toHaveLength(3);
+  });
 
   const otherwise = notFound('Review');
   const other = invalidRequest('other');
@@ -172,6 +185,17 @@ describe('retryStale', () => {
     expect(stale).toHaveBeenCalledTimes(10);
   });
 
+  test('begins nothing after four seconds: 503', async () => {
+    let now = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+    const stale = jest.fn(async () => {
+      now += 1_500;
+      throw new StaleRead();
+    });
+    await expect(retryStale(stale)).rejects.toMatchObject(busy);
+    expect(stale).toHaveBeenCalledTimes(3);
+  });
+
   test('passes on any other error, at once', async () => {
     const fail = jest.fn(async () => Promise.reject(otherError));
     const otherError = notFound('Review');
@@ -238,6 +262,19 @@ describe('a transaction of the real client', () => {
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
   });
 
+  test('that makes an account and whose answer is lost makes one, and says so', async () => {
+    inject(async (attempt, send) => {
+      const answer = await send();
+      if (attempt > 1) return answer;
+      throw Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
+    });
+    const display_name = randomUUID();
+    const made = await insertUser({ display_name, email: null, musicdb_username: null });
+    expect(sent).toBe(2);
+    const stored = (await scanTable()).filter((item) => item.display_name === display_name);
+    expect(stored.map(({ id }) => id)).toEqual([made.id]);
+  });
+
   test('which meets conflicts is sent again by us', async () => {
     const author = await makeUser();
     inject((attempt, send) =>
@@ -245,6 +282,21 @@ describe('a transaction of the real client', () => {
     );
     const answer = await invoke(createReview, { caller: author.caller, body: reviewBody() });
     expect([answer.status, sent]).toEqual([200, 4]);
+  });
+
+  test('which has no answer when its time is up is given up, whatever the SDK has left to try: 503', async () => {
+    const author = await makeUser();
+    const time = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+    inject((_, send) => {
+      time.abort();
+      return send();
+    });
+    const answer = await invoke(createReview, { caller: author.caller, body: reviewBody() });
+    expect([answer.status, answer.headers['retry-after'], sent]).toEqual([503, '1', 1]);
+    const [milliseconds] = timeout.mock.lastCall ?? [];
+    expect(milliseconds).toBeGreaterThan(7_000);
+    expect(milliseconds).toBeLessThanOrEqual(8_000);
   });
 
   test('which meets nothing but conflicts: 503, and nothing is written', async () => {

@@ -155,7 +155,7 @@ describe('the erasure of an account', () => {
     // Or the kill was not where we think.
     expect(users.length).toBeGreaterThan(18);
     await expectNothingOf(users);
-  }, 60_000);
+  }, 120_000);
 
   test('changes nothing when it is done again', async () => {
     const user = await makeRichUser();

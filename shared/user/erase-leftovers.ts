@@ -1,0 +1,131 @@
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { deleteGrantsOf, findApplication } from '../oauth/application-repository.ts';
+import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
+import { finishDeletion } from '../review/review-repository.ts';
+import { batchGet, type Item } from '../table/batch.ts';
+import { TableName, table } from '../table/client.ts';
+import { reviewKey } from '../table/keys.ts';
+import { eraseAccount } from './erase-account.ts';
+import { findUser } from './user-repository.ts';
+
+/** Ids of what has been deleted and has, or may have, left something behind. */
+export interface Leftovers {
+  users: string[];
+  reviews: string[];
+  applications: string[];
+  entities: string[];
+}
+
+/** Ids of what is in the table, and of what the other items in it belong to. */
+interface Seen {
+  present: Set<string>;
+  named: Set<string>;
+}
+
+/**
+ * Does again what the eraser has not done, and gives of how many it did; what has not been deleted is left alone. Can be stopped
+ * anywhere and repeated.
+ */
+export async function eraseLeftovers({
+  users = [],
+  reviews = [],
+  applications = [],
+  entities = [],
+}: Partial<Leftovers>): Promise<Record<keyof Leftovers, number>> {
+  return {
+    users: await countOf(users, async (id) => {
+      if (await findUser(id)) return false;
+      await eraseAccount(id);
+      return true;
+    }),
+    reviews: await countOf(reviews, async (id) => {
+      const key = reviewKey(id);
+      await finishDeletion(id);
+      if ((await batchGet([key], { consistent: true })).size > 0) return false;
+      await eraseRemains(key.pk);
+      return true;
+    }),
+    applications: await countOf(applications, async (id) => {
+      if (await findApplication(id)) return false;
+      await deleteGrantsOf(id);
+      return true;
+    }),
+    entities: await countOf(entities, eraseEntity),
+  };
+}
+
+/** Finds all that may have been left behind, by reading the whole table. `onProgress` gets the number of items read so far. */
+export async function findLeftovers(
+  onProgress: (items: number) => void = () => {},
+): Promise<Leftovers> {
+  const users: Seen = { present: new Set(), named: new Set() };
+  const reviews: Seen = { present: new Set(), named: new Set() };
+  const applications: Seen = { present: new Set(), named: new Set() };
+  const entities: string[] = [];
+  const note = (item: Item): void => {
+    const id = item.pk.slice(item.pk.indexOf('#') + 1);
+    const [kind = '', of = ''] = item.sk.split('#');
+    switch (kind) {
+      case 'USER':
+        (item.deleted_at === undefined ? users.present : users.named).add(id);
+        break;
+      case 'REVIEW':
+        (item.deleted_at === undefined ? reviews.present : reviews.named).add(id);
+        users.named.add(String(item.user_id));
+        break;
+      case 'APP':
+        applications.present.add(id);
+        users.named.add(String(item.user_id));
+        break;
+      case 'REVISION':
+        reviews.named.add(id);
+        break;
+      case 'VOTE':
+      case 'REPORT':
+        reviews.named.add(id);
+        users.named.add(of);
+        break;
+      case 'GRANT':
+        applications.named.add(of);
+        users.named.add(id);
+        break;
+      case 'CLAIM':
+      case 'VOTES':
+        users.named.add(id);
+        break;
+      case 'ENTITY':
+        if (isEmpty(item)) entities.push(id);
+    }
+  };
+  let read = 0;
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.send(
+      new ScanCommand({ TableName, ConsistentRead: true, Limit: 4000, ExclusiveStartKey }),
+    );
+    for (const item of Items as Item[]) note(item);
+    read += Items.length;
+    onProgress(read);
+    ExclusiveStartKey = LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return {
+    users: missing(users),
+    reviews: missing(reviews),
+    applications: missing(applications),
+    entities,
+  };
+}
+
+function missing({ present, named }: Seen): string[] {
+  return [...named].filter((id) => !present.has(id));
+}
+
+/** For how many of these ids something was done. */
+async function countOf(
+  ids: readonly string[],
+  erase: (id: string) => Promise<boolean>,
+): Promise<number> {
+  let count = 0;
+  for (const id of ids) count += Number(await erase(id));
+  return count;
+}
