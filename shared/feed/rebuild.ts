@@ -4,7 +4,15 @@ import { serviceUnavailable } from '../errors.ts';
 import { insertCursorKey } from '../list/cursor-key.ts';
 import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, entityKey, type Key, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
+import {
+  appliedKey,
+  entityKey,
+  type Key,
+  rebuildKey,
+  reviewKey,
+  totalKey,
+  userKey,
+} from '../table/keys.ts';
 import { limits } from '../table/read-entries.ts';
 import { transact } from '../table/transact.ts';
 import {
@@ -19,6 +27,7 @@ import {
   slotOfEntry,
 } from './contribution.ts';
 import { markCalendar } from './large-lists.ts';
+import { readFacetTotals } from './totals.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
@@ -48,7 +57,7 @@ export async function rebuildTotals(
   try {
     const { actual, applied, withCalendar, nodes } = await readAll(onProgress, keepLock);
     for (const owner of longLists(actual.values())) withCalendar.add(owner);
-    const amounts: Amounts = new Map();
+    const amounts = await announcedFacets();
     const corrections: Contribution[] = [];
     const divided = dividedSlots(actual.values(), applied);
     for (const each of actual.values()) {
@@ -81,6 +90,19 @@ export async function rebuildTotals(
   } finally {
     await unlock(id);
   }
+}
+
+/** The facets that writers rely on to be in the totals, with nothing in them yet: see `announceFacet`. */
+async function announcedFacets(): Promise<Amounts> {
+  const amounts: Amounts = new Map();
+  for (const name of (await readFacetTotals()).keys()) {
+    const [type = '', language = ''] = name.split('|');
+    const key = totalKey(type);
+    const item = amounts.get(keyString(key)) ?? { key, by: {} };
+    item.by[`${language}|both`] = 0;
+    amounts.set(keyString(key), item);
+  }
+  return amounts;
 }
 
 /** Takes the lock, or keeps it. Throws ApiError 503 when somebody else has it. */

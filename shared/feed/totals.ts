@@ -2,6 +2,7 @@ import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { type FacetCounts, type FacetFilter, kinds } from '../review/counts.ts';
 import { TableName, table } from '../table/client.ts';
 import { between, calendarKey, totalKey } from '../table/keys.ts';
+import { add, transact } from '../table/transact.ts';
 import { forEachCount } from './calendar.ts';
 
 /**
@@ -14,6 +15,23 @@ export async function readTotals({ entity_type, language }: FacetFilter): Promis
     return new Map(kinds.map((kind) => [`|${kind}`, lengths[kind.charAt(0)] ?? 0]));
   }
   return readFacetTotals();
+}
+
+/** Facets that this process knows to be in the totals. */
+const announced = new Set<string>();
+
+/**
+ * Enters a facet (`<type>|<language>`) into the totals, with a count of 0, before its first review is published. A reader merges the
+ * facets that it finds there, so that it misses none while the stream has yet to be followed.
+ */
+export async function announceFacet(facet: string): Promise<void> {
+  if (announced.has(facet)) return;
+  const [type = '', language = ''] = facet.split('|');
+  const key = totalKey(type);
+  const { Item = {} } = await table.send(new GetCommand({ TableName, Key: key }));
+  const isThere = Object.keys(Item).some((name) => name.startsWith(`${language}|`));
+  if (!isThere) await transact([{ Update: add(key, { [`${language}|both`]: 0 }) }]);
+  announced.add(facet);
 }
 
 /** How many accounts there are. */
@@ -33,8 +51,8 @@ async function readLengths(list: string): Promise<Record<string, number>> {
   return lengths;
 }
 
-/** One item holds the totals of a type, so that those of all types are a page of one Query. */
-async function readFacetTotals(): Promise<FacetCounts> {
+/** All totals. One item holds those of a type, so that they are a page of one Query. */
+export async function readFacetTotals(): Promise<FacetCounts> {
   const { pk, sk } = totalKey();
   const counts = new Map<string, number>();
   const pages = paginateQuery(

@@ -70,7 +70,8 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     partition && limit > 0 ? readNearPage(guess(query, partition), query, 1) : undefined,
   ]);
   const { count } = overview.matching;
-  const isThere = limit > 0 && (query.after !== undefined || offset < count);
+  // The count follows the stream: what it does not know yet is on the first page.
+  const isThere = limit > 0 && (query.after !== undefined || offset < count || offset === 0);
   // Of an author who is being erased nothing counts, though some of it is still there.
   const isGone = ownerKey(query) !== undefined && count === 0;
   let page: Page | undefined = isGone ? { entries: [] } : near;
@@ -169,9 +170,12 @@ function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
     };
   }
 
-  const facets = [...matching.facets].map(([facet, { count, all }]) => {
-    const share = Math.min(1, (drift * count) / matching.count);
-    const partition: Partition = { scope: 'facet', value: facet, share, density: count / all };
+  // The counts of an owner are exact; of all reviews, a facet may have got its first a moment ago.
+  const counted = [...matching.facets].filter(([, { count }]) => count > 0 || !owner);
+  const facets = counted.map(([facet, { count, all }]) => {
+    const share = Math.min(1, (drift * count) / Math.max(1, matching.count));
+    const density = Math.max(1, count) / Math.max(1, all);
+    const partition: Partition = { scope: 'facet', value: facet, share, density };
     return { list: `${list}|${facet}`, partition, kinds };
   });
   // Read from among all others, which the last of these calendars counts.

@@ -84,8 +84,9 @@ describe('the feed', () => {
   test('keeps the totals of reviews by type, language and kind, and of users', async () => {
     await live();
     await feed(await records());
+    // What has been entered and holds nothing is 0.
     expect(await totals()).toEqual({
-      'TOTAL#release_group': { 'en|text': 2 },
+      'TOTAL#release_group': { 'en|text': 2, 'en|both': 0, 'de|both': 0 },
     });
     await expectExactTotals();
   });
