@@ -58,7 +58,7 @@ export interface Slot {
 
 /** The slot of a list that this time, in epoch ms, is in. */
 export function slotOf(list: string, time: number): Slot {
-  const [block = 0, child = 0] = pathOf('date', { time, popularity: 0 });
+  const [block, child] = slotPath(time);
   return {
     list,
     parent: calendarKey(list, 'date', [block]),
@@ -68,13 +68,22 @@ export function slotOf(list: string, time: number): Slot {
   };
 }
 
-/** How many entries a node counts, or one of its children. */
-export function countIn(item: Readonly<Record<string, unknown>> | undefined, of?: number): number {
+/** How many entries a node counts, or some of its children. */
+export function countIn(
+  item: Readonly<Record<string, unknown>> | undefined,
+  isCounted: (child: number) => boolean = () => true,
+): number {
   let sum = 0;
   forEachCount(item, (child, _, count) => {
-    if (of === undefined || of === child) sum += count;
+    if (isCounted(child)) sum += count;
   });
   return sum;
+}
+
+/** The children that lead to the slot of a time, in epoch ms, in the order by date. */
+export function slotPath(time: number): [block: number, slot: number] {
+  const [block = 0, slot = 0] = pathOf('date', { time, popularity: 0 });
+  return [block, slot];
 }
 
 /** The counts of a node: calls `visit` with child, first letter of the kind and number for each that is not zero, in no order. */

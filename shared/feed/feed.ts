@@ -108,7 +108,7 @@ export function divisionOf(
   items: ReadonlyMap<string, Item>,
 ): { all: number; isDivided: boolean; isEven: boolean } {
   if (!slot) return { all: 0, isDivided: false, isEven: true };
-  const all = countIn(items.get(keyString(slot.parent)), slot.child);
+  const all = countIn(items.get(keyString(slot.parent)), (child) => child === slot.child);
   const divided = countIn(items.get(keyString(slot.node)));
   const isDivided = divided > 0 || all > limits.skipped;
   return { all, isDivided, isEven: !isDivided || divided === all };

@@ -1,9 +1,10 @@
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { type FacetCounts, type FacetFilter, kinds } from '../review/counts.ts';
+import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { between, calendarKey, totalKey } from '../table/keys.ts';
 import { add, transact } from '../table/transact.ts';
-import { forEachCount } from './calendar.ts';
+import { countIn, forEachCount, slotPath } from './calendar.ts';
 
 /**
  * Counts of all public reviews that a filter may need. Without a type or language in the filter they are under one facet that
@@ -38,6 +39,24 @@ export async function announceFacet(facet: string): Promise<void> {
 export async function readUsersTotal(): Promise<number> {
   const { u = 0 } = await readLengths('users');
   return u;
+}
+
+/**
+ * How many entries of a list with a calendar stand at or after each of these times: epoch ms, starts of UTC days, which are starts of
+ * slots as well. One round trip.
+ */
+export async function readCountsSince(list: string, times: readonly number[]): Promise<number[]> {
+  const paths = times.map((time) => slotPath(time));
+  const root = calendarKey(list, 'date', []);
+  const blocks = new Map(paths.map(([block]) => [block, calendarKey(list, 'date', [block])]));
+  const nodes = await batchGet([root, ...blocks.values()]);
+  return paths.map(([block, slot]) => {
+    const key = blocks.get(block) ?? root;
+    return (
+      countIn(nodes.get(keyString(root)), (child) => child > block) +
+      countIn(nodes.get(keyString(key)), (child) => child >= slot)
+    );
+  });
 }
 
 /** How many entries of each kind a list with a calendar has: the sums of its root. */
