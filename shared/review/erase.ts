@@ -1,7 +1,7 @@
 import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey } from '../table/keys.ts';
+import { projectionKey } from '../table/keys.ts';
 
 /**
  * Deletes the revisions, votes and reports of a deleted review, by its partition key, page by page. Can be stopped anywhere and
@@ -19,7 +19,7 @@ export async function eraseRemains(pk: string): Promise<void> {
     },
   );
   for await (const { Items = [] } of pages) {
-    const remains = Items.filter(({ sk }) => sk !== appliedKey({ pk }).sk);
+    const remains = Items.filter(({ sk }) => sk !== projectionKey({ pk }).sk);
     await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
   }
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
-import { announceFacet } from '../feed/totals.ts';
+import { announceFacet } from '../list/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';

@@ -1,8 +1,7 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { readCountsSince } from '../feed/totals.ts';
-import { TableName, table } from '../table/client.ts';
+import { leafCapacity } from '../list/rank-tree.ts';
+import { readCountsSince } from '../list/totals.ts';
 import { userKey } from '../table/keys.ts';
-import { limits, readBetween } from '../table/read-entries.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import { daysAgo } from '../time.ts';
 import { readDailyVotes } from '../vote/daily-votes.ts';
 
@@ -29,28 +28,26 @@ export async function readActivity(user_id: string): Promise<Record<string, numb
   ]);
 }
 
-/** The reviews published since each of these days. Few are read; how many there are of a long list its calendar tells. */
+/** The reviews published since each of these days. Few are read; how many there are of a long list its rank tree tells. */
 async function countReviews(user_id: string, days: readonly string[]): Promise<number[]> {
-  const few = await readSince(user_id, days, limits.skipped + 1);
-  if (few.length <= limits.skipped) return countSince(few, days);
-  const Key = userKey(user_id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key }));
-  if (Item?.calendar !== 'ready') {
-    return countSince(await readSince(user_id, days, Number.MAX_SAFE_INTEGER), days);
-  }
+  const few = await readSince(user_id, days, leafCapacity + 1);
+  if (few.length <= leafCapacity) return countSince(few, days);
+  const owner = userKey(user_id);
+  const item = await getItem(owner, { consistent: false });
+  if (item?.calendar !== 'ready') return countSince(await readSince(user_id, days), days);
   return readCountsSince(
-    Key.pk,
+    owner.pk,
     days.map((day) => Date.parse(day)),
   );
 }
 
 /** The dates of the newest reviews since the earliest of these days. */
-async function readSince(user_id: string, days: readonly string[], most: number) {
+async function readSince(user_id: string, days: readonly string[], most?: number) {
   const partition = { scope: 'author', value: user_id } as const;
   const sorting = { order: 'date', descending: true } as const;
-  const bounds = { low: days.toSorted()[0] ?? '', high: '~' };
-  const entries = await readBetween(partition, sorting, bounds, most);
-  return entries.map(({ date = '' }) => date);
+  const range = { low: days.toSorted()[0] };
+  const pages = queryIndex(partition, sorting, { range, pageSize: leafCapacity + 1 });
+  return (await collect(pages, most)).map(({ date = '' }) => date);
 }
 
 async function countVotes(user_id: string, days: readonly string[]): Promise<number[]> {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/get-me.ts';
-import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { newReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
