@@ -1,4 +1,4 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Item } from './batch.ts';
 import { TableName, table } from './client.ts';
 import { type Order, type Scope, sortKeyOf } from './definition.ts';
@@ -131,4 +131,22 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
     const [x, y] = [sortKeyIn(a, order), sortKeyIn(b, order)];
     return x === y ? 0 : x < y ? -sign : sign;
   };
+}
+
+/** All items of the table, a page at a time, each with the position to go on from; consistent. */
+export async function* scanItems({
+  from,
+  pageSize = 250,
+}: {
+  from?: Key;
+  pageSize?: number;
+} = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
+  let ExclusiveStartKey: Record<string, unknown> | undefined = from && { ...from };
+  do {
+    const page = await table.send(
+      new ScanCommand({ TableName, ConsistentRead: true, Limit: pageSize, ExclusiveStartKey }),
+    );
+    ExclusiveStartKey = page.LastEvaluatedKey;
+    yield { items: (page.Items ?? []) as Item[], position: ExclusiveStartKey as Key | undefined };
+  } while (ExclusiveStartKey);
 }
