@@ -130,7 +130,7 @@ admin
   .description('computes them anew from the table: after an incident, or a bulk load')
   .action(
     answer(async () => {
-      const { rebuildTotals } = await import('../shared/feed/rebuild.ts');
+      const { rebuildTotals } = await import('../shared/aggregates/rebuild.ts');
       const { showProgress } = await import('./progress.ts');
       return rebuildTotals(showProgress('Reading'));
     }),

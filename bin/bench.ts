@@ -21,14 +21,14 @@ const { dataDir = `.data/bench-${reviews}` } = rest;
 const stack = await startStack({ port: 0, dataDir });
 try {
   // Only now does the environment say where the database is.
-  const { readUsersTotal } = await import('../shared/feed/totals.ts');
+  const { readLengths } = await import('../shared/list/totals.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { benchColdStarts } = await import('./bench/cold.ts');
   const { format, heading } = await import('./bench/table.ts');
-  if ((await readUsersTotal()) === 0) {
+  if ((await readLengths('users')).size === 0) {
     console.error(`Seeding ${reviews} reviews`);
     // In a process of its own: what it leaves in memory would slow down what is measured after it.
     const size = ['--reviews', `${reviews}`, '--users', `${Math.ceil(reviews / 40)}`];

@@ -1,6 +1,6 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { appliedItem, contribution } from '../shared/feed/contribution.ts';
-import { rebuildTotals } from '../shared/feed/rebuild.ts';
+import { contribution, projectionItem } from '../shared/aggregates/contribution.ts';
+import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
@@ -117,7 +117,7 @@ export async function seed(options: {
     return [
       item,
       // Which of the owners will have long lists is not known yet: the rebuild sees to it.
-      appliedItem({ ...contribution({ ...item }), owners: [] }),
+      projectionItem({ ...contribution({ ...item }), owners: [] }),
       { ...revisionKey(review.id, revision.id), ...revision },
       { ...claimKey(author.id, subject.id), review_id: review.id },
       ...cast.map(voteItem),
@@ -180,7 +180,7 @@ async function writeAll(items: readonly object[]): Promise<void> {
 }
 
 /** The embedded engine slows down with every record in its stream; the totals are rebuilt anyway. */
-async function withoutStream(work: () => Promise<void>): Promise<void> {
+export async function withoutStream(work: () => Promise<void>): Promise<void> {
   const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
   const setStream = (StreamSpecification: StreamSpecification) =>
     table.send(new UpdateTableCommand({ TableName, StreamSpecification }));

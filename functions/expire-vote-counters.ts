@@ -1,9 +1,8 @@
 import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 
-/** Once a day: removes the vote counters of past UTC days. Stopped anywhere, the next run goes on. */
+/** Once a day: removes the vote counters that neither the daily limit nor statistics need. Stopped anywhere, the next run goes on. */
 export async function handler(): Promise<{ deleted: number }> {
-  const today = new Date().toISOString().slice(0, 10);
-  const deleted = await deleteDailyVotes(today);
+  const deleted = await deleteDailyVotes();
   console.info(JSON.stringify({ message: 'Expired vote counters', deleted }));
   return { deleted };
 }

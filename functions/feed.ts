@@ -1,13 +1,10 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { contributionOf } from '../shared/feed/contribution.ts';
-import { applyContributions } from '../shared/feed/feed.ts';
-import { divideSlots, openCalendars } from '../shared/feed/large-lists.ts';
-import { insertCursorKey } from '../shared/list/cursor-key.ts';
-
-let hasCursorKey = false;
+import { contributionOf } from '../shared/aggregates/contribution.ts';
+import { growTrees } from '../shared/aggregates/grow.ts';
+import { project } from '../shared/aggregates/project.ts';
 
 /**
- * Keeps totals and calendars up to date with the table's stream: the batch as one, or when that fails record by record up to
+ * Keeps totals and rank trees up to date with the table's stream: the batch as one, or when that fails record by record up to
  * the one at fault.
  */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -40,13 +37,5 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 }
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
-  if (!hasCursorKey) {
-    await insertCursorKey();
-    hasCursorKey = true;
-  }
-  const { owners, slots } = await applyContributions(
-    records.flatMap((record) => contributionOf(record) ?? []),
-  );
-  await openCalendars(owners);
-  await divideSlots(slots);
+  await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
 }

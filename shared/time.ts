@@ -6,3 +6,8 @@ export function httpDate(iso: string): string {
   if (iso !== last.iso) last = { iso, date: new Date(iso).toUTCString() };
   return last.date;
 }
+
+/** The UTC day, yyyy-mm-dd, so many days before today. */
+export function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+}

@@ -223,30 +223,30 @@ export async function recount() {
     numbers[name] = ((numbers[name] as number | undefined) ?? 0) + by;
   };
 
-  const divided = new Set(items.filter(({ is_divided }) => is_divided).map(({ pk }) => pk));
-  /** One entry of a calendar: blocks of 512 hours, slots of four, and minutes where it is divided. Popularities stay below 64 in tests. */
-  function countIn(
-    list: string,
-    order: string,
-    path: number[],
-    pk: string,
-    time: string,
-    kind: string,
-  ) {
+  /** One entry of a list's rank trees: blocks of 512 hours, slots of four, and minutes. Popularities stay below 64 in tests. */
+  function countIn(list: string, time: string, content: string, popularity = 0) {
     const minutes = Math.floor(Date.parse(time) / 60_000);
     const slots = Math.floor(minutes / 240);
-    const whole = [...path, Math.floor(slots / 128), slots % 128];
-    if (divided.has(pk)) whole.push(minutes % 240);
-    for (const [i, child] of whole.entries()) {
-      bump(expected(`FEED#${list}`, [order, ...whole.slice(0, i)].join('#')), `${child}${kind[0]}`);
-    }
+    const when = [Math.floor(slots / 128), slots % 128, minutes % 240];
+    const along = (order: string, path: number[], letter: string) => {
+      for (const [i, child] of path.entries()) {
+        const key = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
+        const mark = i === 0 && order === 'popularity' ? 'v' : '';
+        bump(expected(`FEED#${list}`, key), `${mark}${child}${letter}`);
+      }
+    };
+    const letter = content.charAt(0);
+    along('date', when, letter);
+    if (popularity === 0) return;
+    along('date', when, letter.toUpperCase());
+    along('popularity', [popularity, ...when.slice(0, 2)], letter);
   }
 
   for (const item of items) {
     const { pk, sk } = item;
     const [kind] = sk.split('#');
     if (kind === 'REVIEW') {
-      const { edits, popularity, text: current, rating, last_updated, version } = item;
+      const { edits, popularity, text: current, rating, last_updated } = item;
       const { votes_positive, votes_negative, all, facet, entity, author, date } = item;
       const listing = { all, facet, entity, author, date, kind: item.kind };
       const rank = item.popularity_rank === undefined ? undefined : `${item.popularity_rank}`;
@@ -257,11 +257,11 @@ export async function recount() {
       const has = current === null ? 'rating' : rating === null ? 'text' : 'both';
       const name = `${item.entity_type}|${item.language}|${has}`;
       Object.assign(expected(pk, sk), { votes_positive: 0, votes_negative: 0, popularity: 0 });
-      Object.assign(expected(item.pk, 'FEED'), { version, counted: isListed ? name : null });
       Object.assign(expected(`USER#${item.user_id}`, `CLAIM#${item.entity_id}`), {
         review_id: item.id,
       });
       if (isListed) {
+        expected(item.pk, 'FEED').counted = name;
         bump(expected(`USER#${item.user_id}`, 'USER'), name);
         const numbers = expected(`ENTITY#${item.entity_id}`, 'ENTITY');
         bump(numbers, name);
@@ -276,8 +276,7 @@ export async function recount() {
         );
         for (const list of ['all', ...owners]) {
           for (const name of [list, `${list}|${entity_type}|${language}`]) {
-            countIn(name, 'date', [], item.pk, published_on, has);
-            countIn(name, 'popularity', [item.popularity], item.pk, published_on, has);
+            countIn(name, published_on, has, item.popularity);
           }
         }
       }
@@ -290,8 +289,8 @@ export async function recount() {
     } else if (kind === 'USER') {
       store(item, { karma: item.karma, ...nonZeroCounts(item) });
       bump(expected(pk, sk), 'karma', 0);
-      Object.assign(expected(pk, 'FEED'), { version: item.version, counted: 'USER' });
-      countIn('users', 'date', [], pk, item.created, 'user');
+      expected(pk, 'FEED').counted = 'USER';
+      countIn('users', item.created, 'user');
     } else if (kind === 'ENTITY') {
       store(item, nonZeroCounts(item));
       expected(pk, sk);
@@ -299,8 +298,8 @@ export async function recount() {
       const { pk: _, sk: __, ...numbers } = item;
       store(item, Object.fromEntries(Object.entries(numbers).filter(([, n]) => n !== 0)));
       expected(pk, sk);
-    } else if (kind === 'FEED' && (item.counted !== null || item.expires_at === undefined)) {
-      store(item, { version: item.version, counted: item.counted });
+    } else if (kind === 'FEED' && item.counted !== null) {
+      store(item, { counted: item.counted });
     } else if ((kind === 'VOTE' || kind === 'REPORT') && !reviews.has(pk)) {
       store(item, { orphan: true });
     }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { contribution } from '../../shared/feed/contribution.ts';
-import { applyContributions } from '../../shared/feed/feed.ts';
+import { contribution } from '../../shared/aggregates/contribution.ts';
+import { project } from '../../shared/aggregates/project.ts';
 import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
@@ -124,7 +124,7 @@ export async function benchEndpoints(
   /** What the stream's consumer does about one change of a review. */
   async function feed(name: string, review_id: string): Promise<void> {
     const [item = {}] = (await batchGet([reviewKey(review_id)], { consistent: true })).values();
-    const { result: _, ...cost } = await measureRun(() => applyContributions([contribution(item)]));
+    const { result: _, ...cost } = await measureRun(() => project([contribution(item)]));
     add(name, { ...cost, status: 200, body: undefined }, {});
   }
 }

@@ -1,6 +1,6 @@
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
-import { readTotals } from '../../shared/feed/totals.ts';
+import { readFacetTotals } from '../../shared/list/totals.ts';
 import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
 import { type Cost, measure, quantile } from './measure.ts';
 import { type Budget, type Line, type Run, round, toLine } from './table.ts';
@@ -96,7 +96,7 @@ export async function checkFlatness(runs: number): Promise<string[]> {
 
 /** Lists of every kind: whole, filtered, of the hottest entity and the most prolific author. */
 export async function someLists(): Promise<Listed[]> {
-  const totals = await readTotals({ language: 'en' });
+  const totals = await readFacetTotals();
   const spread = (filter: FacetFilter) => countMatching(totals, filter).facets.size;
   const { entity_id, user_id } = await busiest();
   const lists: [string, Record<string, string> & FacetFilter][] = [
@@ -181,9 +181,9 @@ async function lineOf(
 }
 
 /**
- * The formula of design.md: half a unit for each review and author, and 3; for each partition that is merged half a unit; in a descent
- * half a unit for each level of it, and up to 12 for its leaf; and what a small offset skips, 40 entries a unit. Our own time is a millisecond; a descent may take half of one more, and
- * each partition that is merged a twentieth, or in a descent, where its calendar has some hundred numbers to read, a tenth.
+ * Half a unit for each review and author, and 3; in a descent half a unit for each level and partition, and up to 12 for its leaf; and what
+ * a small offset skips, 40 entries a unit. What is merged of many partitions is descended to at every offset. Our own time is a
+ * millisecond; a descent may take half of one more, and each partition that is merged a tenth.
  */
 function budgetOf(
   { partitions, isSifted }: Listed,
@@ -193,9 +193,9 @@ function budgetOf(
 ): Budget {
   const { reviews, offset }: { reviews: { user: { id: string } }[]; offset: number } = body;
   const authors = new Set(reviews.map(({ user }) => user.id)).size;
-  const isNear = offset <= 100 && !isSifted;
   const isMerged = partitions > 1;
-  const levels = sort === 'popularity' ? 3 : 2;
+  const isNear = offset <= 100 && !isSifted && !isMerged;
+  const levels = sort === 'popularity' ? 4 : 3;
   const descent = 0.5 * partitions * levels + Math.max(12, partitions / 2);
   return {
     read:
@@ -204,11 +204,8 @@ function budgetOf(
       3 +
       (isMerged ? 0.5 * partitions : 0) +
       (isNear ? offset / 40 : descent),
-    // The facets to merge are known after one trip; the newest reviews may be of another mix than all, which takes another.
-    roundTrips: isNear ? (isMerged ? 4 : 2) : 6,
-    ...(isTimed && {
-      ownP50: (isNear ? 1 : 1.5) + (isMerged ? (isNear ? 0.05 : 0.1) * partitions : 0),
-    }),
+    roundTrips: isNear ? 2 : 6,
+    ...(isTimed && { ownP50: (isNear ? 1 : 1.5) + (isMerged ? 0.1 * partitions : 0) }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { matches } from '../../shared/review/counts.ts';
 import { facetOf, isPublic, kindOf, type Review } from '../../shared/review/review.ts';
 import { type Item, keyString } from '../../shared/table/batch.ts';

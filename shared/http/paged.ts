@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../errors.ts';
 import { type Position, readFromCursor } from '../list/cursor.ts';
-import type { SortValue } from '../table/read-entries.ts';
+import type { SortKey } from '../table/query.ts';
 import { pageParameters } from './request.ts';
 import { brieflyShared, withHeaders } from './response.ts';
 
@@ -19,7 +19,7 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
  * The answer of a list: a page, and unless it is the last the way to the next one, as `next` in the body and as a Link (RFC 8288)
  * relative to the request. `offset` is that of the page, also where a cursor led to it: it is exact while nobody writes.
  */
-export async function pagedAnswer<T extends { next?: SortValue }, B extends object>(
+export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,
   read: (position: Position) => Promise<T>,
   present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),

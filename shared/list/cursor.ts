@@ -1,78 +1,74 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
+import { hash } from 'node:crypto';
+import * as v from 'valibot';
 import { invalidRequest } from '../errors.ts';
-import { TableName, table } from '../table/client.ts';
-import { cursorKeyKey } from '../table/keys.ts';
-import type { SortValue } from '../table/read-entries.ts';
+import type { SortKey } from '../table/query.ts';
 
 /** Where a page begins: after a place in the order, and about which offset that is. */
 export interface Position {
   offset: number;
-  after?: SortValue;
+  after?: SortKey;
 }
 
-const macBytes = 16;
+const digestBytes = 12;
 
-let key: Promise<string | undefined> | undefined;
+/** What a cursor holds: the offset of the page, and the place before it: a time, mostly with the id of an entry, or a rank. */
+const Content = v.tuple([
+  v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  v.union([
+    v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[\da-f-]{36})?$/)),
+    v.object({ rank: v.pipe(v.string(), v.regex(/^-?\d{1,38}$/), v.toBigint()) }),
+  ]),
+]);
 
 /**
  * Reads a page that begins at an offset or at a cursor, and gives with it the cursor of the next one. A cursor is bound to `query`, all that
- * decides which entries there are and in which order. Throws ApiError 400 for one that we did not make, or not for this query.
+ * decides which entries there are and in which order. Throws ApiError 400 for one that does not come from a page of the very same list.
  *
- * The key lies in the table, for it guards nothing that is secret: who could forge a cursor could as well ask for an offset. So the lists,
- * which anybody may call, need no right to read the keys of tokens, and do not wait for them either.
+ * The binding is a checksum against mistakes and no secret: who forges a cursor gets no more than who asks for an offset.
  */
-export async function readFromCursor<T extends { next?: SortValue }>(
+export async function readFromCursor<T extends { next?: SortKey }>(
   query: object,
   { cursor, offset, limit }: { cursor?: string; offset: number; limit: number },
   read: (position: Position) => Promise<T>,
 ): Promise<{ page: T; offset: number; cursor: string | undefined }> {
   const binding = JSON.stringify(query);
-  const opened = cursor === undefined ? undefined : openCursor(await readKey(), binding, cursor);
-  const position = opened ?? { offset };
-  const [page, secret] = await Promise.all([read(position), readKey()]);
-  const next = { offset: position.offset + limit, after: page.next };
+  const position = cursor === undefined ? { offset } : openCursor(binding, cursor);
+  const page = await read(position);
   return {
     page,
     offset: position.offset,
-    cursor: page.next !== undefined && secret ? sealCursor(secret, binding, next) : undefined,
+    cursor:
+      page.next === undefined
+        ? undefined
+        : makeCursor(binding, { offset: position.offset + limit, after: page.next }),
   };
 }
 
-function sealCursor(secret: string, binding: string, { offset, after }: Position): string {
-  const content = Buffer.from(JSON.stringify([offset, typeof after, `${after}`]));
-  return Buffer.concat([mac(secret, binding, content), content]).toString('base64url');
+function makeCursor(binding: string, { offset, after }: Required<Position>): string {
+  const place = typeof after === 'bigint' ? { rank: `${after}` } : after;
+  const content = Buffer.from(JSON.stringify([offset, place]));
+  return Buffer.concat([digest(binding, content), content]).toString('base64url');
 }
 
-function openCursor(secret: string | undefined, binding: string, cursor: string): Position {
+function openCursor(binding: string, cursor: string): Position {
   const bytes = Buffer.from(cursor, 'base64url');
-  const content = bytes.subarray(macBytes);
-  const sent = bytes.subarray(0, macBytes);
+  const content = bytes.subarray(digestBytes);
   // Base64url decoding skips what it does not know: only the one spelling is the cursor.
-  const isWhole = content.length > 0 && bytes.toString('base64url') === cursor;
-  if (!isWhole || !secret || !timingSafeEqual(mac(secret, binding, content), sent)) {
+  const isWhole = bytes.toString('base64url') === cursor;
+  const parsed =
+    isWhole && digest(binding, content).equals(bytes.subarray(0, digestBytes))
+      ? v.safeParse(v.pipe(v.string(), v.parseJson(), Content), content.toString())
+      : undefined;
+  if (!parsed?.success) {
     throw invalidRequest('cursor must be one that came with a page of the very same list');
   }
-  const [offset, type, after] = JSON.parse(content.toString()) as [number, string, string];
-  return { offset, after: type === 'bigint' ? BigInt(after) : after };
+  const [offset, place] = parsed.output;
+  return { offset, after: typeof place === 'string' ? place : place.rank };
 }
 
-function mac(secret: string, binding: string, content: Buffer): Buffer {
-  const hash = createHmac('sha256', secret).update(binding).update('\n').update(content);
-  return hash.digest().subarray(0, macBytes);
-}
-
-/** Once per process. There is none before the feed has seen its first record, and no long list either. */
-async function readKey(): Promise<string | undefined> {
-  key ??= table
-    .send(new GetCommand({ TableName, Key: cursorKeyKey }))
-    .then(({ Item }) => Item?.secret as string | undefined);
-  try {
-    const secret = await key;
-    if (secret === undefined) key = undefined;
-    return secret;
-  } catch (error) {
-    key = undefined;
-    throw error;
-  }
+function digest(binding: string, content: Buffer): Buffer {
+  return hash('sha256', Buffer.concat([Buffer.from(`${binding}\n`), content]), 'buffer').subarray(
+    0,
+    digestBytes,
+  );
 }

@@ -1,25 +1,24 @@
-import { boundsOf, forEachCount, isLeaf, isSlot } from '../feed/calendar.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { calendarKey, type Key } from '../table/keys.ts';
+import type { KeyRange, Partition, Sorting, SortKey } from '../table/query.ts';
 import {
-  type Bounds,
-  limits,
-  type Partition,
-  type Sorting,
-  type SortValue,
-} from '../table/read-entries.ts';
+  boundsOf,
+  type Content,
+  countsIn,
+  entriesPerHalfUnit,
+  isLeaf,
+  nodeKey,
+} from './rank-tree.ts';
 
-/** The calendar of a list, and where the entries lie that it counts. */
-export interface Calendar {
+/** A rank tree of a list, and where the entries lie that it counts. */
+export interface Tree {
   list: string;
   partition: Partition;
-  /** First letters of the kinds that are asked for; none for a calendar that only tells where other entries lie. */
-  kinds: string;
+  /** The contents that are asked for; none where the tree only tells how many other entries lie between. */
+  contents: ReadonlySet<Content>;
 }
 
-/** A stretch of the order in which nearly nothing but what is asked for lies. */
-export interface Stretch extends Bounds {
-  /** Those that have some of it. */
+/** A part of the order to read, of the partitions that have some of it. */
+export interface Stretch extends KeyRange {
   partitions: Set<Partition>;
 }
 
@@ -28,138 +27,131 @@ export interface Location {
   stretches: Stretch[];
   skip: number;
   /** The last place that the stretches reach to; undefined when that is the end of the list. */
-  end: SortValue | undefined;
+  end: SortKey | undefined;
 }
 
-/** How many entries of one calendar in one node match. */
-interface Part {
-  calendar: Calendar;
-  matching: number;
-}
-
-/** A node of all calendars at once. */
+/** A node of all trees at once, with the trees that count something in it. */
 interface Span {
   path: readonly number[];
-  parts: readonly Part[];
+  parts: readonly { tree: Tree; matching: number }[];
+  /** Entries that match, and all. */
   matching: number;
-  /** With those that do not match. */
   all: number;
-  /** Set for what can no longer be divided. */
-  isWhole?: boolean;
+}
+
+/** The spans that may hold the page. */
+interface Window {
+  spans: readonly Span[];
+  skip: number;
+  /** Whether the first span is the first of the list, and the last one the last. */
+  isStart: boolean;
+  isEnd: boolean;
+}
+
+/** Which page is looked for: `take` entries after `skip` of them, or after a place. */
+interface Wanted {
+  after?: SortKey;
+  skip: number;
+  take: number;
 }
 
 /**
- * Finds the page of `take` entries after `skip` of them, or after a place, by the counts of calendars: one BatchGetItem a level, and
- * no entry is read. In an order where few entries match, the stretches leave out what lies between.
+ * Finds a page by the counters of rank trees: one BatchGetItem a level, and no entry is read. In an order where few entries match, the
+ * stretches leave out what lies between. Trees follow the table by a moment: at both ends of the list, and from a place on, a stretch
+ * holds also what is not counted yet, of every partition.
  */
 export async function locate(
-  calendars: readonly Calendar[],
+  trees: readonly Tree[],
   sorting: Sorting,
-  { after, skip, take }: { after?: SortValue; skip: number; take: number },
+  wanted: Wanted,
 ): Promise<Location> {
-  const parts = calendars.map((calendar) => ({ calendar, matching: 1 }));
-  let window: Window = {
-    spans: [{ path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY }],
-    skip,
-    isEnd: true,
-  };
-  for (let open = spansToDivide(); open.size > 0; open = spansToDivide()) {
-    const nodes = await readNodes(
-      [...open].flatMap(({ path, parts }) => parts.map(({ calendar }) => keyOf(calendar, path))),
-    );
-    const spans = window.spans.flatMap((span) => (open.has(span) ? split(span, nodes) : [span]));
-    const next = narrow(spans, { after, skip: window.skip, take });
+  const { order, descending } = sorting;
+  const parts = trees.map((tree) => ({ tree, matching: 1 }));
+  const root = { path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY };
+  let window: Window = { spans: [root], skip: wanted.skip, isStart: true, isEnd: true };
+  for (let open = spansToOpen(window); open.size > 0; open = spansToOpen(window)) {
+    const nodes = await readNodes([...open], order);
+    const spans = window.spans.flatMap((span) => (open.has(span) ? childrenOf(span, nodes) : span));
+    const next = narrow(spans, { ...wanted, skip: window.skip });
     // What was counted a level above has just gone, but not what lies behind it.
-    if (next.spans.length === 0) return { stretches: [], skip: 0, end: endOf(window) };
-    window = { ...next, isEnd: window.isEnd && next.isEnd };
+    if (next.spans.length === 0 && !window.isEnd) {
+      return { stretches: [], skip: 0, end: endOf(window) };
+    }
+    window = {
+      ...next,
+      isStart: window.isStart && next.isStart,
+      isEnd: window.isEnd && next.isEnd,
+    };
   }
-  return { stretches: stretchesOf(window.spans), skip: window.skip, end: endOf(window) };
+  return {
+    stretches: openEnds(stretchesOf(window.spans)),
+    skip: window.skip,
+    end: window.isEnd ? undefined : endOf(window),
+  };
 
-  function endOf({ spans, isEnd }: Window): SortValue | undefined {
-    const last = spans.at(-1);
-    if (isEnd || !last) return undefined;
-    const { low, high } = boundsOf(sorting.order, last.path);
-    return sorting.descending ? low : high;
-  }
-
-  /**
-   * A node of each calendar costs half a unit: what is few is rather read than divided, and so is what the page has in its middle, and a
-   * slot that is no larger than usual.
-   */
-  function spansToDivide(): Set<Span> {
-    const { spans } = window;
+  /** A node of each tree costs half a unit: a span is opened only if reading all of it would waste more. */
+  function spansToOpen({ spans }: Window): Set<Span> {
     return new Set(
-      spans.filter(({ path, parts, matching, all, isWhole = false }, i) => {
-        if (matching === 0 || isWhole || isLeaf(sorting.order, path)) return false;
-        if (isSlot(sorting.order, path)) return all > limits.skipped;
+      spans.filter(({ path, parts, matching, all }, i) => {
+        if (matching === 0 || isLeaf(order, path)) return false;
         const isEdge = i === 0 || i === spans.length - 1;
         const wasted = isEdge ? all : (all - matching) / 2;
-        return wasted > limits.halfUnit * parts.length;
+        return wasted > entriesPerHalfUnit * parts.length;
       }),
     );
   }
 
-  function keyOf({ list }: Calendar, path: readonly number[]): Key {
-    return calendarKey(list, sorting.order, path);
-  }
-
-  function split(span: Span, nodes: ReadonlyMap<string, Item>): Span[] {
-    const { path, parts } = span;
-    const spans = new Map<number, Span & { parts: Part[] }>();
-    for (const { calendar } of parts) {
-      forEachCount(nodes.get(keyString(keyOf(calendar, path))), (child, kind, count) => {
-        let within = spans.get(child);
-        if (!within) {
-          within = { path: [...path, child], parts: [], matching: 0, all: 0 };
-          spans.set(child, within);
+  function childrenOf({ path, parts }: Span, nodes: ReadonlyMap<string, Item>): Span[] {
+    const children = new Map<number, Span & { parts: { tree: Tree; matching: number }[] }>();
+    for (const { tree } of parts) {
+      const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
+      for (const { child, content, count } of countsIn(order, path, item)) {
+        let span = children.get(child);
+        if (!span) {
+          span = { path: [...path, child], parts: [], matching: 0, all: 0 };
+          children.set(child, span);
         }
-        let part = within.parts.at(-1);
-        if (part?.calendar !== calendar) {
-          part = { calendar, matching: 0 };
-          within.parts.push(part);
+        let part = span.parts.at(-1);
+        if (part?.tree !== tree) {
+          part = { tree, matching: 0 };
+          span.parts.push(part);
         }
-        within.all += count;
-        if (calendar.kinds.includes(kind)) {
-          part.matching += count;
-          within.matching += count;
-        }
-      });
+        span.all += count;
+        if (!tree.contents.has(content)) continue;
+        part.matching += count;
+        span.matching += count;
+      }
     }
-    // As long as a slot is being divided, not all of it is in its minutes.
-    const divided = [...spans.values()].reduce((sum, { all }) => sum + all, 0);
-    if (divided < span.all && isSlot(sorting.order, path)) return [{ ...span, isWhole: true }];
-    const sign = sorting.descending ? -1 : 1;
-    return [...spans].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
+    const sign = descending ? -1 : 1;
+    return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
   }
 
-  /** Those of the spans that hold the page, from the first to the last, with what does not match in between. */
-  function narrow(
-    spans: readonly Span[],
-    { after, skip, take }: { after?: SortValue; skip: number; take: number },
-  ): Window {
+  /** The spans that hold the page, from the first to the last, with what does not match in between. */
+  function narrow(spans: readonly Span[], { after, skip, take }: Wanted): Window {
     const kept: Span[] = [];
     let before = skip;
     let sure = 0;
+    let isStart = true;
     for (const [i, span] of spans.entries()) {
       const reach = after === undefined ? 'beyond' : reachOf(span, after);
-      if (reach === 'before') continue;
-      if (kept.length === 0 && before >= span.matching) {
-        before -= span.matching;
+      if (reach === 'before' || (kept.length === 0 && before >= span.matching)) {
+        if (reach !== 'before') before -= span.matching;
+        isStart = false;
         continue;
       }
       kept.push(span);
       if (reach === 'beyond') sure += span.matching;
       if (sure - before >= take) {
         const isEnd = !spans.slice(i + 1).some(({ matching }) => matching > 0);
-        return { spans: kept, skip: before, isEnd };
+        return { spans: kept, skip: before, isStart, isEnd };
       }
     }
-    return { spans: kept, skip: before, isEnd: true };
+    return { spans: kept, skip: before, isStart, isEnd: true };
   }
 
-  function reachOf({ path }: Span, after: SortValue): 'before' | 'around' | 'beyond' {
-    const { low, high } = boundsOf(sorting.order, path);
-    if (sorting.descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
+  function reachOf({ path }: Span, after: SortKey): 'before' | 'around' | 'beyond' {
+    const { low, high } = boundsOf(order, path);
+    if (descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
     return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
   }
 
@@ -171,28 +163,53 @@ export async function locate(
         between += all;
         continue;
       }
-      const { low, high } = boundsOf(sorting.order, path);
+      const { low, high } = boundsOf(order, path);
       let last = stretches.at(-1);
-      if (!last || between > limits.halfUnit) {
+      if (!last || between > entriesPerHalfUnit) {
         last = { low, high, partitions: new Set() };
         stretches.push(last);
-      } else if (sorting.descending) last.low = low;
+      } else if (descending) last.low = low;
       else last.high = high;
-      for (const part of parts) if (part.matching > 0) last.partitions.add(part.calendar.partition);
+      for (const { tree, matching } of parts) if (matching > 0) last.partitions.add(tree.partition);
       between = 0;
     }
     return stretches;
   }
+
+  function openEnds(stretches: Stretch[]): Stretch[] {
+    const { after } = wanted;
+    const isOpen = after !== undefined || window.isStart;
+    const all = trees.map(({ partition }) => partition);
+    if (stretches.length === 0 && isOpen) stretches.push({ partitions: new Set() });
+    const [first, last] = [stretches[0], stretches.at(-1)];
+    if (first && isOpen) {
+      if (descending) first.high = after;
+      else first.low = after;
+      first.partitions = new Set(all);
+    }
+    if (last && window.isEnd) {
+      if (descending) last.low = undefined;
+      else last.high = undefined;
+      last.partitions = new Set(all);
+    }
+    return stretches;
+  }
+
+  function endOf({ spans }: Window): SortKey | undefined {
+    const last = spans.at(-1);
+    if (!last) return undefined;
+    const { low, high } = boundsOf(order, last.path);
+    return descending ? low : high;
+  }
 }
 
-interface Window {
-  spans: readonly Span[];
-  skip: number;
-  /** Whether nothing that matches lies behind. */
-  isEnd: boolean;
-}
-
-async function readNodes(keys: readonly Key[]): Promise<Map<string, Item>> {
+async function readNodes(
+  spans: readonly Span[],
+  order: Sorting['order'],
+): Promise<Map<string, Item>> {
+  const keys = spans.flatMap(({ path, parts }) =>
+    parts.map(({ tree }) => nodeKey(tree.list, order, path)),
+  );
   const batches = Array.from({ length: Math.ceil(keys.length / 100) }, (_, i) =>
     batchGet(keys.slice(i * 100, (i + 1) * 100)),
   );

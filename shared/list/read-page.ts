@@ -1,120 +1,140 @@
 import {
-  type Bounds,
   byPlace,
+  collect,
   type Entry,
-  firstPageSize,
-  limits,
+  type KeyRange,
   type Partition,
-  type Range,
-  readBetween,
-  readEntries,
-  readNearEntries,
+  queryIndex,
   type Sorting,
-  type SortValue,
-  sortValueOf,
-} from '../table/read-entries.ts';
-import { type Calendar, locate } from './locate.ts';
+  type SortKey,
+  sortKeyIn,
+} from '../table/query.ts';
+import { locate, type Tree } from './locate.ts';
+import { entriesPerHalfUnit, leafCapacity } from './rank-tree.ts';
 
 /** Which page of a list: what comes after an offset, or after a place. */
 export interface PageRequest extends Sorting {
   limit: number;
   offset: number;
-  after?: SortValue;
+  after?: SortKey;
 }
 
 /** Where the entries of a list lie. */
 export interface List {
-  /** Partitions that have it all. Where there are more than one, or some entries do not match, with share and density. */
+  /** Partitions that have it all. */
   partitions: readonly Partition[];
-  /** Absent where the list is short enough to be read up to any offset. */
-  calendars?: readonly Calendar[];
   /** Absent where all entries match. */
   accept?: (entry: Entry) => boolean;
+  /** About which part of the entries is accepted, from 0 to 1: it sets how many are read at once. */
+  selectivity?: number;
+  /** Rank trees that count it; absent where the list is short enough to be read up to any offset. */
+  trees?: readonly Tree[];
 }
 
 /** Entries, and the place after which the next page begins; none after the last page. */
 export interface Page {
   entries: Entry[];
-  next?: SortValue;
+  next?: SortKey;
 }
 
-/** Reads a page: what lies near is skipped to, what lies far away is found by the calendars. */
-export async function readPage(list: List, request: PageRequest, rounds = 2): Promise<Page> {
-  if (list.calendars === undefined) {
-    return toPage(await readEntries(list.partitions, rangeOf(list, request)), request);
+/** Reads a page: of one partition from its start where the page is near, else by the rank trees where there are some. */
+export async function readPage(list: List, request: PageRequest): Promise<Page> {
+  const { partitions, trees } = list;
+  if (!trees) {
+    const found = await Promise.all(partitions.map((each) => readFirst(each, list, request)));
+    return toPage(inOrder(found, request).slice(skipOf(request)), request);
   }
-  const near = await readNearPage(list, request, rounds);
-  return near ?? readFarPage(list, list.calendars, request);
+  const [only, ...more] = partitions;
+  const near = only && more.length === 0 ? await readNearPage(only, list, request) : undefined;
+  return near ?? readByRank(list, trees, request);
 }
 
-/**
- * The page, if it is found in so many rounds of a Query of each partition that still has some, and without reading more than may be
- * skipped, and half a unit of each partition.
- */
+/** The page, if it is found in this partition without reading much more than may be skipped. */
 export async function readNearPage(
-  list: List,
+  partition: Partition,
+  list: Pick<List, 'accept' | 'selectivity'>,
   request: PageRequest,
-  rounds: number,
 ): Promise<Page | undefined> {
-  const range = rangeOf(list, request);
-  const most = limits.skipped + range.take + limits.halfUnit * list.partitions.length;
-  const entries = await readNearEntries(list.partitions, range, { most, rounds });
-  return entries && toPage(entries, request);
+  const skip = skipOf(request);
+  if (skip > leafCapacity) return undefined;
+  const entries = await readFirst(partition, list, request, leafCapacity + request.limit);
+  const isFound = entries.length > skip + request.limit || entries.isAll;
+  return isFound ? toPage(entries.slice(skip), request) : undefined;
 }
 
-/** Read units that the first pages of these partitions take. */
-export function unitsOf(partitions: readonly Partition[], { offset, limit }: PageRequest): number {
-  const pages = partitions.map((each) => firstPageSize(each, offset + limit) / limits.halfUnit);
-  return pages.reduce((sum, halves) => sum + Math.ceil(halves) / 2, 0);
+/** What passes of a partition, from its start or the place on: as much as a page and one more need, unless `most` have been read before. */
+async function readFirst(
+  partition: Partition,
+  { accept = () => true, selectivity = 1 }: Pick<List, 'accept' | 'selectivity'>,
+  request: PageRequest,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Entry[] & { isAll: boolean }> {
+  const wanted = skipOf(request) + request.limit + 1;
+  // One for the place itself; and where some do not pass, a little more than may be expected, so that one page nearly always does.
+  const pageSize =
+    selectivity < 1 ? Math.ceil((1.1 * wanted) / selectivity) + entriesPerHalfUnit : wanted + 1;
+  const range = rangeFrom(request);
+  const entries: Entry[] = [];
+  let read = 0;
+  for await (const page of queryIndex(partition, request, { range, pageSize })) {
+    entries.push(...page.filter((entry) => isAfter(request)(entry) && accept(entry)));
+    read += page.length;
+    if (entries.length >= wanted || read >= most) return Object.assign(entries, { isAll: false });
+  }
+  return Object.assign(entries, { isAll: true });
 }
 
-async function readFarPage(
-  { accept }: List,
-  calendars: readonly Calendar[],
+async function readByRank(
+  { accept }: Pick<List, 'accept'>,
+  trees: readonly Tree[],
   request: PageRequest,
 ): Promise<Page> {
-  const { after, limit } = request;
-  const range = rangeOf({ accept }, request);
-  const { stretches, skip, end } = await locate(calendars, request, range);
+  const take = request.limit + 1;
+  const location = await locate(trees, request, {
+    after: request.after,
+    skip: skipOf(request),
+    take,
+  });
+  const { stretches, skip, end } = location;
   // One more, as a stretch begins with the place itself.
-  const most = accept ? Number.POSITIVE_INFINITY : skip + range.take + 1;
+  const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
   const found = await Promise.all(
-    stretches.flatMap((stretch) =>
-      [...stretch.partitions].map((partition) =>
-        readBetween(partition, request, clamp(stretch, request), most),
+    stretches.flatMap(({ partitions, ...range }) =>
+      [...partitions].map((partition) =>
+        collect(queryIndex(partition, request, { range, pageSize: most }), most),
       ),
     ),
   );
-  const entries = found
-    .flat()
-    .filter((entry) => sortValueOf(entry, request.order) !== after && (accept?.(entry) ?? true))
-    .sort(byPlace(request))
-    .slice(skip, skip + range.take);
+  const entries = inOrder(found, request)
+    .filter((entry) => isAfter(request)(entry) && (accept?.(entry) ?? true))
+    .slice(skip, skip + take);
   const page = toPage(entries, request);
   // Fewer than were counted: some have just gone, and there may be more behind.
-  return entries.length <= limit ? { ...page, next: end } : page;
+  return entries.length <= request.limit ? { ...page, next: end } : page;
 }
 
-function clamp({ low, high }: Bounds, { after, descending }: PageRequest): Bounds {
-  if (after === undefined) return { low, high };
-  return descending
-    ? { low, high: high > after ? after : high }
-    : { low: low < after ? after : low, high };
+/** Partitions merged into one order. */
+function inOrder(found: readonly Entry[][], sorting: Sorting): Entry[] {
+  const [only = [], ...more] = found;
+  return more.length === 0 ? only : found.flat().sort(byPlace(sorting));
 }
 
-/** One more than the page has, to know whether there is a next one. */
-function rangeOf(
-  { accept }: Pick<List, 'accept'>,
-  { order, descending, limit, offset, after }: PageRequest,
-): Range {
-  const skip = after === undefined ? offset : 0;
-  return { order, descending, after, skip, take: limit + 1, accept };
+function skipOf({ offset, after }: PageRequest): number {
+  return after === undefined ? offset : 0;
+}
+
+function rangeFrom({ after, descending }: PageRequest): KeyRange {
+  return descending ? { high: after } : { low: after };
+}
+
+function isAfter({ order, after }: PageRequest): (entry: Entry) => boolean {
+  return (entry) => sortKeyIn(entry, order) !== after;
 }
 
 function toPage(entries: readonly Entry[], { limit, order }: PageRequest): Page {
   const last = entries[limit - 1];
   return {
     entries: entries.slice(0, limit),
-    ...(entries.length > limit && last && { next: sortValueOf(last, order) }),
+    ...(entries.length > limit && last && { next: sortKeyIn(last, order) }),
   };
 }

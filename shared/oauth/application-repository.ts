@@ -5,7 +5,7 @@ import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { applicationKey, type Key, userKey } from '../table/keys.ts';
-import { readEntries } from '../table/read-entries.ts';
+import { collect, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { Application, ClientId, type Registration } from './application.ts';
@@ -135,12 +135,8 @@ async function replaceApplication(
 }
 
 function listedUnder(author: string): Promise<Key[]> {
-  return readEntries([{ scope: 'author', value: author }], {
-    order: 'date',
-    descending: false,
-    skip: 0,
-    take: Number.MAX_SAFE_INTEGER,
-  });
+  const sorting = { order: 'date', descending: false } as const;
+  return collect(queryIndex({ scope: 'author', value: author }, sorting));
 }
 
 function applicationItem(application: Application) {

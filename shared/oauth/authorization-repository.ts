@@ -11,7 +11,7 @@ import {
   type Key,
   userKey,
 } from '../table/keys.ts';
-import { readEntries } from '../table/read-entries.ts';
+import { collect, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
@@ -116,12 +116,8 @@ export async function findCode(code: string): Promise<AuthorizationCode | undefi
 
 /** The keys of the codes that a user has approved, for one application or for all, as far as the index shows them yet. */
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
-  const entries = await readEntries([{ scope: 'author', value: `APPROVER#${userId}` }], {
-    order: 'date',
-    descending: true,
-    skip: 0,
-    take: 100,
-  });
+  const partition = { scope: 'author', value: `APPROVER#${userId}` } as const;
+  const entries = await collect(queryIndex(partition, { order: 'date', descending: true }), 100);
   const items = await batchGet(entries.map(({ pk, sk }) => ({ pk, sk })));
   return [...items.values()]
     .filter(({ client_id }) => clientId === undefined || client_id === clientId)

@@ -29,7 +29,7 @@ export interface Matching {
   count: number;
   /** With those that do not pass. */
   all: number;
-  /** The same for each facet that has some. */
+  /** The same for each facet that passes; 0 where it has been entered and holds none, or none yet. */
   facets: ReadonlyMap<string, { count: number; all: number }>;
 }
 
@@ -49,7 +49,7 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
   let count = 0;
   for (const [facet, found] of facets) {
     count += found.count;
-    if (found.count === 0) facets.delete(facet);
+    if (!matches(filter, facet, 'both')) facets.delete(facet);
   }
   return { count, all, facets };
 }

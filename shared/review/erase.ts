@@ -1,7 +1,7 @@
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, entityKey } from '../table/keys.ts';
+import { entityKey, projectionKey } from '../table/keys.ts';
 import { StaleRead, transact } from '../table/transact.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function eraseRemains(pk: string): Promise<void> {
     },
   );
   for await (const { Items = [] } of pages) {
-    const remains = Items.filter(({ sk }) => sk !== appliedKey({ pk }).sk);
+    const remains = Items.filter(({ sk }) => sk !== projectionKey({ pk }).sk);
     await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
   }
 }

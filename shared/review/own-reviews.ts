@@ -1,7 +1,7 @@
 import { paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { readPage } from '../list/read-page.ts';
 import { TableName, table } from '../table/client.ts';
 import { between, claimKey } from '../table/keys.ts';
-import { readEntries } from '../table/read-entries.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** A page of a user's own reviews, drafts and hidden ones included, newest first, and how many there are. */
@@ -12,12 +12,14 @@ export async function listOwnReviews(
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
   const count = await countClaims(user_id);
   if (limit === 0 || offset >= count) return { count, reviews: [] };
-  const entries = await readEntries(
-    [
-      { scope: 'author', value: user_id },
-      { scope: 'author', value: `UNLISTED#${user_id}` },
-    ],
-    { order: 'date', descending: true, skip: offset, take: limit },
+  const { entries } = await readPage(
+    {
+      partitions: [
+        { scope: 'author', value: user_id },
+        { scope: 'author', value: `UNLISTED#${user_id}` },
+      ],
+    },
+    { order: 'date', descending: true, offset, limit },
   );
   const reviews = await findReviews(
     entries.map(({ pk }) => ({ review_id: pk.slice('REVIEW#'.length), user_id })),

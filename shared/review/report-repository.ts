@@ -4,7 +4,7 @@ import { invalidToken, notFound } from '../errors.ts';
 import { batchGet } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
-import { readEntries } from '../table/read-entries.ts';
+import { collect, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { Report } from './report.ts';
@@ -41,12 +41,8 @@ export async function insertReport(report: Report): Promise<void> {
 
 /** All reports, oldest first. */
 export async function listReports(): Promise<Report[]> {
-  const entries = await readEntries([{ scope: 'all', value: 'REPORT' }], {
-    order: 'date',
-    descending: false,
-    skip: 0,
-    take: Number.MAX_SAFE_INTEGER,
-  });
+  const sorting = { order: 'date', descending: false } as const;
+  const entries = await collect(queryIndex({ scope: 'all', value: 'REPORT' }, sorting));
   const reports: Report[] = [];
   for (let start = 0; start < entries.length; start += 100) {
     const keys = entries.slice(start, start + 100).map(({ pk, sk }): Key => ({ pk, sk }));

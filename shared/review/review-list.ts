@@ -1,19 +1,17 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { readTotals } from '../feed/totals.ts';
 import {
   type List,
   type Page,
   type PageRequest,
   readNearPage,
   readPage,
-  unitsOf,
 } from '../list/read-page.ts';
+import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
-import type { Entry, Partition, SortValue } from '../table/read-entries.ts';
+import { type Entry, getItem, type Partition, type SortKey } from '../table/query.ts';
 import {
   countMatching,
+  type FacetCounts,
   type FacetFilter,
   facetCounts,
   kinds,
@@ -37,7 +35,7 @@ export interface ReviewQuery extends FacetFilter, PageRequest {
 export interface ReviewList {
   count: number;
   reviews: AuthoredReview[];
-  next?: SortValue;
+  next?: SortKey;
   average_rating?: AverageRating;
 }
 
@@ -50,13 +48,10 @@ export interface AverageRating {
 /** What is known of a list before any entry is read. */
 interface Overview {
   matching: Matching;
-  /** Whether the list of an entity or author is long enough to have a calendar. */
-  hasCalendar: boolean;
+  /** Whether the list of an entity or author is long enough to have rank trees. */
+  hasTrees: boolean;
   average_rating?: AverageRating;
 }
-
-/** How far the mix of types and languages in a page may be from that of the whole list: so much more is read at once. */
-const drift = 1.5;
 
 /** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
@@ -67,15 +62,15 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const partition = onlyPartition(query);
   const [overview, near] = await Promise.all([
     readOverview(query),
-    partition && limit > 0 ? readNearPage(guess(query, partition), query, 1) : undefined,
+    partition && limit > 0 ? readNearPage(partition, ofContents(query), query) : undefined,
   ]);
   const { count } = overview.matching;
-  const isThere = limit > 0 && (query.after !== undefined || offset < count);
+  // The counts of all reviews follow the stream: what they do not know yet is on the first page.
+  const isThere = limit > 0 && (query.after !== undefined || offset < count || offset === 0);
   // Of an author who is being erased nothing counts, though some of it is still there.
   const isGone = ownerKey(query) !== undefined && count === 0;
   let page: Page | undefined = isGone ? { entries: [] } : near;
-  // What was guessed wrong is tried once more with the right numbers.
-  if (!page && isThere) page = await readPage(listOf(query, overview), query, partition ? 1 : 2);
+  if (!page && isThere) page = await readPage(listOf(query, overview), query);
   const { entries, next } = page ?? { entries: [] };
   const reviews = await findReviews(entries.map(toReference));
   return {
@@ -122,22 +117,27 @@ function widestPartition({ entity_id, user_id }: ReviewQuery): Partition {
   return { scope: 'all', value: 'REVIEW' };
 }
 
-/** The list as it is read beside its counts: most reviews have a text, and most a rating. */
-function guess(query: ReviewQuery, partition: Partition): List {
-  return query.review_type === undefined
-    ? { partitions: [partition] }
-    : { partitions: [{ ...partition, density: 0.8 }], accept: acceptOf(query) };
+/** Most reviews have a text, and most a rating: a filter by these costs little where the partition is known. */
+function ofContents(query: ReviewQuery): Pick<List, 'accept' | 'selectivity'> {
+  return query.review_type === undefined ? {} : { accept: acceptOf(query), selectivity: 0.8 };
 }
 
 async function readOverview(query: ReviewQuery): Promise<Overview> {
   const key = ownerKey(query);
-  if (!key) return { matching: countMatching(await readTotals(query), query), hasCalendar: true };
-  const { Item } = await table.send(new GetCommand({ TableName, Key: key }));
+  if (!key) return { matching: countMatching(await readTotals(query), query), hasTrees: true };
+  const item = await getItem(key, { consistent: false });
   return {
-    matching: countMatching(facetCounts(Item?.deleted_at === undefined ? Item : {}), query),
-    hasCalendar: Item?.calendar === 'ready',
-    ...(query.entity_id !== undefined && { average_rating: averageRating(Item) }),
+    matching: countMatching(facetCounts(item?.deleted_at === undefined ? item : {}), query),
+    hasTrees: item?.calendar === 'ready',
+    ...(query.entity_id !== undefined && { average_rating: averageRating(item) }),
   };
+}
+
+/** Numbers of all public reviews; without a type or language in the filter under one facet that stands for all, the empty one. */
+async function readTotals(query: FacetFilter): Promise<FacetCounts> {
+  if (isByFacet(query)) return readFacetTotals();
+  const lengths = await readLengths('all');
+  return new Map(kinds.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
 /** The item that counts the reviews of the entity or author asked for. */
@@ -150,53 +150,40 @@ function isByFacet({ entity_type, language }: FacetFilter): boolean {
   return (entity_type ?? language) !== undefined;
 }
 
-/** Where the entries lie, as the counts tell: see feed/contribution.ts for the lists that have calendars. */
-function listOf(query: ReviewQuery, { matching, hasCalendar }: Overview): List {
+/** Where the entries lie, as the counts tell: see aggregates/contribution.ts for the lists that have rank trees. */
+function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const owner = ownerKey(query);
   const list = owner?.pk ?? 'all';
-  const kinds = lettersOf(query);
+  const whole = widestPartition(query);
+  const { review_type } = query;
+  const contents = new Set(kinds.filter((kind) => matches({ review_type }, '', kind)));
   const accept = acceptOf(query);
-  const whole: Partition = {
-    ...widestPartition(query),
-    density:
-      Math.max(1, matching.count) / Math.max(1, matching.all) / (isByFacet(query) ? drift : 1),
-  };
   if (!isByFacet(query)) {
     return {
       partitions: [whole],
-      calendars: hasCalendar ? [{ list, partition: whole, kinds }] : undefined,
-      accept: query.review_type && accept,
+      ...ofContents(query),
+      trees: hasTrees ? [{ list, partition: whole, contents }] : undefined,
     };
   }
 
-  const facets = [...matching.facets].map(([facet, { count, all }]) => {
-    const share = Math.min(1, (drift * count) / matching.count);
-    const partition: Partition = { scope: 'facet', value: facet, share, density: count / all };
-    return { list: `${list}|${facet}`, partition, kinds };
-  });
-  // Read from among all others, which the last of these calendars counts.
-  const amongAll = [
-    ...facets.map((facet) => ({ ...facet, partition: whole })),
-    { list, partition: whole, kinds: '' },
-  ];
-  if (owner) {
-    return { partitions: [whole], calendars: hasCalendar ? amongAll : undefined, accept };
+  // The counts of an owner are exact; of all reviews, a facet may have got its first a moment ago.
+  const facets = [...matching.facets].filter(([, { count }]) => count > 0 || !owner);
+  const selectivity = Math.max(1, matching.count) / Math.max(1, matching.all);
+  // Where most reviews match, to read all and leave out the others is cheaper than to merge many partitions.
+  if (owner || selectivity > 0.5) {
+    const trees = [
+      ...facets.map(([facet]) => ({ list: `${list}|${facet}`, partition: whole, contents })),
+      // Counts what lies between.
+      { list, partition: whole, contents: new Set<Kind>() },
+    ];
+    return { partitions: [whole], accept, selectivity, trees: hasTrees ? trees : undefined };
   }
-  // Where most reviews match, to read those of all may be cheaper than to merge many partitions.
-  const partitions = facets.map(({ partition }) => partition);
-  const isWholeCheaper = (page: PageRequest) =>
-    2 * matching.count > matching.all && unitsOf([whole], page) < unitsOf(partitions, page);
-  return {
-    partitions: isWholeCheaper(query) ? [whole] : partitions,
-    calendars: isWholeCheaper({ ...query, offset: 0 }) ? amongAll : facets,
-    accept,
-  };
-}
-
-/** The first letters of the kinds that match, as calendars have them. */
-function lettersOf({ review_type }: FacetFilter): string {
-  const matching = kinds.filter((kind) => matches({ review_type }, '', kind));
-  return matching.map((kind) => kind.charAt(0)).join('');
+  const trees = facets.map(([facet]) => ({
+    list: `${list}|${facet}`,
+    partition: { scope: 'facet', value: facet } as const,
+    contents,
+  }));
+  return { partitions: trees.map(({ partition }) => partition), accept, trees };
 }
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
+import { announceFacet } from '../list/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import type { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
-import { currentRevision, isPublic, Review } from './review.ts';
+import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, removal, replaceReview, reviewItem } from './review-writes.ts';
 import { revisionOf } from './revision.ts';
 
@@ -58,6 +59,7 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 /** Stores a new review. Throws ApiError 400 when its author already has one of this entity, 401 when the author is gone. */
 export async function insertReview(review: Review): Promise<void> {
   const { id, user_id, entity_id } = review;
+  if (isPublic(review)) await announceFacet(facetOf(review));
   await transact([
     { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
     { Put: { Item: { ...revisionKey(id, 1), ...revisionOf(review) } } },
@@ -88,6 +90,7 @@ export async function updateReview(
     if (before.deleted_at !== undefined) throw notFound('Review');
     const after = applyChange(before, change);
     if (after === before) return;
+    if (isPublic(after)) await announceFacet(facetOf(after));
     await transact([
       replaceReview(before, after),
       ...(after.edits === before.edits
@@ -129,6 +132,7 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
     if (!before || before.deleted_at !== undefined) throw notFound('Review');
     if (before.is_hidden === is_hidden) return;
     const after = { ...before, is_hidden };
+    if (isPublic(after)) await announceFacet(facetOf(after));
     await transact([
       replaceReview(before, after),
       ...countWrites(before, after, notFound('Review')),

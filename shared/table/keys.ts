@@ -21,10 +21,10 @@ import type { Order } from './definition.ts';
  * | request     | REQUEST#<id>   | REQUEST                    | an authorization request that waits for its user        |
  * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
  * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
- * | totals      | FEED           | TOTAL#<type>               | counts by language and kind, see feed/contribution.ts   |
- * | calendar    | FEED#<list>    | <order>#<child>#<child>…   | counts of the children of a node, see feed/calendar.ts  |
- * | applied     | that of a review or user | FEED             | what totals and calendars hold of it                    |
- * | cursor key  | FEED           | CURSOR_KEY                 | signs the cursors of lists, see list/cursor.ts          |
+ * | totals      | FEED           | TOTAL#<type>               | `<language>|<content>`: numbers of public reviews       |
+ * | rank tree   | FEED#<list>    | root, <order>#<child>#…    | counters of the children of a node: list/rank-tree.ts   |
+ * | projection  | that of a review or user | FEED             | what totals and rank trees hold of it                   |
+ * | rebuild     | FEED           | REBUILD                    | held while totals and rank trees are rebuilt            |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -108,19 +108,16 @@ export function totalKey(type = ''): Key {
   return { pk: 'FEED', sk: `TOTAL#${type}` };
 }
 
-/** A node of the calendar of a list, by the numbers of the children that lead to it from the root. */
-export function calendarKey(list: string, order: Order, path: readonly number[]): Key {
+/** A node of a rank tree of a list, by the numbers of the children that lead to it from the root. */
+export function rankTreeKey(list: string, order: Order | 'root', path: readonly number[]): Key {
   return { pk: `FEED#${list}`, sk: [order, ...path].join('#') };
 }
 
-/** The secret that cursors are signed with. */
-export const cursorKeyKey: Key = { pk: 'FEED', sk: 'CURSOR_KEY' };
-
-/** Held while totals and calendars are rebuilt, so that nothing else changes them. */
+/** Held while totals and rank trees are rebuilt, so that nothing else changes them. */
 export const rebuildKey: Key = { pk: 'FEED', sk: 'REBUILD' };
 
-/** Beside a review or user: what of it totals and calendars hold, and as of which version. */
-export function appliedKey({ pk }: Pick<Key, 'pk'>): Key {
+/** Beside a review or user: what totals and rank trees hold of it, and as of which version. */
+export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'FEED' };
 }
 

@@ -1,37 +1,63 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
-import { TableName, table } from '../table/client.ts';
+import { leafCapacity } from '../list/rank-tree.ts';
+import { readCountsSince } from '../list/totals.ts';
+import { userKey } from '../table/keys.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
+import { daysAgo } from '../time.ts';
+import { readDailyVotes } from '../vote/daily-votes.ts';
 
-/** How many reviews a user has published and votes cast, since the start of the UTC day, in seven days, in the UTC month. */
-export async function readActivity(user_id: string) {
-  const now = new Date();
-  const iso = now.toISOString();
+/**
+ * How many reviews a user has published and votes cast, by UTC day: today, in the seven days that end today, and since the month
+ * began. A vote counts on the day it was last cast. It costs the same however many there are.
+ */
+export async function readActivity(user_id: string): Promise<Record<string, number>> {
+  const today = daysAgo(0);
   const since = {
-    today: `${iso.slice(0, 10)}T00:00:00.000Z`,
-    last_7_days: new Date(now.getTime() - 7 * 86_400_000).toISOString(),
-    this_month: `${iso.slice(0, 7)}-01T00:00:00.000Z`,
+    today,
+    last_7_days: daysAgo(6),
+    this_month: `${today.slice(0, 7)}-01`,
   };
-  const counted = Object.entries({ reviews: user_id, votes: `VOTER#${user_id}` }).flatMap(
-    ([what, partition]) =>
-      Object.entries(since).map(
-        async ([when, start]) => [`${what}_${when}`, await countSince(partition, start)] as const,
-      ),
-  );
-  return Object.fromEntries(await Promise.all(counted));
+  const days = Object.values(since);
+  const [reviews, votes] = await Promise.all([
+    countReviews(user_id, days),
+    countVotes(user_id, days),
+  ]);
+  const names = Object.keys(since);
+  return Object.fromEntries([
+    ...names.map((name, i) => [`reviews_${name}`, reviews[i]]),
+    ...names.map((name, i) => [`votes_${name}`, votes[i]]),
+  ]);
 }
 
-async function countSince(partition: string, start: string): Promise<number> {
-  const pages = paginateQuery(
-    { client: table, pageSize: 4000 },
-    {
-      TableName,
-      IndexName: 'author-by-date',
-      KeyConditionExpression: '#author = :author AND #date >= :start',
-      ExpressionAttributeNames: { '#author': 'author', '#date': 'date' },
-      ExpressionAttributeValues: { ':author': partition, ':start': start },
-      Select: 'COUNT',
-    },
+/** The reviews published since each of these days. Few are read; how many there are of a long list its rank tree tells. */
+async function countReviews(user_id: string, days: readonly string[]): Promise<number[]> {
+  const few = await readSince(user_id, days, leafCapacity + 1);
+  if (few.length <= leafCapacity) return countSince(few, days);
+  const owner = userKey(user_id);
+  const item = await getItem(owner, { consistent: false });
+  if (item?.calendar !== 'ready') return countSince(await readSince(user_id, days), days);
+  return readCountsSince(
+    owner.pk,
+    days.map((day) => Date.parse(day)),
   );
-  let count = 0;
-  for await (const { Count = 0 } of pages) count += Count;
-  return count;
+}
+
+/** The dates of the newest reviews since the earliest of these days. */
+async function readSince(user_id: string, days: readonly string[], most?: number) {
+  const partition = { scope: 'author', value: user_id } as const;
+  const sorting = { order: 'date', descending: true } as const;
+  const range = { low: days.toSorted()[0] };
+  const pages = queryIndex(partition, sorting, { range, pageSize: leafCapacity + 1 });
+  return (await collect(pages, most)).map(({ date = '' }) => date);
+}
+
+async function countVotes(user_id: string, days: readonly string[]): Promise<number[]> {
+  const votes = await readDailyVotes(user_id, days.toSorted()[0] ?? '');
+  return days.map((since) => {
+    const counted = [...votes].filter(([day]) => day >= since);
+    return counted.reduce((sum, [, votes]) => sum + votes, 0);
+  });
+}
+
+function countSince(dates: readonly string[], days: readonly string[]): number[] {
+  return days.map((day) => dates.filter((date) => date >= day).length);
 }

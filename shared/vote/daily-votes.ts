@@ -1,14 +1,22 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
+import { paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { limitExceeded } from '../errors.ts';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { dailyVotesKey } from '../table/keys.ts';
-import type { Write } from '../table/transact.ts';
+import { add, type Write } from '../table/transact.ts';
+import { daysAgo } from '../time.ts';
 import type { User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
+import type { Vote } from './vote.ts';
+
+/**
+ * A counter of a user and UTC day holds `count`, the first votes on a review that the daily limit is held against, and `cast`, how many of the
+ * user's votes were last cast on that day. The statistics of a profile reach back for a month, so that it is kept for 31 days.
+ */
+const keptDays = 31;
 
 /** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
-const keepCounters = 7 * 86_400;
+const keepCounters = (keptDays + 7) * 86_400;
 
 /** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
 export function spendVote({ id, karma }: User, voted_at: string): Write {
@@ -17,27 +25,50 @@ export function spendVote({ id, karma }: User, voted_at: string): Write {
     `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
   );
   if (votes_per_day === 0) throw otherwise;
-  const day = voted_at.slice(0, 10);
+  const { Update } = counted(id, voted_at.slice(0, 10), { count: 1, cast: 1 });
   return {
     Update: {
-      Key: dailyVotesKey(id, day),
-      UpdateExpression: 'ADD #count :one SET expires_at = :expires_at, #all = :all, #date = :date',
-      ConditionExpression: 'attribute_not_exists(#count) OR #count < :limit',
-      ExpressionAttributeNames: { '#count': 'count', '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ':limit': votes_per_day,
-        ':all': 'VOTES',
-        ':date': `${day}#${id}`,
-        ':expires_at': Date.parse(day) / 1000 + keepCounters,
-      },
+      ...Update,
+      ConditionExpression: 'attribute_not_exists(#add0) OR #add0 < :limit',
+      ExpressionAttributeValues: { ...Update.ExpressionAttributeValues, ':limit': votes_per_day },
     },
     otherwise,
   };
 }
 
-/** Deletes the counters of the UTC days before `day` (yyyy-mm-dd), a page at a time; gives how many. Safe to repeat. */
-export async function deleteDailyVotes(day: string): Promise<number> {
+/** Moves a vote that is cast again, or taken back, from the day it was cast on; nothing while that is the same day. */
+export function moveVote(before: Vote, after: Vote | undefined): Write[] {
+  const [from, to] = [before.voted_at.slice(0, 10), after?.voted_at.slice(0, 10)];
+  if (from === to) return [];
+  const isKept = from >= daysAgo(keptDays);
+  return [
+    ...(isKept ? [counted(before.user_id, from, { cast: -1 })] : []),
+    ...(to === undefined ? [] : [counted(before.user_id, to, { cast: 1 })]),
+  ];
+}
+
+/** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */
+export async function readDailyVotes(userId: string, first: string): Promise<Map<string, number>> {
+  const { pk, sk } = dailyVotesKey(userId, first);
+  const { Items = [] } = await table.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+      ExpressionAttributeValues: { ':pk': pk, ':from': sk, ':to': dailyVotesKey(userId, '~').sk },
+      Limit: keptDays + 1,
+    }),
+  );
+  return new Map(
+    // Older counters have no `cast`.
+    Items.map(({ sk, count, cast = count }) => [
+      String(sk).slice(dailyVotesKey('', '').sk.length),
+      Number(cast),
+    ]),
+  );
+}
+
+/** Deletes the counters that nothing reads any more, a page at a time; gives how many. Safe to repeat. */
+export async function deleteDailyVotes(): Promise<number> {
   const pages = paginateQuery(
     { client: table, pageSize: 250 },
     {
@@ -45,7 +76,7 @@ export async function deleteDailyVotes(day: string): Promise<number> {
       IndexName: 'all-by-date',
       KeyConditionExpression: '#all = :all AND #date < :day',
       ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: { ':all': 'VOTES', ':day': day },
+      ExpressionAttributeValues: { ':all': 'VOTES', ':day': daysAgo(keptDays) },
     },
   );
   let deleted = 0;
@@ -54,4 +85,25 @@ export async function deleteDailyVotes(day: string): Promise<number> {
     deleted += Items.length;
   }
   return deleted;
+}
+
+function counted(userId: string, day: string, amounts: Record<string, number>) {
+  const update = add(dailyVotesKey(userId, day), amounts);
+  return {
+    Update: {
+      ...update,
+      UpdateExpression: `${update.UpdateExpression} SET expires_at = :expires_at, #all = :all, #date = :date`,
+      ExpressionAttributeNames: {
+        ...update.ExpressionAttributeNames,
+        '#all': 'all',
+        '#date': 'date',
+      },
+      ExpressionAttributeValues: {
+        ...update.ExpressionAttributeValues,
+        ':all': 'VOTES',
+        ':date': `${day}#${userId}`,
+        ':expires_at': Date.parse(day) / 1000 + keepCounters,
+      },
+    },
+  };
 }

@@ -9,7 +9,7 @@ import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { spendVote } from './daily-votes.ts';
+import { moveVote, spendVote } from './daily-votes.ts';
 import { type Tally, tally, Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
@@ -49,7 +49,7 @@ export async function saveVote(reviewId: string, userId: string, vote: boolean):
       ...recount(review, previous, cast),
       rewardAuthor(review, previous, cast),
       aliveAs(voter),
-      ...(previous ? [] : [spendVote(voter, cast.voted_at)]),
+      ...(previous ? moveVote(previous, cast) : [spendVote(voter, cast.voted_at)]),
     ]);
   });
 }
@@ -63,6 +63,7 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
       { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
       ...recount(review, previous, undefined),
       rewardAuthor(review, previous, undefined),
+      ...moveVote(previous, undefined),
     ]);
   });
 }

@@ -4,7 +4,7 @@ import { handler } from '../../functions/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, readItem, scanTable, vote } from '../fixtures.ts';
+import { makeReview, makeUser, readItem, scanTable, setAttributes, vote } from '../fixtures.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>
@@ -14,10 +14,10 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Counters of past days, two for each user. */
+/** Counters of days long past, two for each user. */
 async function fill(users: number): Promise<void> {
   const counters = Array.from({ length: users }, (_, i) =>
-    [1, 2 + (i % 400)].map((before) => ({
+    [32, 33 + (i % 400)].map((before) => ({
       pk: `USER#${i}`,
       sk: `VOTES#${day(before)}`,
       all: 'VOTES',
@@ -33,13 +33,16 @@ async function counters(): Promise<string[]> {
   return items.filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
 }
 
-test('deletes the counters of past days, and only those', async () => {
+test('deletes the counters of days that statistics no longer reach, and only those', async () => {
   jest.spyOn(console, 'info').mockImplementation(() => {});
   const [author, voter] = [await makeUser(), await makeUser()];
   await vote(voter, await makeReview(author));
+  const kept = { pk: `USER#${voter.id}`, sk: `VOTES#${day(31)}` };
+  await setAttributes(kept, { all: 'VOTES', date: `${day(31)}#${voter.id}`, count: 1, cast: 1 });
   await fill(300);
   expect(await handler()).toEqual({ deleted: 600 });
-  expect(await counters()).toEqual([`VOTES#${today}`]);
+  expect((await counters()).toSorted()).toEqual([kept.sk, `VOTES#${today}`]);
+  await batchWrite([{ delete: kept }]);
   expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
   expect(await handler()).toEqual({ deleted: 0 });
 });

@@ -5,10 +5,10 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/feed.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { rebuildTotals } from '../../shared/feed/rebuild.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { TableName, table } from '../../shared/table/client.ts';
-import { calendarKey, rebuildKey, totalKey } from '../../shared/table/keys.ts';
+import { rankTreeKey, rebuildKey, totalKey } from '../../shared/table/keys.ts';
 import {
   makeReview,
   makeUser,
@@ -86,8 +86,9 @@ describe('the feed', () => {
   test('keeps the totals of reviews by type, language and kind, and of users', async () => {
     await live();
     await feed(await records());
+    // What has been entered and holds nothing is 0.
     expect(await totals()).toEqual({
-      'TOTAL#release_group': { 'en|text': 2 },
+      'TOTAL#release_group': { 'en|text': 2, 'en|both': 0, 'de|both': 0 },
     });
     await expectExactTotals();
   });
@@ -199,9 +200,9 @@ describe('a rebuild', () => {
   test('puts right what is wrong, forgotten or left over', async () => {
     await setAttributes(totalKey('release_group'), { 'en|both': 1_000, 'en|text': -3 });
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
-    await setAttributes(calendarKey('all', 'date', []), { '900t': 5 });
-    await setAttributes(calendarKey('all|work|xx', 'popularity', [3, 900]), { '7b': 1 });
-    await setAttributes(calendarKey('users', 'date', []), { '900u': 0 });
+    await setAttributes(rankTreeKey('all', 'root', []), { '900t': 5, '900T': 5 });
+    await setAttributes(rankTreeKey('all|work|xx', 'popularity', [3, 900]), { '7b': 1 });
+    await setAttributes(rankTreeKey('users', 'root', []), { '900u': 0 });
     const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'FEED' };
     await setAttributes(ghost, { version: 3, counted: 'work|en|both' });
     const author = await makeUser();

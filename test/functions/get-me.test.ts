@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { measureRun } from '../../bin/bench/measure.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/get-me.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { newReview } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { deleteAccount } from '../../shared/user/delete-account.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
@@ -10,6 +16,7 @@ import {
   makeUsers,
   setAttributes,
   type TestUser,
+  text,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
@@ -18,6 +25,15 @@ import { stopClock } from '../oauth/clock.ts';
 afterEach(() => {
   jest.useRealTimers();
 });
+
+const content = {
+  entity_type: 'work',
+  text,
+  rating: 4,
+  language: 'en',
+  license_choice: 'CC0 1.0',
+  is_draft: false,
+} as const;
 
 async function get({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) {
   return invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
@@ -87,12 +103,12 @@ describe('GET /user/me', () => {
 
   test('counts what was published and voted, by day, week and month', async () => {
     const [user, author] = (await makeUsers(2)) as [TestUser, TestUser];
-    // A month, a day and a week ago, to the millisecond, and after each.
+    // On the last moment before the month, the seven days and the day, and on the first of each.
     const times = [
       '2026-10-31T23:59:59.999Z',
       '2026-11-01T00:00:00.000Z',
-      '2026-11-13T11:59:59.999Z',
-      '2026-11-13T12:00:00.000Z',
+      '2026-11-13T23:59:59.999Z',
+      '2026-11-14T00:00:00.000Z',
       '2026-11-19T23:59:59.999Z',
       '2026-11-20T00:00:00.000Z',
       '2026-11-20T12:00:00.000Z',
@@ -112,6 +128,45 @@ describe('GET /user/me', () => {
       votes_last_7_days: 4,
       votes_this_month: 6,
     });
+  });
+
+  test('counts a vote on the day on which it was last cast, and no vote that was taken back', async () => {
+    const [voter, author] = (await makeUsers(2)) as [TestUser, TestUser];
+    stopClock(Date.parse('2026-11-18T12:00:00.000Z'));
+    const ids = [await makeReview(author), await makeReview(author), await makeReview(author)];
+    for (const id of ids) await vote(voter, id);
+    stopClock(Date.parse('2026-11-20T12:00:00.000Z'));
+    const [changed = '', withdrawn = ''] = ids;
+    await vote(voter, changed, false);
+    await vote(voter, changed, true);
+    const path = { review_id: withdrawn };
+    expect((await invoke(deleteVote, { caller: voter.caller, path })).status).toBe(200);
+    const { stats } = (await get(voter, 'stats')).body.user;
+    expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
+  });
+
+  test('costs the same for 1,400 reviews of this month as for none', async () => {
+    const [user, idle] = (await makeUsers(2)) as [TestUser, TestUser];
+    const now = Date.parse('2026-11-20T12:00:00.000Z');
+    stopClock(now);
+    const reviews = Array.from({ length: 1400 }, (_, i) => {
+      const published_on = new Date(now - i * 20 * 60_000).toISOString();
+      const review = newReview(user.id, { ...content, entity_id: randomUUID() });
+      return { ...review, created: published_on, published_on };
+    });
+    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await setAttributes(userKey(user.id), { 'work|en|both': 1400 });
+    await rebuildTotals();
+    const since = (time: string) => reviews.filter((each) => each.published_on >= time).length;
+    const { result, read } = await measureRun(() => get(user, 'stats'));
+    expect(result.body.user.stats).toMatchObject({
+      reviews_today: since('2026-11-20'),
+      reviews_last_7_days: since('2026-11-14'),
+      reviews_this_month: since('2026-11-01'),
+    });
+    const { read: least } = await measureRun(() => get(idle, 'stats'));
+    // 401 thin entries of the index, the user and the nodes of four times.
+    expect(read - least).toBeLessThan(14);
   });
 
   test('refuses who is gone', async () => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { type EntityType, entityGroups } from '../../shared/review/entity-type.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { insertReview, setHidden } from '../../shared/review/review-repository.ts';
@@ -310,6 +311,32 @@ describe('GET /review', () => {
     await invoke(updateReview, { caller: other.caller, path, body: { is_draft: false } });
     expect((await see())[0]).toEqual([[draft, hidden], 3.5]);
     expect(await list({ user_id: other.id })).toMatchObject({ count: 1, reviews: [{ id: draft }] });
+  });
+
+  test('has the first review of a new type and language at once, whatever follows the stream', async () => {
+    const [author] = (await makeUsers(1)) as [TestUser];
+    const draft = { entity_type: 'label', language: 'el', is_draft: true };
+    const path = { review_id: await makeReview(author, draft) };
+    const views: Query[] = [
+      { language: 'el' },
+      { entity_type: 'label' },
+      { entity_type: 'musicdb', language: 'el' },
+      { language: 'el', review_type: 'rating' },
+      { entity_type: 'label', language: 'el' },
+      { language: 'el', sort: 'popularity' },
+    ];
+    const see = async () => (await Promise.all(views.map((query) => list(query)))).map(idsIn);
+    expect(await see()).toEqual(views.map(() => []));
+    await invoke(updateReview, { caller: author.caller, path, body: { is_draft: false } });
+    expect(await see()).toEqual(views.map(() => [path.review_id]));
+    await setHidden(path.review_id, true);
+    await applyStream();
+    expect(await see()).toEqual(views.map(() => []));
+    await setHidden(path.review_id, false);
+    expect(await see()).toEqual(views.map(() => [path.review_id]));
+    await rebuildTotals();
+    const published = await makeReview(author, { entity_type: 'place', language: 'el' });
+    expect(idsIn(await list({ language: 'el' }))).toEqual([published, path.review_id]);
   });
 
   test('walks through 120 reviews of one entity, 7 at a time', async () => {

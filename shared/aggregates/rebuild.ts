@@ -1,24 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
-import { insertCursorKey } from '../list/cursor-key.ts';
+import { leafCapacity } from '../list/rank-tree.ts';
+import { readFacetTotals } from '../list/totals.ts';
 import { batchWrite, type Item, keyString } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
-import { appliedKey, entityKey, type Key, rebuildKey, reviewKey, userKey } from '../table/keys.ts';
-import { limits } from '../table/read-entries.ts';
+import {
+  entityKey,
+  type Key,
+  projectionKey,
+  rebuildKey,
+  reviewKey,
+  totalKey,
+  userKey,
+} from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import {
   type Amounts,
-  appliedItem,
   type Contribution,
   contribution,
   count,
+  isSame,
   ownerKey,
-  readApplied,
+  projectionItem,
+  readProjection,
   removed,
-  slotOfEntry,
 } from './contribution.ts';
-import { markCalendar } from './large-lists.ts';
+import { markTrees } from './grow.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
@@ -26,25 +34,24 @@ const lockSeconds = 60;
 /** Seconds after which a rebuild gives its next sign of life. */
 const renewSeconds = 10;
 
-/** What is in the table that totals and calendars depend on, by partition key where it is an item of its own. */
+/** What is in the table that totals and rank trees depend on, by partition key where it is an item of its own. */
 interface Contents {
   actual: Map<string, Contribution>;
-  applied: Map<string, Contribution>;
-  /** Entities and authors whose lists have a calendar. */
-  withCalendar: Set<string>;
+  projected: Map<string, Contribution>;
+  /** Entities and authors whose lists have rank trees. */
+  withTrees: Set<string>;
   /** All totals and nodes. */
   nodes: Key[];
 }
 
 /**
- * Computes totals and calendars anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
+ * Computes totals and rank trees anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
  * waits; what is written during the rebuild is in the stream and follows. Gives what was counted. Throws ApiError 503 while another
  * rebuild is at work, or when this one was held up for so long that the consumer went on.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
-  await insertCursorKey();
   const lock = await takeLock();
   try {
     return await rebuild(onProgress, lock.keep);
@@ -54,23 +61,21 @@ export async function rebuildTotals(
 }
 
 async function rebuild(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
-  const { actual, applied, withCalendar, nodes } = await readAll(onProgress, keepLock);
-  for (const owner of longLists(actual.values())) withCalendar.add(owner);
-  const amounts: Amounts = new Map();
+  const { actual, projected, withTrees, nodes } = await readAll(onProgress, keepLock);
+  for (const owner of longLists(actual.values())) withTrees.add(owner);
+  const amounts = await announcedFacets();
   const corrections: Contribution[] = [];
-  const divided = dividedSlots(actual.values(), applied);
   for (const each of actual.values()) {
-    each.owners = each.owners.filter((owner) => withCalendar.has(owner));
-    each.is_divided = divided.has(slotName(each));
+    each.owners = each.owners.filter((owner) => withTrees.has(owner));
     count(amounts, each, 1);
-    const known = applied.get(each.pk);
-    if (!known || !isSame(each, known)) corrections.push(each);
+    const known = projected.get(each.pk);
+    if (known ? !isSame(each, known) : each.counted !== null) corrections.push(each);
   }
-  const orphans = [...applied.values()].filter(
+  const orphans = [...projected.values()].filter(
     ({ pk, counted }) => counted !== null && !actual.has(pk),
   );
   await writeAll(
-    [...corrections, ...orphans.map(removed)].map((put) => ({ put: appliedItem(put) })),
+    [...corrections, ...orphans.map(removed)].map((put) => ({ put: projectionItem(put) })),
     keepLock,
   );
   await writeAll(
@@ -81,14 +86,27 @@ async function rebuild(onProgress: (items: number) => void, keepLock: () => Prom
     [...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
     keepLock,
   );
-  for (const owner of withCalendar) {
+  for (const owner of withTrees) {
     await keepLock();
-    await markCalendar(ownerKey(owner), 'ready');
+    await markTrees(ownerKey(owner), 'ready');
   }
   const contributions = [...actual.values()];
   const users = contributions.filter(({ counted }) => counted === 'USER').length;
   const listed = contributions.filter(({ counted }) => counted !== null).length;
   return { reviews: listed - users, users, corrected: corrections.length + orphans.length };
+}
+
+/** The facets that writers rely on to be in the totals, with nothing in them yet: see `announceFacet`. */
+async function announcedFacets(): Promise<Amounts> {
+  const amounts: Amounts = new Map();
+  for (const name of (await readFacetTotals()).keys()) {
+    const [type = '', language = ''] = name.split('|');
+    const key = totalKey(type);
+    const item = amounts.get(keyString(key)) ?? { key, by: {} };
+    item.by[`${language}|both`] = 0;
+    amounts.set(keyString(key), item);
+  }
+  return amounts;
 }
 
 interface Lock {
@@ -166,11 +184,11 @@ async function readAll(
 ): Promise<Contents> {
   const contents: Contents = {
     actual: new Map(),
-    applied: new Map(),
-    withCalendar: new Set(),
+    projected: new Map(),
+    withTrees: new Set(),
     nodes: [],
   };
-  const { actual, applied, withCalendar, nodes } = contents;
+  const { actual, projected, withTrees, nodes } = contents;
   let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await table.send(
@@ -178,9 +196,9 @@ async function readAll(
         TableName,
         ConsistentRead: true,
         FilterExpression:
-          'sk IN (:review, :user, :applied) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
+          'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
         ProjectionExpression:
-          'pk, sk, #version, counted, #time, popularity, owners, is_divided, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
+          'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
         ExpressionAttributeNames: {
           '#all': 'all',
           '#date': 'date',
@@ -191,7 +209,7 @@ async function readAll(
           ':review': reviewKey('').sk,
           ':user': userKey('').sk,
           ':entity': entityKey('').sk,
-          ':applied': appliedKey({ pk: '' }).sk,
+          ':projected': projectionKey({ pk: '' }).sk,
           ':nodes': 'FEED#',
           ':totals': 'TOTAL#',
         },
@@ -201,8 +219,8 @@ async function readAll(
     );
     for (const item of (page.Items ?? []) as Item[]) {
       const { pk, sk } = item;
-      if (item.calendar) withCalendar.add(pk);
-      if (sk === appliedKey(item).sk) applied.set(pk, readApplied(item));
+      if (item.calendar) withTrees.add(pk);
+      if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
       else if (pk.startsWith('FEED')) nodes.push({ pk, sk });
       else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
@@ -219,41 +237,7 @@ function longLists(contributions: Iterable<Contribution>): string[] {
   for (const { owners } of contributions) {
     for (const owner of owners) lengths.set(owner, (lengths.get(owner) ?? 0) + 1);
   }
-  return [...lengths].flatMap(([owner, length]) => (length > limits.skipped ? [owner] : []));
-}
-
-/** The slots that have more entries than a reader may skip, and those that are divided already. */
-function dividedSlots(
-  contributions: Iterable<Contribution>,
-  applied: ReadonlyMap<string, Contribution>,
-): Set<string> {
-  const divided = new Set<string>();
-  const lengths = new Map<string, number>();
-  for (const each of contributions) {
-    if (each.counted === null) continue;
-    const name = slotName(each);
-    const length = (lengths.get(name) ?? 0) + 1;
-    lengths.set(name, length);
-    if (length > limits.skipped || applied.get(each.pk)?.is_divided) divided.add(name);
-  }
-  return divided;
-}
-
-/** None for what counts nowhere. */
-function slotName(contributed: Contribution): string {
-  const slot = slotOfEntry(contributed);
-  return slot ? keyString(slot.node) : '';
-}
-
-function isSame(a: Contribution, b: Contribution): boolean {
-  return (
-    a.version === b.version &&
-    a.counted === b.counted &&
-    a.time === b.time &&
-    a.popularity === b.popularity &&
-    a.is_divided === b.is_divided &&
-    a.owners.join() === b.owners.join()
-  );
+  return [...lengths].flatMap(([owner, length]) => (length > leafCapacity ? [owner] : []));
 }
 
 async function writeAll(

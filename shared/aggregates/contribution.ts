@@ -1,0 +1,131 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import { type Content, type Counter, countersOf } from '../list/rank-tree.ts';
+import { type Item, keyString } from '../table/batch.ts';
+import {
+  entityKey,
+  type Key,
+  popularityOf,
+  projectionKey,
+  totalKey,
+  userKey,
+} from '../table/keys.ts';
+
+/** What an item adds to totals and rank trees, as of one version of it. */
+export interface Contribution {
+  /** Partition key of the review or user. */
+  pk: string;
+  version: number;
+  /** `<type>|<language>|<content>` for a public review, `USER` for an account, null for what counts nowhere. */
+  counted: string | null;
+  /** Where it stands in the lists: epoch ms; 0 for what counts nowhere. */
+  time: number;
+  popularity: number;
+  /** The entity and author it belongs to, as partition keys; of what has been applied, only those whose lists have trees. */
+  owners: readonly string[];
+  /** Epoch seconds until which a removed item must be remembered, because its records may come again. */
+  expires_at?: number;
+}
+
+/** Amounts to add, by attribute, to items, by `keyString`. */
+export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
+
+const rememberRemovedSeconds = 14 * 86_400;
+
+type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
+
+/** What a record of the table's stream says of its item; undefined where it changes nothing that is counted. */
+export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution | undefined {
+  const { Keys, OldImage, NewImage } = dynamodb;
+  const pk = Keys?.pk?.S ?? '';
+  if (!NewImage) return removed({ pk, version: Number(OldImage?.version?.N ?? 0) });
+  const after = contribution(attributesIn(pk, NewImage));
+  const before = OldImage ? contribution(attributesIn(pk, OldImage)) : contribution({ pk });
+  return isSame(before, after) ? undefined : after;
+}
+
+/** What a review or user adds, by its index attributes. */
+export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
+  const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
+  const of = { pk: String(pk), version: Number(version) };
+  if (all !== 'REVIEW' && all !== 'USER') {
+    return { ...of, counted: null, time: 0, popularity: 0, owners: [] };
+  }
+  const time = Date.parse(String(date).slice(0, String(date).indexOf('#')));
+  if (all === 'USER') return { ...of, counted: 'USER', time, popularity: 0, owners: [] };
+  return {
+    ...of,
+    counted: `${facet}|${kind}`,
+    time,
+    popularity: popularityOf(BigInt(String(popularity_rank))),
+    owners: [entityKey(String(entity)).pk, userKey(String(author)).pk],
+  };
+}
+
+/** What an item that is gone adds: nothing, and for some days that must be known, as its records may be sent again. */
+export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): Contribution {
+  const expires_at = Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
+  return { ...contribution({ pk, version: version + 1 }), expires_at };
+}
+
+/** Whether two contributions of an item count the same, whatever their versions. */
+export function isSame(a: Contribution, b: Contribution): boolean {
+  return (
+    a.counted === b.counted &&
+    a.time === b.time &&
+    a.popularity === b.popularity &&
+    a.owners.join() === b.owners.join()
+  );
+}
+
+/** The projection state of an item: what totals and rank trees hold of it. */
+export function projectionItem({ pk, ...projected }: Contribution) {
+  return { ...projectionKey({ pk }), ...projected };
+}
+
+/** Reads a projection state. */
+export function readProjection(item: Item): Contribution {
+  const { pk, version, counted, time = 0, popularity = 0, owners = [] } = item;
+  return { pk, version, counted, time, popularity, owners } as Contribution;
+}
+
+/** The primary key of an entity or author. */
+export function ownerKey(pk: string): Key {
+  return { pk, sk: pk.slice(0, pk.indexOf('#')) };
+}
+
+/** Adds `sign` times a contribution to all that it counts in. */
+export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
+  for (const { key, attribute } of counters(contributed)) {
+    const name = keyString(key);
+    const item = amounts.get(name) ?? { key, by: {} };
+    item.by[attribute] = (item.by[attribute] ?? 0) + sign;
+    amounts.set(name, item);
+  }
+}
+
+/** The lists with trees are: all reviews, those of an entity or author that has many, each of them by facet, and all users. */
+function counters({ counted, owners, ...place }: Contribution): Counter[] {
+  if (counted === null) return [];
+  if (counted === 'USER') return countersOf('users', 'user', place);
+  const [type = '', language = '', content = ''] = counted.split('|');
+  const lists = ['all', ...owners].flatMap((list) => [list, `${list}|${type}|${language}`]);
+  return [
+    { key: totalKey(type), attribute: `${language}|${content}` },
+    ...lists.flatMap((list) => countersOf(list, content as Content, place)),
+  ];
+}
+
+function attributesIn(pk: string, image: Image): Record<string, unknown> {
+  const { version, all, facet, kind, entity, author, date, popularity_rank } = image;
+  return {
+    pk,
+    version: version?.N,
+    all: all?.S,
+    facet: facet?.S,
+    kind: kind?.S,
+    entity: entity?.S,
+    author: author?.S,
+    date: date?.S,
+    popularity_rank: popularity_rank?.N,
+  };
+}

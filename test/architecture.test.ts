@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The folders of shared/, from the top down: each imports only what stands below its own floor. */
+const floors = [
+  ['account'],
+  ['aggregates', 'vote', 'http', 'pages'],
+  ['review', 'oauth'],
+  ['entity', 'user'],
+  ['list'],
+  ['table'],
+];
+
+/** Which top folder may import which others. */
+const mayImport: Record<string, readonly string[]> = {
+  bin: ['functions', 'infra', 'shared'],
+  functions: ['shared'],
+  infra: ['shared'],
+  shared: [],
+};
+
+const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => file && existsSync(join(root, file)));
+const sources = tracked.filter((file) =>
+  /^(bin|functions|infra|shared|test)\/.*\.[cm]?[jt]s$/.test(file),
+);
+
+function importsOf(file: string): string[] {
+  const code = readFileSync(join(root, file), 'utf8');
+  const found = code.matchAll(/(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g);
+  return [...found].map(([, path = '']) => normalize(join(dirname(file), path)));
+}
+
+/** Where a file of shared/ stands: the top floor is 0; files beside the folders are the ground. */
+function floorOf(file: string): number {
+  const [, folder = '', ...rest] = file.split('/');
+  if (rest.length === 0) return floors.length;
+  return floors.findIndex((names) => names.includes(folder));
+}
+
+/** What is wrong with an import, in words; nothing when it goes down. */
+function faultOf(from: string, to: string): string[] {
+  const [top = '', folder] = from.split('/');
+  const [other = '', otherFolder] = to.split('/');
+  if (top === 'test') return [];
+  if (top !== other) {
+    return mayImport[top]?.includes(other) ? [] : [`${from} imports ${to}: ${top}/ may not`];
+  }
+  if (top === 'functions') return [`${from} imports ${to}: no function imports another`];
+  if (top !== 'shared' || floorOf(from) < floorOf(to)) return [];
+  const isSameRoom = folder === otherFolder || floorOf(to) === floors.length;
+  return isSameRoom && floorOf(from) === floorOf(to) ? [] : [`${from} imports ${to}: that is up`];
+}
+
+test('every folder of shared/ has its floor', () => {
+  const folders = sources
+    .filter((file) => /^shared\/.*\//.test(file))
+    .map((file) => file.split('/')[1]);
+  expect([...new Set(folders)].filter((folder) => !floors.flat().includes(folder ?? ''))).toEqual(
+    [],
+  );
+});
+
+test('imports go down only', () => {
+  const faults = sources.flatMap((file) => importsOf(file).flatMap((to) => faultOf(file, to)));
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ['shared/list/cursor.ts', 'shared/review/review.ts', 'up'],
+  ['shared/list/cursor.ts', 'shared/http/request.ts', 'up'],
+  ['shared/vote/vote.ts', 'shared/http/request.ts', 'up'],
+  ['shared/table/keys.ts', 'shared/list/cursor.ts', 'up'],
+  ['shared/errors.ts', 'shared/table/keys.ts', 'up'],
+  ['shared/errors.ts', 'functions/get-me.ts', 'may not'],
+  ['functions/get-me.ts', 'functions/get-user.ts', 'no function'],
+  ['infra/local/gateway.ts', 'functions/get-me.ts', 'may not'],
+])('%s may not import %s', (from, to, fault) => {
+  expect(faultOf(from, to)).toEqual([expect.stringContaining(fault)]);
+});
+
+test('comments and texts name no document that a clone does not hold', () => {
+  const held = new Set(tracked.map((file) => basename(file)));
+  const texts = tracked.filter((file) => /\.([cm]?[jt]s|json|ya?ml|md)$/.test(file));
+  const missing = texts.flatMap((file) => {
+    const named = readFileSync(join(root, file), 'utf8').matchAll(
+      /\b[\w-]+\.md\b|\bspec section \d+/g,
+    );
+    return [...named].filter(([name]) => !held.has(name)).map(([name]) => `${file}: ${name}`);
+  });
+  expect(missing.filter((fault) => !fault.startsWith('test/architecture.test.ts'))).toEqual([]);
+});
