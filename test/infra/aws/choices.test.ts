@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, parse } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Template as Synthesized } from 'aws-cdk-lib/assertions';
+import { App, type Stack } from 'aws-cdk-lib/core';
+import { DataStack } from '../../../infra/aws/data-stack.ts';
+import { readOptions } from '../../../infra/aws/options.ts';
+import { ServiceStack } from '../../../infra/aws/service-stack.ts';
+import { resources, type Template } from './checks.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { context } = JSON.parse(
+  readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
+) as { context: Record<string, unknown> };
+
+/** Functions without code, as only their surroundings are looked at. */
+const bundles = new Map(
+  readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
+    return [parse(file).name, { directory: folder, bytes: 0, commands: [], variables: [] }];
+  }),
+);
+
+/** The templates of a deployment with these options. */
+function deployed(chosen: Record<string, string | number> = {}) {
+  const app = new App({ context: { ...context, ...chosen } });
+  const options = readOptions(app.node);
+  const data = new DataStack(app, `${options.name}-data`, options);
+  const service = new ServiceStack(app, options.name, { options, data, bundles });
+  return { data: json(data), service: json(service) };
+}
+
+function json(stack: Stack): Template & { Parameters: Record<string, unknown>; Rules: unknown } {
+  return Synthesized.fromStack(stack).toJSON() as ReturnType<typeof json>;
+}
+
+const plain = deployed();
+
+describe('a first deployment that fails', () => {
+  test('leaves no keys, and is not refused to delete what is protected', () => {
+    const policies = (type: string) =>
+      resources(plain.data, type).map(([, { DeletionPolicy, UpdateReplacePolicy }]) => [
+        DeletionPolicy,
+        UpdateReplacePolicy,
+      ]);
+    expect(policies('AWS::SecretsManager::Secret')).toEqual([
+      ['RetainExceptOnCreate', 'Retain'],
+      ['RetainExceptOnCreate', 'Retain'],
+    ]);
+    expect(policies('AWS::DynamoDB::Table')).toEqual([['Retain', 'Retain']]);
+    expect(policies('AWS::Cognito::UserPool')).toEqual([['Retain', 'Retain']]);
+  });
+});
