@@ -23,6 +23,7 @@ import {
   Validations,
 } from 'aws-cdk-lib/core';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { keepEnvironment } from './environment.ts';
 import type { Options } from './options.ts';
 
 /**
@@ -45,6 +46,7 @@ export class DataStack extends Stack {
       description: 'Review service: table, user pool and keys',
       terminationProtection: isProduction,
     });
+    keepEnvironment(this, isProduction);
 
     const attribute = (attribute: keyof typeof tableDefinition.attributeTypes) => ({
       name: attribute,

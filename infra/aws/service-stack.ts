@@ -5,6 +5,7 @@ import { Background } from './background.ts';
 import type { Bundle } from './bundle.ts';
 import type { DataStack } from './data-stack.ts';
 import { Domain } from './domain.ts';
+import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
 import { Operations } from './operations.ts';
 import type { Options } from './options.ts';
@@ -21,7 +22,8 @@ export class ServiceStack extends Stack {
   constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, userPool, signingKeys, sessionKeys } = data;
-    const { issuer, databases, domain, hasFirewall } = options;
+    const { isProduction, issuer, databases, domain, hasFirewall } = options;
+    keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
     const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, userPool, issuer });

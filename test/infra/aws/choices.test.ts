@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, parse } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Template as Synthesized } from 'aws-cdk-lib/assertions';
-import { App, type Stack } from 'aws-cdk-lib/core';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { App, Stack } from 'aws-cdk-lib/core';
 import { DataStack } from '../../../infra/aws/data-stack.ts';
+import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { readOptions } from '../../../infra/aws/options.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { resources, type Template } from './checks.ts';
@@ -51,5 +53,39 @@ describe('a first deployment that fails', () => {
     ]);
     expect(policies('AWS::DynamoDB::Table')).toEqual([['Retain', 'Retain']]);
     expect(policies('AWS::Cognito::UserPool')).toEqual([['Retain', 'Retain']]);
+  });
+});
+
+describe('the environment', () => {
+  test.each([
+    ['data', plain.data],
+    ['service', plain.service],
+  ])('of the %s stack is one that CloudFormation keeps at an update', (_, template) => {
+    expect(template.Parameters.Environment).toMatchObject({
+      Type: 'String',
+      Default: 'production',
+      AllowedValues: ['production'],
+    });
+  });
+  test('of a production stack is refused by the template for development, with a way out', () => {
+    const stack = new Stack(new App(), 'Other');
+    keepEnvironment(stack, false);
+    new Topic(stack, 'Anything');
+    const { Parameters, Rules } = json(stack);
+    expect(Parameters.Environment).toMatchObject({
+      Default: 'development',
+      AllowedValues: ['development'],
+      ConstraintDescription: expect.stringContaining('--context environment=production'),
+    });
+    expect(Rules).toMatchObject({
+      KeepsEnvironment: {
+        Assertions: [
+          {
+            Assert: { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] },
+            AssertDescription: expect.stringContaining('this stack is production'),
+          },
+        ],
+      },
+    });
   });
 });
