@@ -4,6 +4,7 @@ import {
   ManagedLoginVersion,
   Mfa,
   UserPool,
+  type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import {
   type AttributeType,
@@ -39,6 +40,8 @@ export class DataStack extends Stack {
   readonly sessionKeys: Secret;
   /** Undefined where people sign in at another identity provider. */
   readonly userPool: UserPool | undefined;
+  /** Where the pool's pages are. */
+  readonly userPoolDomain: UserPoolDomain | undefined;
 
   constructor(scope: App, id: string, options: Options) {
     const { isProduction, issuer } = options;
@@ -78,7 +81,7 @@ export class DataStack extends Stack {
 
     if (!issuer) {
       this.userPool = this.#userPool(options);
-      this.userPool.addDomain('Domain', {
+      this.userPoolDomain = this.userPool.addDomain('Domain', {
         // A prefix must be unique in the region, among everybody's.
         cognitoDomain: { domainPrefix: `${options.name}-${Aws.ACCOUNT_ID}` },
         managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,

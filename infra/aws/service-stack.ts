@@ -21,12 +21,17 @@ export interface ServiceStackProps {
 export class ServiceStack extends Stack {
   constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
-    const { table, userPool, signingKeys, sessionKeys } = data;
+    const { table, userPool, userPoolDomain, signingKeys, sessionKeys } = data;
     const { isProduction, issuer, databases, domain, hasFirewall } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
-    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, userPool, issuer });
+    const signIn = new SignIn(this, 'SignIn', {
+      authUrl: api.url,
+      userPool,
+      userPoolDomain,
+      issuer,
+    });
     const surroundings = {
       options,
       bundles,

@@ -9,7 +9,7 @@ import { DataStack } from '../../../infra/aws/data-stack.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { readOptions } from '../../../infra/aws/options.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
-import { resources, type Template } from './checks.ts';
+import { functions, resources, type Template } from './checks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,10 +18,11 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
-/** Functions without code, as only their surroundings are looked at. */
+/** Functions without code, as only their surroundings are looked at; each reads one variable. */
 const bundles = new Map(
   readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
-    return [parse(file).name, { directory: folder, bytes: 0, commands: [], variables: [] }];
+    const [directory, variables] = [folder, ['OIDC_LOGOUT_URL']];
+    return [parse(file).name, { directory, bytes: 0, commands: [], variables }];
   }),
 );
 
@@ -38,7 +39,42 @@ function json(stack: Stack): Template & { Parameters: Record<string, unknown>; R
   return Synthesized.fromStack(stack).toJSON() as ReturnType<typeof json>;
 }
 
+/** The properties of the one resource of a type. */
+function only(template: Template, type: string) {
+  const found = resources(template, type);
+  expect(found).toHaveLength(1);
+  return found[0]?.[1].Properties;
+}
+
+/** An expression with the names of what only CloudFormation knows in angle brackets. */
+function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const [[name, inner] = ['', '']] = Object.entries(value as Record<string, unknown>);
+  if (name === 'Fn::Join') return (inner as [string, unknown[]])[1].map(text).join('');
+  return `<${inner}>`.replace(/[\w-]+:ExportsOutput/, '').replace(/[0-9A-F]{8,}(?=>)/g, '');
+}
+
+function logoutUrl(template: Template): string {
+  const [, found] = functions(template).find(([operation]) => operation === 'sign-out') ?? [];
+  return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
+}
+
 const plain = deployed();
+const chosen = deployed({
+  name: 'reviews',
+  domain: 'reviews.example.org',
+  certificateArn:
+    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
+  hostedZoneId: 'Z0123456789',
+  hostedZoneName: 'example.org',
+  alarmMail: 'ops@example.org',
+  budget: 50,
+  mailFrom: 'reviews@example.org',
+  rateLimit: 200,
+  signInConcurrency: 20,
+  maxReadRequestUnits: 1000,
+  maxWriteRequestUnits: 2000,
+});
 
 describe('a first deployment that fails', () => {
   test('leaves no keys, and is not refused to delete what is protected', () => {
@@ -87,5 +123,20 @@ describe('the environment', () => {
         ],
       },
     });
+  });
+});
+
+describe('the user pool', () => {
+  test('is signed out of at an address that the pages know, and that leads back to them', () => {
+    const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
+    expect(logoutUrl(chosen.service)).toBe(
+      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2Freviews.example.org%2Fws%2Faccount%2Fsign-out`,
+    );
+    expect(logoutUrl(plain.service)).toBe(
+      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2F<ApiRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>%2Fws%2Faccount%2Fsign-out`,
+    );
+    const { LogoutURLs, CallbackURLs } = only(chosen.service, 'AWS::Cognito::UserPoolClient');
+    expect(LogoutURLs).toEqual(['https://reviews.example.org/ws/account/sign-out']);
+    expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
   });
 });
