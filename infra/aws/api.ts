@@ -67,6 +67,8 @@ export class Api extends Construct {
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: options.name,
       endpointTypes: [EndpointType.REGIONAL],
+      // Its own address would be a second issuer of tokens.
+      disableExecuteApiEndpoint: domain !== undefined,
       // Once in an account: API Gateway may write access logs only through it.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,

@@ -140,3 +140,22 @@ describe('the user pool', () => {
     expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
   });
 });
+
+describe('the API', () => {
+  test('answers at its own domain only, for IPv4 and IPv6', () => {
+    const closed = ({ service }: typeof plain) =>
+      only(service, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint;
+    expect([closed(plain), closed(chosen)]).toEqual([false, true]);
+    expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
+      Types: ['REGIONAL'],
+      IpAddressType: 'dualstack',
+    });
+    const records = resources(chosen.service, 'AWS::Route53::RecordSet').map(
+      ([, { Properties }]) => [Properties.Type, Properties.Name],
+    );
+    expect(records).toEqual([
+      ['A', 'reviews.example.org.'],
+      ['AAAA', 'reviews.example.org.'],
+    ]);
+  });
+});
