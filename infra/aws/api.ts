@@ -10,7 +10,7 @@ import {
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -69,6 +69,8 @@ export class Api extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // Its own address would be a second issuer of tokens.
       disableExecuteApiEndpoint: domain !== undefined,
+      // Bytes of a body from which it is compressed, for a client that asks.
+      minCompressionSize: Size.bytes(1024),
       // Once in an account: API Gateway may write access logs only through it.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,

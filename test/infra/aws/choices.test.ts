@@ -142,6 +142,11 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
+  test('compresses answers of a kilobyte and more, and takes nothing for binary', () => {
+    const api = only(plain.service, 'AWS::ApiGateway::RestApi');
+    expect(api.MinimumCompressionSize).toBe(1024);
+    expect(api.BinaryMediaTypes).toBeUndefined();
+  });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
     const closed = ({ service }: typeof plain) =>
       only(service, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint;
