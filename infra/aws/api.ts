@@ -47,6 +47,19 @@ function literal(headers: Record<string, string>): Record<string, string> {
   );
 }
 
+/**
+ * Whether anybody may call it, without a token, to sign in or to get one. It may be slow, as some of it waits for the identity provider:
+ * a flood here must not take the executions that the rest of the API needs.
+ */
+function isSignIn({ path }: Route): boolean {
+  return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
+}
+
+/** API Gateway counts by method, so that each has these limits to itself. */
+function throttling(rate: number) {
+  return { throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate };
+}
+
 /** The REST API without its routes: what needs its address must exist before them. */
 export class Api extends Construct {
   readonly restApi: RestApi;
@@ -76,8 +89,15 @@ export class Api extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: stage,
-        throttlingRateLimit: rateLimit,
-        throttlingBurstLimit: 2 * rateLimit,
+        ...throttling(rateLimit),
+        methodOptions: Object.fromEntries(
+          routes
+            .filter(isSignIn)
+            .map((route) => [
+              `${resourceOf(route)}/${route.method}`,
+              throttling(Math.ceil(rateLimit / 10)),
+            ]),
+        ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
         loggingLevel: MethodLoggingLevel.OFF,
@@ -122,7 +142,13 @@ export class Api extends Construct {
       this.#method(
         method,
         resourceOf(route),
-        this.#function(operation, { surroundings, description, table, secrets }),
+        this.#function(operation, {
+          surroundings,
+          description,
+          table,
+          secrets,
+          concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
+        }),
         access === 'public' ? undefined : authorizer,
       );
     }

@@ -7,8 +7,10 @@ export interface Options {
   name: string;
   /** Whether data outlives its stack, and cannot be deleted by mistake. */
   isProduction: boolean;
-  /** Requests a second that the API takes from all clients together; twice as many for a moment. */
+  /** Requests a second that each route takes from all clients together; twice as many for a moment. */
   rateLimit: number;
+  /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
+  signInConcurrency?: number;
   /** How long logs are kept, in days: one of the numbers that CloudWatch takes. */
   logDays: number;
   /** Where alarms are mailed. */
@@ -30,6 +32,7 @@ const keys = {
   name: 'review-service',
   environment: 'production',
   rateLimit: '500',
+  signInConcurrency: '',
   logDays: '30',
   alarmMail: '',
   domain: '',
@@ -129,6 +132,7 @@ export function readOptions(node: Node): Options {
       one('environment', /^(production|development)$/, 'production or development') ===
       'production',
     rateLimit: number('rateLimit', 1, 99_999),
+    signInConcurrency: maybe((key) => number(key, 1, 1000), 'signInConcurrency'),
     logDays,
     alarmMail,
     domain: domain && {

@@ -147,6 +147,39 @@ describe('the API', () => {
     expect(api.MinimumCompressionSize).toBe(1024);
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
+  test('lets a flood of sign-ins or tokens through at a tenth of what other routes take', () => {
+    const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
+    const limits = MethodSettings.map((setting: Record<string, string>) => [
+      `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
+      setting.ThrottlingRateLimit,
+      setting.ThrottlingBurstLimit,
+    ]);
+    expect(limits).toEqual([
+      ['* *', 200, 400],
+      ['POST /1/oauth/token', 20, 40],
+      ['POST /1/oauth/revoke', 20, 40],
+      ['GET /oauth/authorize', 20, 40],
+      ['POST /oauth/authorize', 20, 40],
+      ['GET /account/sign-in', 20, 40],
+      ['GET /account/callback', 20, 40],
+    ]);
+  });
+  test('gives sign-ins and tokens executions of their own, and no more, where that is chosen', () => {
+    const reserved = ({ service }: typeof plain) =>
+      functions(service).flatMap(([operation, { Properties }]) => {
+        const { ReservedConcurrentExecutions: executions } = Properties;
+        return executions === undefined ? [] : [[operation, executions]];
+      });
+    expect(reserved(plain)).toEqual([]);
+    expect(reserved(chosen).sort()).toEqual([
+      ['answer-authorization', 20],
+      ['authorize', 20],
+      ['create-token', 20],
+      ['finish-sign-in', 20],
+      ['revoke-token', 20],
+      ['sign-in', 20],
+    ]);
+  });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
     const closed = ({ service }: typeof plain) =>
       only(service, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint;

@@ -44,6 +44,7 @@ describe('what AWS would refuse in the middle of a deployment is refused before 
       { ...provider, oidcClientSecretArn: provider.oidcClientSecretArn.slice(0, -7) },
       /oidcClientSecretArn must be the whole ARN of a secret/,
     ],
+    [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
     [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
   ])('%j', (context: Record<string, string | number>, sentence) => {
     expect(() => read(context)).toThrow(sentence);
