@@ -44,7 +44,7 @@ export class DataStack extends Stack {
   readonly userPoolDomain: UserPoolDomain | undefined;
 
   constructor(scope: App, id: string, options: Options) {
-    const { isProduction, issuer } = options;
+    const { isProduction, issuer, maxReadRequestUnits, maxWriteRequestUnits } = options;
     super(scope, id, {
       description: 'Review service: table, user pool and keys',
       terminationProtection: isProduction,
@@ -55,12 +55,14 @@ export class DataStack extends Stack {
       name: attribute,
       type: tableDefinition.attributeTypes[attribute] as AttributeType,
     });
+    const caps = { maxReadRequestUnits, maxWriteRequestUnits };
     // Not TableV2: a global table costs the same, but fewer tools and local emulators know it.
     this.table = new Table(this, 'Table', {
       partitionKey: attribute(tableDefinition.partitionKey),
       sortKey: attribute(tableDefinition.sortKey),
       timeToLiveAttribute: tableDefinition.timeToLive,
       billingMode: BillingMode.PAY_PER_REQUEST,
+      ...caps,
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: isProduction,
@@ -73,6 +75,7 @@ export class DataStack extends Stack {
         sortKey: attribute(index.sortKey),
         projectionType: ProjectionType.INCLUDE,
         nonKeyAttributes: [...index.projection],
+        ...caps,
       });
     }
 

@@ -11,10 +11,15 @@ export interface Options {
   rateLimit: number;
   /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
   signInConcurrency?: number;
+  /** Request units a second that the table, and each of its indexes, may consume. */
+  maxReadRequestUnits?: number;
+  maxWriteRequestUnits?: number;
   /** How long logs are kept, in days: one of the numbers that CloudWatch takes. */
   logDays: number;
   /** Where alarms are mailed. */
   alarmMail?: string;
+  /** What the account should cost in a month, in US dollars, and who is told when it costs more. */
+  budget?: { dollars: number; mail: string };
   domain?: { name: string; certificateArn: string; hostedZone?: { id: string; name: string } };
   /** Another identity provider than the user pool. The secret holds the client secret as plain text. */
   issuer?: { url: string; clientId: string; clientSecretArn: string };
@@ -33,8 +38,11 @@ const keys = {
   environment: 'production',
   rateLimit: '500',
   signInConcurrency: '',
+  maxReadRequestUnits: '',
+  maxWriteRequestUnits: '',
   logDays: '30',
   alarmMail: '',
+  budget: '',
   domain: '',
   certificateArn: '',
   hostedZoneId: '',
@@ -85,6 +93,7 @@ export function readOptions(node: Node): Options {
   };
   const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
   const mail = (key: keyof typeof keys) => one(key, mailAddress, 'an e-mail address');
+  const units = (key: keyof typeof keys) => number(key, 1, 39_999);
   const maybe = <T>(take: (key: keyof typeof keys) => T, key: keyof typeof keys): T | undefined =>
     read(key) ? take(key) : undefined;
 
@@ -119,6 +128,8 @@ export function readOptions(node: Node): Options {
   }
 
   const alarmMail = maybe(mail, 'alarmMail');
+  const dollars = maybe((key) => number(key, 1, 999_999), 'budget');
+  if (dollars && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
 
   const databases = {
     MUSICDB_API: read('musicdbApi'),
@@ -133,8 +144,11 @@ export function readOptions(node: Node): Options {
       'production',
     rateLimit: number('rateLimit', 1, 99_999),
     signInConcurrency: maybe((key) => number(key, 1, 1000), 'signInConcurrency'),
+    maxReadRequestUnits: maybe(units, 'maxReadRequestUnits'),
+    maxWriteRequestUnits: maybe(units, 'maxWriteRequestUnits'),
     logDays,
     alarmMail,
+    budget: dollars && alarmMail ? { dollars, mail: alarmMail } : undefined,
     domain: domain && {
       name: domain.domain,
       certificateArn: domain.certificateArn,

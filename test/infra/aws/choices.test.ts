@@ -197,3 +197,40 @@ describe('the API', () => {
     ]);
   });
 });
+
+describe('spending', () => {
+  test('on the table and each of its indexes ends at the request units that are chosen', () => {
+    const limits = ({ data }: typeof plain) => {
+      const { OnDemandThroughput, GlobalSecondaryIndexes } = only(data, 'AWS::DynamoDB::Table');
+      return [{ OnDemandThroughput }, ...GlobalSecondaryIndexes].map(
+        (table) => table.OnDemandThroughput,
+      );
+    };
+    const most = { MaxReadRequestUnits: 1000, MaxWriteRequestUnits: 2000 };
+    expect(limits(chosen)).toEqual(Array(9).fill(most));
+    expect(limits(plain)).toEqual(Array(9).fill(undefined));
+  });
+  test('is told of by mail at 80 % of the budget, and when it is going to be more', () => {
+    const { Budget, NotificationsWithSubscribers } = only(chosen.service, 'AWS::Budgets::Budget');
+    expect(Budget).toEqual({
+      BudgetType: 'COST',
+      TimeUnit: 'MONTHLY',
+      BudgetLimit: { Amount: 50, Unit: 'USD' },
+    });
+    const subscribers = [{ SubscriptionType: 'EMAIL', Address: 'ops@example.org' }];
+    expect(NotificationsWithSubscribers).toMatchObject([
+      { Notification: { NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers: subscribers },
+      {
+        Notification: { NotificationType: 'FORECASTED', Threshold: 100 },
+        Subscribers: subscribers,
+      },
+    ]);
+    for (const { Notification } of NotificationsWithSubscribers) {
+      expect(Notification).toMatchObject({
+        ComparisonOperator: 'GREATER_THAN',
+        ThresholdType: 'PERCENTAGE',
+      });
+    }
+    expect(resources(plain.service, 'AWS::Budgets::Budget')).toEqual([]);
+  });
+});

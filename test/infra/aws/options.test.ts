@@ -44,8 +44,12 @@ describe('what AWS would refuse in the middle of a deployment is refused before 
       { ...provider, oidcClientSecretArn: provider.oidcClientSecretArn.slice(0, -7) },
       /oidcClientSecretArn must be the whole ARN of a secret/,
     ],
+    [{ maxReadRequestUnits: 0 }, /maxReadRequestUnits must be a number from 1 to 39999/],
+    [{ maxWriteRequestUnits: 40_000 }, /maxWriteRequestUnits must be a number from 1 to 39999/],
     [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
     [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
+    [{ budget: 50 }, /alarmMail is missing/],
+    [{ budget: 'much', alarmMail: 'ops@example.org' }, /budget must be a number/],
   ])('%j', (context: Record<string, string | number>, sentence) => {
     expect(() => read(context)).toThrow(sentence);
   });
@@ -70,4 +74,8 @@ test('what AWS takes is taken', () => {
     hostedZone: { id: 'Z0123456789', name: 'example.org' },
   });
   expect(read({ ...own, domain: 'example.org' }).domain?.name).toBe('example.org');
+  expect(read({ alarmMail: 'ops+reviews@mail.example.org', budget: 50 }).budget).toEqual({
+    dollars: 50,
+    mail: 'ops+reviews@mail.example.org',
+  });
 });
