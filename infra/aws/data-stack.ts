@@ -5,6 +5,7 @@ import {
   Mfa,
   UserPool,
   type UserPoolDomain,
+  UserPoolEmail,
 } from 'aws-cdk-lib/aws-cognito';
 import {
   type AttributeType,
@@ -115,7 +116,7 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  #userPool({ isProduction }: Options): UserPool {
+  #userPool({ isProduction, mailFrom }: Options): UserPool {
     const pool = new UserPool(this, 'UserPool', {
       selfSignUpEnabled: true,
       signInAliases: { email: true },
@@ -132,6 +133,9 @@ export class DataStack extends Stack {
         requireSymbols: true,
         tempPasswordValidity: Duration.days(3),
       },
+      email: mailFrom
+        ? UserPoolEmail.withSES({ fromEmail: mailFrom, sesRegion: Aws.REGION })
+        : undefined,
       featurePlan: FeaturePlan.ESSENTIALS,
       deletionProtection: isProduction,
       removalPolicy: isProduction ? protectedPolicy : RemovalPolicy.DESTROY,

@@ -20,6 +20,8 @@ export interface Options {
   alarmMail?: string;
   /** What the account should cost in a month, in US dollars, and who is told when it costs more. */
   budget?: { dollars: number; mail: string };
+  /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
+  mailFrom?: string;
   domain?: { name: string; certificateArn: string; hostedZone?: { id: string; name: string } };
   /** Another identity provider than the user pool. The secret holds the client secret as plain text. */
   issuer?: { url: string; clientId: string; clientSecretArn: string };
@@ -43,6 +45,7 @@ const keys = {
   logDays: '30',
   alarmMail: '',
   budget: '',
+  mailFrom: '',
   domain: '',
   certificateArn: '',
   hostedZoneId: '',
@@ -149,6 +152,7 @@ export function readOptions(node: Node): Options {
     logDays,
     alarmMail,
     budget: dollars && alarmMail ? { dollars, mail: alarmMail } : undefined,
+    mailFrom: maybe(mail, 'mailFrom'),
     domain: domain && {
       name: domain.domain,
       certificateArn: domain.certificateArn,

@@ -127,6 +127,17 @@ describe('the environment', () => {
 });
 
 describe('the user pool', () => {
+  test('sends its mails from the address that is chosen, by Amazon SES in its region', () => {
+    const { From, EmailSendingAccount, SourceArn } = only(
+      chosen.data,
+      'AWS::Cognito::UserPool',
+    ).EmailConfiguration;
+    expect([From, EmailSendingAccount]).toEqual(['reviews@example.org', 'DEVELOPER']);
+    expect(text(SourceArn)).toBe(
+      'arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/reviews@example.org',
+    );
+    expect(only(plain.data, 'AWS::Cognito::UserPool').EmailConfiguration).toBeUndefined();
+  });
   test('is signed out of at an address that the pages know, and that leads back to them', () => {
     const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
     expect(logoutUrl(chosen.service)).toBe(

@@ -28,6 +28,8 @@ describe('what AWS would refuse in the middle of a deployment is refused before 
     [{ logDays: 9999 }, /logDays must be one of/],
     [{ logDays: 'thirty' }, /logDays must be one of/],
     [{ alarmMail: 'ops' }, /alarmMail must be an e-mail address/],
+    [{ mailFrom: 'Reviews <reviews@example.org>' }, /mailFrom must be an e-mail address/],
+    [{ mailFrom: 'bücher@example.org' }, /mailFrom must be an e-mail address/],
     [{ ...own, domain: 'https://reviews.example.org' }, /domain must be a name such as/],
     [{ ...own, domain: 'Reviews.example.org' }, /domain must be a name such as/],
     [{ ...own, certificateArn: 'reviews' }, /certificateArn must be the ARN of a certificate/],
@@ -78,4 +80,13 @@ test('what AWS takes is taken', () => {
     dollars: 50,
     mail: 'ops+reviews@mail.example.org',
   });
+});
+
+test('nothing is limited, reserved or mailed that was not asked for', () => {
+  const { signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, budget, mailFrom } = read(
+    {},
+  );
+  expect([signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, budget, mailFrom]).toEqual(
+    Array(5).fill(undefined),
+  );
 });
