@@ -21,8 +21,9 @@ const { context } = JSON.parse(
 /** Functions without code, as only their surroundings are looked at; each reads one variable. */
 const bundles = new Map(
   readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
-    const [directory, variables] = [folder, ['OIDC_LOGOUT_URL']];
-    return [parse(file).name, { directory, bytes: 0, commands: [], variables }];
+    const nothing = { commands: [], actions: [], indexes: [] };
+    const variables = ['OIDC_LOGOUT_URL'];
+    return [parse(file).name, { directory: folder, bytes: 0, variables, ...nothing }];
   }),
 );
 
