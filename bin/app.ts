@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -11,7 +12,10 @@ const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 
 const options = readOptions(app.node);
-const bundles = bundleFunctions(join(app.outdir, 'functions'));
+const code = join(app.outdir, 'functions');
+// A source map that an earlier synthesis left there would be uploaded.
+rmSync(code, { recursive: true, force: true });
+const bundles = bundleFunctions(code, options.hasSourceMaps);
 const data = new DataStack(app, `${options.name}-data`, options);
 new ServiceStack(app, options.name, { options, data, bundles });
 

@@ -10,7 +10,7 @@ import {
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -47,6 +47,19 @@ function literal(headers: Record<string, string>): Record<string, string> {
   );
 }
 
+/**
+ * Whether anybody may call it, without a token, to sign in or to get one. It may be slow, as some of it waits for the identity provider:
+ * a flood here must not take the executions that the rest of the API needs.
+ */
+function isSignIn({ path }: Route): boolean {
+  return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
+}
+
+/** API Gateway counts by method, so that each has these limits to itself. */
+function throttling(rate: number) {
+  return { throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate };
+}
+
 /** The REST API without its routes: what needs its address must exist before them. */
 export class Api extends Construct {
   readonly restApi: RestApi;
@@ -67,13 +80,24 @@ export class Api extends Construct {
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: options.name,
       endpointTypes: [EndpointType.REGIONAL],
+      // Its own address would be a second issuer of tokens.
+      disableExecuteApiEndpoint: domain !== undefined,
+      // Bytes of a body from which it is compressed, for a client that asks.
+      minCompressionSize: Size.bytes(1024),
       // Once in an account: API Gateway may write access logs only through it.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: stage,
-        throttlingRateLimit: rateLimit,
-        throttlingBurstLimit: 2 * rateLimit,
+        ...throttling(rateLimit),
+        methodOptions: Object.fromEntries(
+          routes
+            .filter(isSignIn)
+            .map((route) => [
+              `${resourceOf(route)}/${route.method}`,
+              throttling(Math.ceil(rateLimit / 10)),
+            ]),
+        ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
         loggingLevel: MethodLoggingLevel.OFF,
@@ -118,7 +142,13 @@ export class Api extends Construct {
       this.#method(
         method,
         resourceOf(route),
-        this.#function(operation, { surroundings, description, table, secrets }),
+        this.#function(operation, {
+          surroundings,
+          description,
+          table,
+          secrets,
+          concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
+        }),
         access === 'public' ? undefined : authorizer,
       );
     }
@@ -170,7 +200,7 @@ function acknowledge(restApi: RestApi, hasFirewall: boolean): void {
     {
       id: 'AwsSolutions-APIG6',
       reason:
-        'The access log names what API Gateway itself refused or failed at; execution logs would hold headers of people',
+        'The access log has one line for each request, with what API Gateway itself refused or failed at; the functions log their own errors. Execution logs would tell the same once more, and cost by the line',
     },
     {
       id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
@@ -180,6 +210,7 @@ function acknowledge(restApi: RestApi, hasFirewall: boolean): void {
   if (hasFirewall) return;
   Validations.of(restApi).acknowledge({
     id: 'AwsSolutions-APIG3',
-    reason: 'A firewall costs more than the rest of a small service: an option, `firewall`',
+    reason:
+      'A firewall costs about as much a month as everything else that a small service pays whether it is used or not, and $0.60 per million requests: an option, `firewall`',
   });
 }

@@ -6,7 +6,7 @@ import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of one Lambda, as it is uploaded. */
 export interface Bundle {
-  /** The folder with index.mjs, and its source map. */
+  /** The folder with index.mjs, and its source map where one is asked for. */
   directory: string;
   /** The size of index.mjs, minified. */
   bytes: number;
@@ -29,7 +29,6 @@ export const bundleOptions = {
   target: 'node24',
   mainFields: ['module', 'main'],
   outExtension: { '.js': '.mjs' },
-  sourcemap: 'linked',
   sourcesContent: false,
   legalComments: 'none',
   // Both shorten every cold start. Lambda's credentials are in the environment: the SDK's search for others is 130 KB and 10 ms.
@@ -44,10 +43,11 @@ export const bundleOptions = {
 } satisfies BuildOptions;
 
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
-export function bundleFunctions(outdir: string): Map<string, Bundle> {
+export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
   const options = {
     ...bundleOptions,
+    sourcemap: hasSourceMaps && 'linked',
     absWorkingDir: root,
     entryPoints: Object.fromEntries(
       operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),

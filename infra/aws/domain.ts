@@ -1,4 +1,10 @@
-import { DomainName, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import {
+  type CfnDomainName,
+  DomainName,
+  EndpointType,
+  type RestApi,
+  SecurityPolicy,
+} from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
@@ -22,6 +28,11 @@ export class Domain extends Construct {
       endpointType: EndpointType.REGIONAL,
       securityPolicy: SecurityPolicy.TLS_1_2,
     });
+    // The construct has no property for it, and an AAAA record for a name without answers nobody.
+    (name.node.defaultChild as CfnDomainName).addPropertyOverride(
+      'EndpointConfiguration.IpAddressType',
+      'dualstack',
+    );
     name.addBasePathMapping(restApi, { basePath: stage, stage: restApi.deploymentStage });
 
     if (domain.hostedZone) {

@@ -1,3 +1,4 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 
 /** What an engineer may choose with `cdk deploy --context <key>=<value>`, or under `context` in cdk.json. */
@@ -6,12 +7,21 @@ export interface Options {
   name: string;
   /** Whether data outlives its stack, and cannot be deleted by mistake. */
   isProduction: boolean;
-  /** Requests a second that the API takes from all clients together; twice as many for a moment. */
+  /** Requests a second that each route takes from all clients together; twice as many for a moment. */
   rateLimit: number;
+  /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
+  signInConcurrency?: number;
+  /** Request units a second that the table, and each of its indexes, may consume. */
+  maxReadRequestUnits?: number;
+  maxWriteRequestUnits?: number;
   /** How long logs are kept, in days: one of the numbers that CloudWatch takes. */
   logDays: number;
   /** Where alarms are mailed. */
   alarmMail?: string;
+  /** What the account should cost in a month, in US dollars, and who is told when it costs more. */
+  budget?: { dollars: number; mail: string };
+  /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
+  mailFrom?: string;
   domain?: { name: string; certificateArn: string; hostedZone?: { id: string; name: string } };
   /** Another identity provider than the user pool. The secret holds the client secret as plain text. */
   issuer?: { url: string; clientId: string; clientSecretArn: string };
@@ -29,8 +39,13 @@ const keys = {
   name: 'review-service',
   environment: 'production',
   rateLimit: '500',
+  signInConcurrency: '',
+  maxReadRequestUnits: '',
+  maxWriteRequestUnits: '',
   logDays: '30',
   alarmMail: '',
+  budget: '',
+  mailFrom: '',
   domain: '',
   certificateArn: '',
   hostedZoneId: '',
@@ -48,7 +63,17 @@ const keys = {
   bookdbPage: '',
 };
 
-/** The options in the context of the app. Throws a sentence for whoever deploys. */
+/** CloudWatch keeps logs for one of these numbers of days, and no other. */
+const retentions = Object.values(RetentionDays).filter(
+  (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
+);
+
+const mailAddress = /^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/;
+const certificateArn = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/\S+$/;
+/** The right to read it is bound to all of its ARN: six characters at the end are by Secrets Manager. */
+const secretArn = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:\S+-\w{6}$/;
+
+/** The options in the context of the app. Throws a sentence for whoever deploys, also where AWS would refuse an option only in the middle of a deployment. */
 export function readOptions(node: Node): Options {
   const read = (key: keyof typeof keys): string => `${node.tryGetContext(key) ?? keys[key]}`;
   const all = <K extends keyof typeof keys>(...names: K[]): Record<K, string> | undefined => {
@@ -63,11 +88,52 @@ export function readOptions(node: Node): Options {
     if (!expression.test(value)) throw new Error(`context: ${key} must be ${must}`);
     return value;
   };
+  const number = (key: keyof typeof keys, least: number, most: number): number => {
+    const must = `a number from ${least} to ${most}`;
+    const value = Number(one(key, /^\d{1,9}$/, must));
+    if (value < least || value > most) throw new Error(`context: ${key} must be ${must}`);
+    return value;
+  };
   const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
+  const mail = (key: keyof typeof keys) => one(key, mailAddress, 'an e-mail address');
+  const units = (key: keyof typeof keys) => number(key, 1, 39_999);
+  const maybe = <T>(take: (key: keyof typeof keys) => T, key: keyof typeof keys): T | undefined =>
+    read(key) ? take(key) : undefined;
+
+  const name = one(
+    'name',
+    /^[a-z][a-z0-9-]{0,30}$/,
+    'up to 31 lower-case letters, digits and hyphens, a letter first',
+  );
+  const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
+  if (issuer) {
+    one('oidcIssuer', /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
+    one('oidcClientSecretArn', secretArn, 'the whole ARN of a secret, with the end that AWS chose');
+  } else if (/aws|amazon|cognito/.test(name)) {
+    throw new Error(
+      'context: name must not contain aws, amazon or cognito, as Cognito takes no sign-in domain that does',
+    );
+  }
 
   const domain = all('domain', 'certificateArn');
   const zone = all('hostedZoneId', 'hostedZoneName');
-  const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
+  if (domain) {
+    one('domain', /^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org');
+    one('certificateArn', certificateArn, 'the ARN of a certificate in Certificate Manager');
+  }
+  if (zone && !`.${domain?.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
+    throw new Error(`context: domain must lie in the zone ${zone.hostedZoneName}`);
+  }
+
+  const logDays = Number(read('logDays'));
+  if (!retentions.includes(logDays)) {
+    throw new Error(`context: logDays must be one of ${retentions.join(', ')}`);
+  }
+
+  const alarmMail = maybe(mail, 'alarmMail');
+  const dollars = maybe((key) => number(key, 1, 999_999), 'budget');
+  if (dollars && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
+
   const databases = {
     MUSICDB_API: read('musicdbApi'),
     MUSICDB_PAGE: read('musicdbPage'),
@@ -75,13 +141,18 @@ export function readOptions(node: Node): Options {
     BOOKDB_PAGE: read('bookdbPage'),
   };
   return {
-    name: one('name', /^[a-z][a-z0-9-]{0,30}$/, 'up to 31 lower-case letters, digits and hyphens'),
+    name,
     isProduction:
       one('environment', /^(production|development)$/, 'production or development') ===
       'production',
-    rateLimit: Number(one('rateLimit', /^[1-9]\d{0,4}$/, 'a number from 1 to 99999')),
-    logDays: Number(one('logDays', /^[1-9]\d{0,3}$/, 'a number of days')),
-    alarmMail: read('alarmMail') || undefined,
+    rateLimit: number('rateLimit', 1, 99_999),
+    signInConcurrency: maybe((key) => number(key, 1, 1000), 'signInConcurrency'),
+    maxReadRequestUnits: maybe(units, 'maxReadRequestUnits'),
+    maxWriteRequestUnits: maybe(units, 'maxWriteRequestUnits'),
+    logDays,
+    alarmMail,
+    budget: dollars && alarmMail ? { dollars, mail: alarmMail } : undefined,
+    mailFrom: maybe(mail, 'mailFrom'),
     domain: domain && {
       name: domain.domain,
       certificateArn: domain.certificateArn,

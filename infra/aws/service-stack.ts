@@ -2,9 +2,11 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import { version } from '../../shared/routes.ts';
 import { Api } from './api.ts';
 import { Background } from './background.ts';
+import { Budget } from './budget.ts';
 import type { Bundle } from './bundle.ts';
 import type { DataStack } from './data-stack.ts';
 import { Domain } from './domain.ts';
+import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
 import { Operations } from './operations.ts';
 import type { Options } from './options.ts';
@@ -20,11 +22,17 @@ export interface ServiceStackProps {
 export class ServiceStack extends Stack {
   constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
-    const { table, userPool, signingKeys, sessionKeys } = data;
-    const { issuer, databases, domain, hasFirewall } = options;
+    const { table, userPool, userPoolDomain, signingKeys, sessionKeys } = data;
+    const { isProduction, issuer, databases, domain, hasFirewall, budget } = options;
+    keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
-    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, userPool, issuer });
+    const signIn = new SignIn(this, 'SignIn', {
+      authUrl: api.url,
+      userPool,
+      userPoolDomain,
+      issuer,
+    });
     const surroundings = {
       options,
       bundles,
@@ -40,6 +48,7 @@ export class ServiceStack extends Stack {
     const background = new Background(this, 'Background', surroundings);
     new Operations(this, 'Operations', { api, background, table, options });
     if (domain) new Domain(this, 'Domain', { restApi: api.restApi, domain });
+    if (budget) new Budget(this, 'Budget', budget);
     if (hasFirewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
 
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });

@@ -38,6 +38,8 @@ export interface TableFunctionProps {
   /** What else it may do. */
   rights?: PolicyStatement[];
   timeout?: Duration;
+  /** How many executions are kept free for it, which is also the most that it gets; unset takes from what all share. */
+  concurrency?: number;
 }
 
 /**
@@ -92,6 +94,7 @@ export class TableFunction extends Construct {
       // per million requests than 512 MB, where API Gateway takes $3.50.
       memorySize: 1024,
       timeout: timeout ?? Duration.seconds(15),
+      reservedConcurrentExecutions: props.concurrency,
       role: role.withoutPolicyUpdates(),
       environment: environmentOf(bundle, surroundings, secrets),
       logGroup,

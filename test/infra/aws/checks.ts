@@ -175,7 +175,8 @@ export function unretained(template: Template): string[] {
   return Object.entries(template.Resources).flatMap(([id, resource]) => {
     if (!/DynamoDB::Table|UserPool$|Secret$/.test(resource.Type)) return [];
     const isKept =
-      resource.DeletionPolicy === 'Retain' && resource.UpdateReplacePolicy === 'Retain';
+      /^Retain(ExceptOnCreate)?$/.test(resource.DeletionPolicy) &&
+      resource.UpdateReplacePolicy === 'Retain';
     return isKept ? [] : [id];
   });
 }

@@ -287,9 +287,12 @@ describe('the API', () => {
   test('is throttled and logged, without address, path or token', () => {
     const { MethodSettings, AccessLogSetting, StageName } = only(service, 'AWS::ApiGateway::Stage');
     expect(StageName).toBe('ws');
-    expect(MethodSettings).toMatchObject([
-      { ThrottlingRateLimit: 500, ThrottlingBurstLimit: 1000 },
-    ]);
+    expect(MethodSettings[0]).toMatchObject({
+      ResourcePath: '/*',
+      HttpMethod: '*',
+      ThrottlingRateLimit: 500,
+      ThrottlingBurstLimit: 1000,
+    });
     const line = AccessLogSetting.Format.replace(/\$context\.(status|response\w+)/g, '1');
     expect(Object.keys(JSON.parse(line))).toContain('requestId');
     expect(AccessLogSetting.Format).not.toMatch(/identity|\.path\b|[Aa]uthorization|user_id/);

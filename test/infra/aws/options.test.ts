@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals';
+import { App } from 'aws-cdk-lib/core';
+import { readOptions } from '../../../infra/aws/options.ts';
+
+function read(context: Record<string, string | number>) {
+  return readOptions(new App({ context }).node);
+}
+
+const certificateArn =
+  'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
+const own = { domain: 'reviews.example.org', certificateArn };
+const provider = {
+  oidcIssuer: 'https://id.example.org',
+  oidcClientId: 'reviews',
+  oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
+};
+
+describe('what AWS would refuse in the middle of a deployment is refused before it', () => {
+  test.each([
+    [{ name: 'paws-reviews' }, /name must not contain aws, amazon or cognito/],
+    [{ name: 'amazon-reviews' }, /name must not contain aws, amazon or cognito/],
+    [{ name: 'my-cognito' }, /name must not contain aws, amazon or cognito/],
+    [{ name: '1st' }, /name must be up to 31 lower-case letters, digits and hyphens/],
+    [
+      { logDays: 29 },
+      /logDays must be one of 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400,/,
+    ],
+    [{ logDays: 9999 }, /logDays must be one of/],
+    [{ logDays: 'thirty' }, /logDays must be one of/],
+    [{ alarmMail: 'ops' }, /alarmMail must be an e-mail address/],
+    [{ mailFrom: 'Reviews <reviews@example.org>' }, /mailFrom must be an e-mail address/],
+    [{ mailFrom: 'bücher@example.org' }, /mailFrom must be an e-mail address/],
+    [{ ...own, domain: 'https://reviews.example.org' }, /domain must be a name such as/],
+    [{ ...own, domain: 'Reviews.example.org' }, /domain must be a name such as/],
+    [{ ...own, certificateArn: 'reviews' }, /certificateArn must be the ARN of a certificate/],
+    [
+      { ...own, hostedZoneId: 'Z0123456789', hostedZoneName: 'example.com' },
+      /domain must lie in the zone example\.com/,
+    ],
+    [
+      { hostedZoneId: 'Z0123456789', hostedZoneName: 'example.org' },
+      /domain must lie in the zone example\.org/,
+    ],
+    [{ ...provider, oidcIssuer: 'id.example.org' }, /oidcIssuer must be an address that begins/],
+    [
+      { ...provider, oidcClientSecretArn: provider.oidcClientSecretArn.slice(0, -7) },
+      /oidcClientSecretArn must be the whole ARN of a secret/,
+    ],
+    [{ maxReadRequestUnits: 0 }, /maxReadRequestUnits must be a number from 1 to 39999/],
+    [{ maxWriteRequestUnits: 40_000 }, /maxWriteRequestUnits must be a number from 1 to 39999/],
+    [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
+    [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
+    [{ budget: 50 }, /alarmMail is missing/],
+    [{ budget: 'much', alarmMail: 'ops@example.org' }, /budget must be a number/],
+  ])('%j', (context: Record<string, string | number>, sentence) => {
+    expect(() => read(context)).toThrow(sentence);
+  });
+});
+
+test('what AWS takes is taken', () => {
+  expect(read({})).toMatchObject({ name: 'review-service', isProduction: true, logDays: 30 });
+  // The API reference of CloudWatch Logs, PutRetentionPolicy.
+  for (const logDays of [
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
+    3288, 3653,
+  ]) {
+    expect(read({ logDays }).logDays).toBe(logDays);
+  }
+  // Only the domain of a user pool must not have such a name.
+  expect(read({ name: 'paws-reviews', ...provider }).name).toBe('paws-reviews');
+  expect(
+    read({ ...own, hostedZoneId: 'Z0123456789', hostedZoneName: 'example.org' }).domain,
+  ).toEqual({
+    name: 'reviews.example.org',
+    certificateArn,
+    hostedZone: { id: 'Z0123456789', name: 'example.org' },
+  });
+  expect(read({ ...own, domain: 'example.org' }).domain?.name).toBe('example.org');
+  expect(read({ alarmMail: 'ops+reviews@mail.example.org', budget: 50 }).budget).toEqual({
+    dollars: 50,
+    mail: 'ops+reviews@mail.example.org',
+  });
+});
+
+test('nothing is limited, reserved or mailed that was not asked for', () => {
+  const { signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, budget, mailFrom } = read(
+    {},
+  );
+  expect([signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, budget, mailFrom]).toEqual(
+    Array(5).fill(undefined),
+  );
+});
