@@ -62,16 +62,22 @@ export function forgetSignIn({ state }: SignIn): string {
 }
 
 /** What a form must carry to show that it is ours and was made in this session. */
-export async function csrfToken({ session_id }: Session): Promise<string> {
+export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
-  return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
+  return csrfUnder(key, session);
 }
 
-/** Compares in constant time. */
+/** Whether the token of a form is that of the session, under any key: a form may be open while a key is replaced. Compares in constant time. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
-  const expected = Buffer.from(await csrfToken(session));
   const given = Buffer.from(sent);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return (await keysOf('SESSION_KEYS')).some((key) => {
+    const expected = Buffer.from(csrfUnder(key, session));
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+function csrfUnder(key: Buffer, { session_id }: Session): string {
+  return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
 }
 
 async function seal(kind: Kind, claims: JWTPayload, name: string = kind): Promise<string> {
