@@ -11,7 +11,7 @@ import {
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
 import { answerUri, readAuthorizationRequest } from '../shared/oauth/authorization-request.ts';
-import { scopeDescriptions } from '../shared/oauth/scopes.ts';
+import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({});
@@ -60,10 +60,7 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
   const application = await findApplication(client_id);
   if (!application) throw invalidRequest('The application has been deleted');
   const { host } = new URL(redirect_uri);
-  const abilities = [
-    'Read your profile and your reviews, and name your applications',
-    ...scopes.map(describe),
-  ];
+  const abilities = [baseDescription, ...scopes.map(describe)];
   return {
     title: `Let ${application.name} use your account?`,
     isWayOut: true,

@@ -30,7 +30,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
           <label>Public name
             <input type="text" name="display_name" value="${user.display_name}" required maxlength="128" autocomplete="nickname">
           </label>
-          <label>Email address (not shown to others)
+          <label>Email address (shown to applications that you connect, not to other people)
             <input type="email" name="email" value="${user.email ?? ''}" maxlength="254" autocomplete="email">
           </label>
           <button>Save</button>

@@ -143,7 +143,7 @@ function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>
         status,
         title: status < 500 ? 'That did not work' : 'Something went wrong',
         content: html`<section>
-          <p>${isSignedOut ? 'You are signed out, so nothing was changed.' : message}.</p>
+          <p>${isSignedOut ? 'You are signed out, so nothing was changed' : message}.</p>
           ${status < 500 ? '' : html`<p class="soft">request_id: ${requestId}</p>`}
           <p><a href="${authUrl()}/account">Go to your account</a></p>
         </section>`,

@@ -151,7 +151,7 @@ describe.each([
     await authorize(registered.client_id, 'review,vote', 'x y+z');
     expect(await heading()).toBe('Let Shelf <b> use your account?');
     expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
-      'Read your profile and your reviews, and name your applications',
+      'Read your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
       'Publish, change and delete reviews in your name',
       'Vote on reviews and report spam in your name',
     ]);
@@ -252,7 +252,7 @@ describe.each([
 
     await page.goto(`${issuer}/account`);
     await fill('Public name', 'Annie');
-    await fill('Email address (not shown to others)', '');
+    await fill('Email address (shown to applications that you connect, not to other people)', '');
     await click('Save');
     expect(await heading()).toBe('Annie');
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);

@@ -264,6 +264,9 @@ describe('the consent page', () => {
     ]) {
       expect(html).toContain(text);
     }
+    expect(html).toMatch(
+      /<li>Read your profile with your email address.* drafts.* connected<\/li>/,
+    );
     expect(html).not.toContain('Publish, change');
     // Browsers hold the whole chain of redirects after the form to it, and the client may go on to anywhere.
     expect(headers.get('content-security-policy')).not.toContain('form-action');
@@ -322,7 +325,7 @@ describe('the consent page', () => {
     const consent = await ann.visit(authorizeUrl());
     const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
     expectErrorPage(shown, 401);
-    expect(shown.html).toContain('You are signed out');
+    expect(shown.html).toContain('<p>You are signed out, so nothing was changed.</p>');
   });
 
   test.each(['approve', 'refuse'])('takes one answer, and that was: %s', async (decision) => {
@@ -606,6 +609,17 @@ describe('the pages of the account', () => {
     const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
     const fresh = await hal.signIn('Hal');
     expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+  });
+
+  test('say what applications get to know', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const told = textBetween(consent, '<li>Read your profile', '</li>');
+    expect(told).toMatch(/email address.* drafts.* connected/);
+    await redeem(client, sentBack(await allow(consent)).get('code') ?? '');
+    const connections = await ann.visit('account/connections');
+    expect(textBetween(connections, '<li>Read your profile', '</li>')).toBe(told);
+    const { html } = await ann.visit('account');
+    expect(html).toContain('<label>Email address (shown to applications that you connect');
   });
 
   test('take forms only', async () => {
