@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto';
 import * as client from 'openid-client';
+import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { type ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import type { Identity } from './identity-repository.ts';
+import { DisplayName, Email } from './user.ts';
 
 /** What a sign-in must remember until the person comes back. */
 export interface SignInChecks {
@@ -37,21 +40,22 @@ export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<Identity> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
-  try {
-    const tokens = await client.authorizationCodeGrant(provider, current, {
+  const tokens = await client
+    .authorizationCodeGrant(provider, current, {
       expectedState: checks.state,
       expectedNonce: checks.nonce,
       pkceCodeVerifier: checks.code_verifier,
       idTokenExpected: true,
-    });
-    const claims = tokens.claims() ?? {};
-    return toIdentity(claims);
-  } catch (error) {
-    if (error instanceof TypeError) throw unreachable(error);
-    const { name, code, error: reason } = error as Error & { code?: string; error?: string };
-    console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
-    throw invalidRequest('The sign-in was not completed: please start again');
-  }
+    })
+    .catch((error) => Promise.reject(failed(error)));
+  return toIdentity(tokens.claims() ?? {});
+}
+
+function failed(error: Error & { code?: string; error?: string }): ApiError {
+  if (error instanceof TypeError) return unreachable(error);
+  const { name, code, error: reason } = error;
+  console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
+  return invalidRequest('The sign-in was not completed: please start again');
 }
 
 /** Discovers the provider OIDC_ISSUER, where we are known as OIDC_CLIENT_ID; once, or again if that fails. */
@@ -78,20 +82,35 @@ function unreachable(error: Error): ApiError {
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
-/** The stable key of a person is issuer and subject; the rest fills the profile of a new account. */
+/**
+ * What is taken of a provider's claims. Issuer and subject are the stable key of a person, the rest fills the profile of a new account
+ * where it keeps to our rules; a name that may be an email address is none to show. Throws ApiError 400 without a good subject.
+ */
 function toIdentity(claims: Record<string, unknown>): Identity {
-  const text = (name: string) => {
+  const text = (name: string): string => {
     const claim = claims[name];
-    return typeof claim === 'string' ? claim.replaceAll(/\p{Cc}/gu, '').trim() : '';
+    return typeof claim === 'string'
+      ? claim
+          .toWellFormed()
+          .replaceAll(/\p{Cc}/gu, '')
+          .trim()
+      : '';
   };
+  const short = (name: string): string => [...text(name)].slice(0, 64).join('').trim();
+  const { iss, sub } = claims;
+  // 255 characters at most, says OpenID Connect Core 1.0 section 2.
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
+    throw invalidRequest('The identity provider did not say who you are');
+  }
+  const names = ['name', 'nickname', 'preferred_username'].map(short);
   const email = text('email');
-  const names = [text('name'), text('nickname'), text('preferred_username')];
-  const display_name = names.find((name) => name) ?? 'Reader';
   return {
-    issuer: String(claims.iss),
-    subject: String(claims.sub),
-    display_name: [...display_name].slice(0, 64).join(''),
-    email: email || null,
-    musicdb_username: text('musicdb_username') || null,
+    issuer: String(iss),
+    subject: sub,
+    display_name:
+      names.find((name) => v.is(DisplayName, name) && !name.includes('@')) ??
+      `Reader ${randomInt(1000, 10_000)}`,
+    email: v.is(Email, email) ? email : null,
+    musicdb_username: short('musicdb_username') || null,
   };
 }
