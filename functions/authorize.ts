@@ -60,6 +60,7 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
   const application = await findApplication(client_id);
   if (!application) throw invalidRequest('The application has been deleted');
   const { host } = new URL(redirect_uri);
+  const otherAccount = new URLSearchParams({ prompt: 'login', return_to: visitor.here });
   const abilities = [baseDescription, ...scopes.map(describe)];
   return {
     title: `Let ${application.name} use your account?`,
@@ -68,6 +69,7 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
       <p>
         <a href="${application.website}" rel="noreferrer">${application.name}</a>
         asks to act for you, <strong>${visitor.user.display_name}</strong>.
+        <a href="${authUrl()}/account/sign-in?${otherAccount}">Not you? Use another account</a>
       </p>
       ${application.desc && html`<p class="soft">${application.desc}</p>`}
       <h2>It will be able to</h2>

@@ -31,10 +31,10 @@ export interface Redirect {
   cookies?: readonly string[];
 }
 
-/** The request itself and who is signed in, if anybody; `csrf` goes into every form. */
+/** The request itself and who is signed in, if anybody; `csrf` goes into every form, and `here` is the way back to the page. */
 export interface Visit {
   event: APIGatewayProxyEvent;
-  visitor?: { user: User; csrf: string };
+  visitor?: { user: User; csrf: string; here: string };
 }
 
 /**
@@ -52,7 +52,7 @@ export function page<T extends RequestSchema>(
       const session = await readSession(event);
       const user = session && (await findSignedIn(session));
       const csrf = session && (await csrfToken(session));
-      const visitor = user && csrf ? { user, csrf } : undefined;
+      const visitor = user && csrf ? { user, csrf, here: addressOf(event) } : undefined;
       const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
 
       if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
@@ -75,11 +75,15 @@ async function findSignedIn({ user_id, signed_in }: Session): Promise<User | und
 
 /** The way to sign in, and from there back to this page, or to this page with another query. */
 export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event)): Redirect {
+  const return_to = addressOf(event, query);
+  return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
+}
+
+function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
   const path = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(event.pathParameters?.[name] ?? ''),
   );
-  const return_to = `${authUrl()}${path}${query && `?${query}`}`;
-  return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
+  return `${authUrl()}${path}${query && `?${query}`}`;
 }
 
 /** The query of a request, as a client would write it. */

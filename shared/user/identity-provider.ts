@@ -15,13 +15,18 @@ export interface SignInChecks {
   code_verifier: string;
 }
 
+/** What a provider may be told to ask: for the credentials again, or for which account. */
+export const prompts = ['login', 'select_account'] as const;
+type Prompt = (typeof prompts)[number];
+
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
- * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. Throws
- * ApiError 503 when the provider cannot be reached, and so does `finishSignIn`.
+ * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. With a `prompt`
+ * the provider asks even those whom it knows (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 when the provider cannot be
+ * reached, and so does `finishSignIn`.
  */
-export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
+export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();
   const code_verifier = client.randomPKCECodeVerifier();
   const checks = { state: client.randomState(), nonce: client.randomNonce(), code_verifier };
@@ -32,6 +37,7 @@ export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
     code_challenge_method: 'S256',
     state: checks.state,
     nonce: checks.nonce,
+    ...(prompt && { prompt }),
   });
   return { ...checks, url: url.href };
 }

@@ -149,3 +149,17 @@ test('a subject of 255 characters is somebody', async () => {
   const sub = 'x'.repeat(255);
   expect((await signInAs({ sub })).status).toBe(303);
 });
+
+test.each<[string | undefined, string | null]>([
+  ['login', 'login'],
+  ['select_account', 'select_account'],
+  ['none', null],
+  ['consent', null],
+  ['login none', null],
+  ['', null],
+  [undefined, null],
+])('of the prompt %j the provider is told %j', async (prompt, told) => {
+  const { status, headers } = await begin(prompt === undefined ? {} : { prompt });
+  expect(status).toBe(303);
+  expect(new URL(headers.location ?? '').searchParams.get('prompt')).toBe(told);
+});

@@ -272,6 +272,27 @@ describe('the consent page', () => {
     expect(headers.get('content-security-policy')).not.toContain('form-action');
   });
 
+  test('lets another person of the same browser answer', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Ida');
+    const consent = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
+    const link = textBetween(consent, 'asks to act for you, <strong>Ida</strong>.', '</a>');
+    const [, href = '', text] = /^<a href="([^"]*)">(.*)/.exec(link) ?? [];
+    expect(text).toBe('Not you? Use another account');
+    expect(new URL(href).searchParams.get('prompt')).toBe('login');
+    const signedIn = await browser.submit(await browser.visit(href), 'Sign in', { name: 'Jon' });
+    // The provider, too, lets go of the one before, by a form that a script would send off.
+    const asked = await browser.submit(signedIn, 'Continue', { logout: 'yes' });
+    expect(asked.html).toContain('asks to act for you, <strong>Jon</strong>.');
+    const back = sentBack(await browser.submit(asked, 'Allow', { decision: 'approve' }));
+    expect(back.get('state')).toBe('ü+ &');
+    const { body } = await redeem(client, back.get('code') ?? '');
+    const me = await fetch(`${url}/user/me`, {
+      headers: { Authorization: `Bearer ${body.access_token}` },
+    });
+    expect(await me.json()).toMatchObject({ user: { display_name: 'Jon' } });
+  });
+
   test('grants what was asked for and no more, whatever the form says', async () => {
     const consent = await ann.visit(authorizeUrl({ scope: 'vote' }));
     const evil = { redirect_uri: 'https://evil.example/', scope: 'user', client_id: 'x' };
