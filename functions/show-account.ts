@@ -15,6 +15,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
   const csrf = csrfField(visitor?.csrf ?? '');
   return {
     title: user.display_name,
+    hasNameField: true,
     content: html`<section>
         <h2>Standing</h2>
         <dl>
@@ -25,6 +26,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
       </section>
       <section>
         <h2>Profile</h2>
+        ${user.has_proposed_name && html`<p>You are new here: keep this name or choose another, then save it.</p>`}
         <form method="post" action="${authUrl()}/account">
           ${csrf}
           <label>Public name

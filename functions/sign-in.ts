@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { authUrl } from '../shared/auth-url.ts';
+import { ownUrl } from '../shared/http/own-url.ts';
 import { page } from '../shared/http/page.ts';
 import { startSignIn } from '../shared/http/session.ts';
 import { beginSignIn, prompts } from '../shared/user/identity-provider.ts';
@@ -19,11 +19,3 @@ export const handler = page(request, async ({ query }) => {
   const cookie = await startSignIn({ ...checks, return_to: ownUrl(query.return_to) });
   return { location: url, cookies: [cookie] };
 });
-
-/** Only pages of ours are returned to: the parameter is anybody's to write. */
-function ownUrl(return_to = ''): string {
-  const home = new URL(`${authUrl()}/account`).href;
-  const asked = URL.parse(return_to, home);
-  const url = asked && asked.origin + asked.pathname + asked.search;
-  return url?.startsWith(new URL('.', home).href) ? url : home;
-}

@@ -9,6 +9,7 @@ import { findUser } from '../user/user-repository.ts';
 import { toApiError } from './error-response.ts';
 import { readForm } from './form.ts';
 import { type Html, layout, styleSource } from './layout.ts';
+import { nameForm } from './name-form.ts';
 import { type RequestSchema, readRequest } from './request.ts';
 import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
@@ -21,6 +22,8 @@ export interface Page {
   /** Set when a form of it leads out of the service: browsers hold all redirects that answer a form to the policy. */
   isWayOut?: boolean;
   cookies?: readonly string[];
+  /** Set when one can say one's name on it: who is new is asked for it on every other page. */
+  hasNameField?: boolean;
   /** Set when the answer ends the session: there is no menu then. */
   isFarewell?: boolean;
 }
@@ -34,7 +37,13 @@ export interface Redirect {
 /** The request itself and who is signed in, if anybody; `csrf` goes into every form, and `here` is the way back to the page. */
 export interface Visit {
   event: APIGatewayProxyEvent;
-  visitor?: { user: User; csrf: string; here: string };
+  visitor?: Visitor;
+}
+
+interface Visitor {
+  user: User;
+  csrf: string;
+  here: string;
 }
 
 /**
@@ -63,7 +72,7 @@ export function page<T extends RequestSchema>(
           'The form is not of your session: go back, reload the page and try again',
         );
       }
-      return respond(await handle(request, { event, visitor }), csrf);
+      return respond(await handle(request, { event, visitor }), visitor);
     });
 }
 
@@ -102,18 +111,25 @@ function withParts(
   return { ...event, requestContext, body } as APIGatewayProxyEvent;
 }
 
-async function respond(answer: Page | Redirect, csrf?: string): Promise<APIGatewayProxyResult> {
+async function respond(answer: Page | Redirect, visitor?: Visitor): Promise<APIGatewayProxyResult> {
   const cookies = answer.cookies && { multiValueHeaders: { 'Set-Cookie': [...answer.cookies] } };
   if ('location' in answer) {
     const headers = { ...securityHeaders(), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
+  const known = answer.isFarewell ? undefined : visitor;
+  const content = html`${answer.content}${!answer.hasNameField && known && askForName(known)}`;
   return {
     statusCode: answer.status ?? 200,
     headers: securityHeaders(answer.isWayOut),
-    body: `${await layout(answer.title, answer.content, answer.isFarewell ? undefined : csrf)}`,
+    body: `${await layout(answer.title, content, known?.csrf)}`,
     ...cookies,
   };
+}
+
+/** A sign-in says who somebody is, not always what others may call them. */
+function askForName({ user, csrf, here }: Visitor): Html | '' {
+  return user.has_proposed_name ? nameForm(user.display_name, csrf, here) : '';
 }
 
 /** RFC 9700 section 4.16 and common sense: no frames, no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */

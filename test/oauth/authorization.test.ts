@@ -500,6 +500,97 @@ describe('the sign-in', () => {
   });
 });
 
+describe('whoever is new', () => {
+  const question = 'What should others call you?';
+  const paths = ['account/applications', 'account/connections', authorizeUrl({ state: 'x' })];
+
+  test('is asked for a public name on every page, with a proposal, until there is one', async () => {
+    const browser = openBrowser(issuer);
+    const account = await browser.signIn('Kim');
+    // There the name stands in the profile already.
+    expect(account.html).not.toContain(question);
+    expect(account.html).toContain('You are new here');
+    for (const path of paths) {
+      const page = await browser.visit(path);
+      const form = textBetween(page, question, '</form>');
+      expect(form).toContain('name="display_name" value="Kim"');
+      expect(page.html.match(/name="display_name"/g)).toHaveLength(1);
+    }
+    await browser.submit(account, 'Save', { display_name: 'Kim', email: '' });
+    for (const path of ['account', ...paths]) {
+      const { html } = await browser.visit(path);
+      expect(html).not.toContain(question);
+      expect(html).not.toContain('You are new here');
+    }
+  });
+
+  test('is back on the consent page with the name, and nothing is lost of the request', async () => {
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
+    const consent = await browser.submit(signIn, 'Sign in', { name: 'Lea' });
+    const named = await browser.submit(consent, question, { display_name: 'Lea the Reader' });
+    expect(named.html).toContain('asks to act for you, <strong>Lea the Reader</strong>.');
+    expect(named.html).not.toContain(question);
+    expect(named.html).toContain('Vote on reviews');
+    const back = sentBack(await browser.submit(named, 'Allow', { decision: 'approve' }));
+    expect(back.get('state')).toBe('ü+ &');
+    expect(back.get('code')).toMatch(/^rvc_/);
+    const { html } = await browser.visit('account');
+    expect(html).toContain('<h1>Lea the Reader</h1>');
+    // The question was for the name alone.
+    expect(html).toContain('name="email" value="Lea@example.com"');
+  });
+
+  test('need not answer', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Max');
+    const back = await browser.submit(await browser.visit(authorizeUrl()), 'Allow', {
+      decision: 'approve',
+    });
+    expect(sentBack(back).get('code')).toMatch(/^rvc_/);
+    const again = openBrowser(issuer);
+    await again.signIn('Max');
+    expect((await again.visit('account/connections')).html).toContain(question);
+  });
+
+  test('has a name once an application has set one', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Nia');
+    const consent = await browser.visit(authorizeUrl({ scope: 'user' }));
+    const back = sentBack(await browser.submit(consent, 'Allow', { decision: 'approve' }));
+    const { body } = await redeem(client, back.get('code') ?? '');
+    const change = (content: object) =>
+      fetch(`${url}/user/me`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${body.access_token}`,
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify(content),
+      });
+    expect((await change({ email: 'nia@example.com' })).status).toBe(200);
+    expect((await browser.visit('account/connections')).html).toContain(question);
+    expect((await change({ display_name: 'Nia' })).status).toBe(200);
+    expect((await browser.visit('account/connections')).html).not.toContain(question);
+  });
+
+  test('comes back to pages of ours only', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Oda');
+    const page = await browser.visit('account/connections');
+    for (const return_to of [
+      'https://evil.example/',
+      '//evil.example/',
+      '',
+      'javascript:alert(1)',
+    ]) {
+      const shown = await browser.submit(page, question, { display_name: 'Oda', return_to });
+      expect(shown.url).toBe(`${issuer}/account`);
+    }
+    expectErrorPage(await browser.submit(page, question, { display_name: ' ' }));
+  });
+});
+
 describe('the pages of the account', () => {
   const evil = `<script>alert("1")</script>&'`;
 
