@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Page, Visitor } from '../shared/http/html-response.ts';
 import { csrfField } from '../shared/http/layout.ts';
-import { type Page, page, signInFirst, type Visit } from '../shared/http/page.ts';
+import { page, signInFirst } from '../shared/http/page.ts';
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
@@ -55,7 +56,7 @@ async function findClient({ client_id, redirect_uri }: Parameters): Promise<Appl
   return application;
 }
 
-async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): Promise<Page> {
+async function consentPage(id: string, visitor: Visitor): Promise<Page> {
   const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
   const application = await findApplication(client_id);
   if (!application) throw invalidRequest('The application has been deleted');
