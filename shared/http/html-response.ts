@@ -16,8 +16,10 @@ export interface Page {
   headers?: Readonly<Record<string, string>>;
   /** Set when one can say one's name on it: who is new is asked for it on every other page. */
   hasNameField?: boolean;
-  /** Set when the answer ends the session: there is no menu then. */
-  isFarewell?: boolean;
+  /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
+  next?: string;
+  /** Set when it is about the end of the session: there is no menu then. */
+  isBare?: boolean;
 }
 
 /** Where a person is sent on to, by GET. */
@@ -43,12 +45,12 @@ export async function respond(
     const headers = { ...securityHeaders(), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
-  const known = answer.isFarewell ? undefined : visitor;
+  const known = answer.isBare ? undefined : visitor;
   const content = html`${answer.content}${!answer.hasNameField && known && askForName(known)}`;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },
-    body: `${await layout(answer.title, content, known?.csrf)}`,
+    body: `${await layout(answer.title, content, known?.csrf, answer.next)}`,
     ...cookies,
   };
 }

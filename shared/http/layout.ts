@@ -55,8 +55,8 @@ export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** A whole page; with a menu for who is signed in. */
-export function layout(title: string, content: Html, csrf: string | undefined): Html {
+/** A whole page; with a menu for who is signed in. The browser goes on to `next` at once. */
+export function layout(title: string, content: Html, csrf?: string, next?: string): Html {
   const at = authUrl();
   const menu =
     csrf &&
@@ -71,6 +71,7 @@ export function layout(title: string, content: Html, csrf: string | undefined): 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+${next && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <title>${title} · Reviews</title>
 <style>${raw(css)}</style>
 </head>

@@ -45,6 +45,21 @@ export function forgetSession(): string {
   return setCookie('session', '', 0);
 }
 
+/** The Set-Cookie header that remembers for five minutes, while the identity provider signs out, that the account is gone. */
+export function rememberDeletion(): string {
+  return setCookie('deleted', 'yes', 300);
+}
+
+/** Whether this browser has deleted an account just now. */
+export function hasDeleted(event: APIGatewayProxyEvent): boolean {
+  return readCookie('deleted', event) === 'yes';
+}
+
+/** The Set-Cookie header that forgets it. */
+export function forgetDeletion(): string {
+  return setCookie('deleted', '', 0);
+}
+
 /** The Set-Cookie header that remembers a sign-in under way; each has a cookie of its own, as there may be several tabs. */
 export function startSignIn(signIn: SignIn): Promise<string> {
   return seal('sign-in', signIn, nameOf(signIn.state));
@@ -97,7 +112,7 @@ async function open<T extends v.GenericSchema>(
   event: APIGatewayProxyEvent,
   name: string = kind,
 ): Promise<v.InferOutput<T> | undefined> {
-  const value = parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
+  const value = readCookie(name, event);
   if (!value) return undefined;
   for (const key of await keysOf('SESSION_KEYS')) {
     try {
@@ -108,6 +123,10 @@ async function open<T extends v.GenericSchema>(
     }
   }
   return undefined;
+}
+
+function readCookie(name: string, event: APIGatewayProxyEvent): string | undefined {
+  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
 }
 
 function setCookie(name: string, value: string, maxAge: number): string {
