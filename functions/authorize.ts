@@ -72,7 +72,7 @@ async function consentPage(id: string, visitor: Visitor): Promise<Page> {
         asks to act for you, <strong>${visitor.user.display_name}</strong>.
         <a href="${authUrl()}/account/sign-in?${otherAccount}">Not you? Use another account</a>
       </p>
-      ${application.desc && html`<p class="soft">${application.desc}</p>`}
+      ${application.desc && html`<p class="soft clamp">${application.desc}</p>`}
       <h2>It will be able to</h2>
       <ul>
         ${abilities.map((ability) => html`<li>${ability}</li>`)}
