@@ -14,11 +14,13 @@ export const handler = page(request, (_, { event, visitor }) => {
   return {
     title: 'Sign out?',
     content: html`<section>
-      <p>You are signed in as <strong>${visitor.user.display_name}</strong>.</p>
+      <p>
+        You are signed in as <strong>${visitor.user.display_name}</strong>.
+        <a href="${authUrl()}/account">Go to your account</a>
+      </p>
       <form method="post" action="${authUrl()}/account/sign-out">
         ${csrfField(visitor.csrf)}<button>Sign out</button>
       </form>
-      <p><a href="${authUrl()}/account">Go to your account</a></p>
     </section>`,
     isBare: true,
   };
