@@ -52,7 +52,7 @@ export function rememberDeletion(): string {
 
 /** Whether this browser has deleted an account just now. */
 export function hasDeleted(event: APIGatewayProxyEvent): boolean {
-  return readCookie('deleted', event) === 'yes';
+  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
 }
 
 /** The Set-Cookie header that forgets it. */
@@ -112,7 +112,7 @@ async function open<T extends v.GenericSchema>(
   event: APIGatewayProxyEvent,
   name: string = kind,
 ): Promise<v.InferOutput<T> | undefined> {
-  const value = readCookie(name, event);
+  const value = parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
   if (!value) return undefined;
   for (const key of await keysOf('SESSION_KEYS')) {
     try {
@@ -123,10 +123,6 @@ async function open<T extends v.GenericSchema>(
     }
   }
   return undefined;
-}
-
-function readCookie(name: string, event: APIGatewayProxyEvent): string | undefined {
-  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
 }
 
 function setCookie(name: string, value: string, maxAge: number): string {

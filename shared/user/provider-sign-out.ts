@@ -23,9 +23,7 @@ export async function findProviderSignOut(): Promise<string | undefined> {
     return url.href;
   } catch (error) {
     discovered = undefined;
-    console.warn(
-      JSON.stringify({ message: 'No sign-out at the identity provider', error: `${error}` }),
-    );
+    console.warn({ message: 'No sign-out at the identity provider', error: `${error}` });
     return undefined;
   }
 }
