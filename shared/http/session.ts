@@ -45,21 +45,6 @@ export function forgetSession(): string {
   return setCookie('session', '', 0);
 }
 
-/** The Set-Cookie header that remembers for five minutes, while the identity provider signs out, that the account is gone. */
-export function rememberDeletion(): string {
-  return setCookie('deleted', 'yes', 300);
-}
-
-/** Whether this browser has deleted an account just now. */
-export function hasDeleted(event: APIGatewayProxyEvent): boolean {
-  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
-}
-
-/** The Set-Cookie header that forgets it. */
-export function forgetDeletion(): string {
-  return setCookie('deleted', '', 0);
-}
-
 /** The Set-Cookie header that remembers a sign-in under way; each has a cookie of its own, as there may be several tabs. */
 export function startSignIn(signIn: SignIn): Promise<string> {
   return seal('sign-in', signIn, nameOf(signIn.state));
@@ -74,6 +59,21 @@ export function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefi
 /** The Set-Cookie header that forgets a sign-in. */
 export function forgetSignIn({ state }: SignIn): string {
   return setCookie(nameOf(state), '', 0);
+}
+
+/** The Set-Cookie header that remembers for five minutes, while the identity provider signs out, that the account is gone. */
+export function rememberDeletion(): string {
+  return setCookie('deleted', 'yes', 300);
+}
+
+/** Whether this browser has deleted an account just now. */
+export function hasDeleted(event: APIGatewayProxyEvent): boolean {
+  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
+}
+
+/** The Set-Cookie header that forgets it. */
+export function forgetDeletion(): string {
+  return setCookie('deleted', '', 0);
 }
 
 /** What a form must carry to show that it is ours and was made in this session. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { type ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
+import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import type { Identity } from './identity-repository.ts';
@@ -46,22 +46,22 @@ export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<Identity> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
-  const tokens = await client
-    .authorizationCodeGrant(provider, current, {
+  try {
+    const tokens = await client.authorizationCodeGrant(provider, current, {
       expectedState: checks.state,
       expectedNonce: checks.nonce,
       pkceCodeVerifier: checks.code_verifier,
       idTokenExpected: true,
-    })
-    .catch((error) => Promise.reject(failed(error)));
-  return toIdentity(tokens.claims() ?? {});
-}
-
-function failed(error: Error & { code?: string; error?: string }): ApiError {
-  if (error instanceof TypeError) return unreachable(error);
-  const { name, code, error: reason } = error;
-  console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
-  return invalidRequest('The sign-in was not completed: please start again');
+    });
+    const claims = tokens.claims() ?? {};
+    return toIdentity(claims);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (error instanceof TypeError) throw unreachable(error);
+    const { name, code, error: reason } = error as Error & { code?: string; error?: string };
+    console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
+    throw invalidRequest('The sign-in was not completed: please start again');
+  }
 }
 
 /** Discovers the provider OIDC_ISSUER, where we are known as OIDC_CLIENT_ID; once, or again if that fails. */

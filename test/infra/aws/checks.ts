@@ -151,9 +151,6 @@ export function excessRights(template: Template): string[] {
   });
 }
 
-/** These the code reads where they are set, and has another way without. */
-const optional = ['OIDC_LOGOUT_URL'];
-
 /** Environment variables that the code of a function reads, and that nothing sets. */
 export function missingVariables(
   template: Template,
@@ -165,7 +162,8 @@ export function missingVariables(
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
     const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
-      ...read.filter((name) => !/^(AWS|NODE)_/.test(name) && !optional.includes(name)),
+      // One there is only where the identity provider does not say by itself where one signs out.
+      ...read.filter((name) => !/^((AWS|NODE)_|OIDC_LOGOUT_URL$)/.test(name)),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];
     const missing = [...new Set(needed)].filter((name) => !set.includes(name));
