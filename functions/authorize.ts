@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Page, Visitor } from '../shared/http/html-response.ts';
 import { csrfField } from '../shared/http/layout.ts';
-import { type Page, page, signInFirst, type Visit } from '../shared/http/page.ts';
+import { page, signInFirst } from '../shared/http/page.ts';
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
@@ -11,7 +12,7 @@ import {
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
 import { answerUri, readAuthorizationRequest } from '../shared/oauth/authorization-request.ts';
-import { scopeDescriptions } from '../shared/oauth/scopes.ts';
+import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({});
@@ -55,15 +56,13 @@ async function findClient({ client_id, redirect_uri }: Parameters): Promise<Appl
   return application;
 }
 
-async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): Promise<Page> {
+async function consentPage(id: string, visitor: Visitor): Promise<Page> {
   const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
   const application = await findApplication(client_id);
   if (!application) throw invalidRequest('The application has been deleted');
   const { host } = new URL(redirect_uri);
-  const abilities = [
-    'Read your profile and your reviews, and name your applications',
-    ...scopes.map(describe),
-  ];
+  const otherAccount = new URLSearchParams({ prompt: 'login', return_to: visitor.here });
+  const abilities = [baseDescription, ...scopes.map(describe)];
   return {
     title: `Let ${application.name} use your account?`,
     isWayOut: true,
@@ -71,8 +70,9 @@ async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): 
       <p>
         <a href="${application.website}" rel="noreferrer">${application.name}</a>
         asks to act for you, <strong>${visitor.user.display_name}</strong>.
+        <a href="${authUrl()}/account/sign-in?${otherAccount}">Not you? Use another account</a>
       </p>
-      ${application.desc && html`<p class="soft">${application.desc}</p>`}
+      ${application.desc && html`<p class="soft clamp">${application.desc}</p>`}
       <h2>It will be able to</h2>
       <ul>
         ${abilities.map((ability) => html`<li>${ability}</li>`)}

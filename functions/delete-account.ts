@@ -1,9 +1,10 @@
-import { html } from 'hono/html';
 import * as v from 'valibot';
+import { farewell } from '../shared/http/farewell.ts';
 import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { forgetSession, Session } from '../shared/http/session.ts';
+import { Session } from '../shared/http/session.ts';
 import { deleteAccount } from '../shared/user/delete-account.ts';
+import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 
 export const request = v.object({
   caller: Session,
@@ -12,10 +13,5 @@ export const request = v.object({
 
 export const handler = page(request, async ({ caller }) => {
   await deleteAccount(caller.user_id);
-  return {
-    title: 'Your account is gone',
-    content: html`<section><p>What you have written is being erased now.</p></section>`,
-    cookies: [forgetSession()],
-    isFarewell: true,
-  };
+  return farewell('deletion', await findProviderSignOut());
 });

@@ -1,12 +1,31 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { errorPage } from '../shared/http/error-page.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
+import { headerOf, readRequest } from '../shared/http/request.ts';
 
 export const request = v.object({ path: v.object({ proxy: v.optional(v.string(), '') }) });
 
+const toPrograms = endpoint(request, ({ path }) => refuse(path.proxy, 'Path'));
+const toPeople = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+  .use(errorPage())
+  .handler((event) => refuse(readRequest(request, event).path.proxy, 'Page'));
+
 /** The catch-all: API Gateway sends here what matches no route, and a known path with a method that it does not take. */
-export const handler = endpoint(request, ({ path }) => {
-  const methods = allowedMethods(path.proxy);
-  throw methods.length > 0 ? methodNotAllowed(methods) : notFound('Path');
-});
+export function handler(event: APIGatewayProxyEvent, context: Context) {
+  return isForPeople(event) ? toPeople(event, context) : toPrograms(event, context);
+}
+
+function refuse(path: string, what: string): never {
+  const methods = allowedMethods(path);
+  throw methods.length > 0 ? methodNotAllowed(methods) : notFound(what);
+}
+
+/** Whether a browser asks for what could be a page: browsers say that they take HTML, and no other client is to be surprised by it. */
+function isForPeople(event: APIGatewayProxyEvent): boolean {
+  const isAmongPages = /^\/*(account|oauth)(\/|$)/.test(event.pathParameters?.proxy ?? '');
+  return isAmongPages && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
+}

@@ -15,6 +15,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
   const csrf = csrfField(visitor?.csrf ?? '');
   return {
     title: user.display_name,
+    hasNameField: true,
     content: html`<section>
         <h2>Standing</h2>
         <dl>
@@ -25,12 +26,13 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
       </section>
       <section>
         <h2>Profile</h2>
+        ${user.has_proposed_name && html`<p>You are new here: keep this name or choose another, then save it.</p>`}
         <form method="post" action="${authUrl()}/account">
           ${csrf}
           <label>Public name
             <input type="text" name="display_name" value="${user.display_name}" required maxlength="128" autocomplete="nickname">
           </label>
-          <label>Email address (not shown to others)
+          <label>Email address (shown to applications that you connect, not to other people)
             <input type="email" name="email" value="${user.email ?? ''}" maxlength="254" autocomplete="email">
           </label>
           <button>Save</button>

@@ -20,7 +20,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
           ${applications.map(
             ({ client_id, name, desc }) => html`<li>
               <a href="${at}/${client_id}">${name}</a>
-              <div class="soft">${desc}</div>
+              <div class="soft clamp">${desc}</div>
             </li>`,
           )}
         </ul>

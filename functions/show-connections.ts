@@ -6,7 +6,7 @@ import { page } from '../shared/http/page.ts';
 import { Session } from '../shared/http/session.ts';
 import { findApplications } from '../shared/oauth/application-repository.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
-import { scopeDescriptions } from '../shared/oauth/scopes.ts';
+import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
 
 export const request = v.object({ caller: Session });
 
@@ -29,7 +29,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
             <h2><a href="${application.website}" rel="noreferrer">${application.name}</a></h2>
             <p class="soft">since ${since}</p>
             <ul>
-              <li>Read your profile and your reviews, and name your applications</li>
+              <li>${baseDescription}</li>
               ${scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>`)}
             </ul>
             <form method="post" action="${authUrl()}/account/connections/${application.client_id}/revoke">

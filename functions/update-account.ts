@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { authUrl } from '../shared/auth-url.ts';
+import { ownUrl } from '../shared/http/own-url.ts';
 import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
 import { Session } from '../shared/http/session.ts';
@@ -8,10 +8,16 @@ import { updateProfile } from '../shared/user/user-repository.ts';
 
 export const request = v.object({
   caller: Session,
-  body: bodyOf({ display_name: DisplayName, email: v.union([v.literal(''), Email]) }),
+  body: bodyOf({
+    display_name: DisplayName,
+    email: v.optional(v.union([v.literal(''), Email])),
+    return_to: v.optional(v.string()),
+  }),
 });
 
+/** Saves the profile, or only the name where that was asked for on another page. */
 export const handler = page(request, async ({ caller, body }) => {
-  await updateProfile(caller.user_id, { ...body, email: body.email || null });
-  return { location: `${authUrl()}/account` };
+  const { display_name, email, return_to } = body;
+  await updateProfile(caller.user_id, { display_name, email: email === '' ? null : email });
+  return { location: ownUrl(return_to) };
 });

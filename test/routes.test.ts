@@ -6,6 +6,8 @@ import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
 import { routes } from '../shared/routes.ts';
 import { invoke } from './invoke.ts';
 
+process.env.AUTH_URL = 'https://api.example/ws';
+
 const background = [...consumers, ...schedules].map(({ operation }) => operation);
 
 test('every operation has a file under functions/, and every file is one', () => {
@@ -65,6 +67,47 @@ describe('what is no route', () => {
     expect([status, body.error]).toEqual([405, 'method_not_allowed']);
     expect(headers.allow).toBe(allow);
   });
+
+  const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+  test.each<[string, string, number, string]>([
+    ['account/typo', 'GET', 404, 'Page not found.'],
+    ['account/applications/x/y', 'GET', 404, 'Page not found.'],
+    ['/oauth', 'GET', 404, 'Page not found.'],
+    ['oauth/typo/', 'POST', 404, 'Page not found.'],
+    ['account/delete', 'GET', 405, 'This path takes POST.'],
+    ['account/connections/x/revoke', 'PUT', 405, 'This path takes POST.'],
+  ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, text) => {
+    const asked = await invoke(noRoute, { path: { proxy }, method, headers: browser });
+    expect(asked.status).toBe(status);
+    expect(asked.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-/),
+      'x-frame-options': 'DENY',
+    });
+    expect(asked.headers.allow).toBe(/takes (.*)\./.exec(text)?.[1]);
+    expect(asked.body).toContain(`<p>${text}</p>`);
+    // Others say nothing of HTML.
+    const others: Record<string, string>[] = [
+      {},
+      { Accept: '*/*' },
+      { accept: 'application/json' },
+    ];
+    for (const headers of others) {
+      const { body, ...answer } = await invoke(noRoute, { path: { proxy }, method, headers });
+      expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/json']);
+      expect(body.error).toBe(status === 404 ? 'not_found' : 'method_not_allowed');
+    }
+  });
+
+  test.each(['', '1/typo', '1/account', '1/oauth/typo', 'accounts', 'x/account'])(
+    '%j: 404 in JSON for a browser as well',
+    async (proxy) => {
+      const { status, body } = await invoke(noRoute, { path: { proxy }, headers: browser });
+      expect([status, body.error]).toEqual([404, 'not_found']);
+    },
+  );
 
   test('the root: 404', async () => {
     expect((await invoke(noRoute)).status).toBe(404);

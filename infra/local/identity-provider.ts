@@ -51,7 +51,8 @@ export async function identityProvider(
     jwks: { keys: [await signingKey()] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
-    features: { devInteractions: { enabled: false } },
+    // No session of its own outlives a sign-in, so there is none to end.
+    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
     claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
     // Our service reads the ID token only.
     conformIdTokenClaims: false,

@@ -11,7 +11,7 @@ const css = `
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ebf2; --soft: #a2abbb; --line: #363d4b; --paper: #1b1f28;
   --ground: #12151c; --accent: #8aa4ff; --danger: #ff8a80; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 a { color: var(--accent); }
 header, main { max-width: 40rem; margin: 0 auto; padding: 0 1rem; }
 header { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; align-items: center; padding-top: 1rem; padding-bottom: 1rem; }
@@ -22,6 +22,7 @@ h1 { font-size: 1.4rem; line-height: 1.25; margin: .5rem 0 1rem; }
 h2 { font-size: 1.05rem; margin: 0 0 .5rem; }
 p { margin: 0 0 .75rem; }
 .soft { color: var(--soft); }
+.clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 ul.plain { list-style: none; margin: 0; padding: 0; }
 section > :last-child { margin-bottom: 0; }
 section ul { margin: 0 0 .75rem; }
@@ -41,7 +42,6 @@ button.danger { background: none; border-color: var(--danger); color: var(--dang
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
 dd { margin: 0; }
-code, dd { overflow-wrap: anywhere; }
 @media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin-bottom: .5rem; } .buttons button { width: 100%; } }
 `;
 
@@ -55,8 +55,8 @@ export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** A whole page; with a menu for who is signed in. */
-export function layout(title: string, content: Html, csrf: string | undefined): Html {
+/** A whole page; with a menu for who is signed in. The browser goes on to `next` at once. */
+export function layout(title: string, content: Html, csrf?: string, next?: string): Html {
   const at = authUrl();
   const menu =
     csrf &&
@@ -71,6 +71,7 @@ export function layout(title: string, content: Html, csrf: string | undefined): 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+${next && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <title>${title} · Reviews</title>
 <style>${raw(css)}</style>
 </head>

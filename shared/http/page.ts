@@ -1,40 +1,21 @@
-import middy, { type MiddlewareObj } from '@middy/core';
+import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { html } from 'hono/html';
 import type * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { accessDenied } from '../errors.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { toApiError } from './error-response.ts';
+import { errorPage } from './error-page.ts';
 import { readForm } from './form.ts';
-import { type Html, layout, styleSource } from './layout.ts';
+import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
 import { type RequestSchema, readRequest } from './request.ts';
 import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
-/** What a person sees. */
-export interface Page {
-  title: string;
-  content: Html;
-  status?: number;
-  /** Set when a form of it leads out of the service: browsers hold all redirects that answer a form to the policy. */
-  isWayOut?: boolean;
-  cookies?: readonly string[];
-  /** Set when the answer ends the session: there is no menu then. */
-  isFarewell?: boolean;
-}
-
-/** Where a person is sent on to, by GET. */
-export interface Redirect {
-  location: string;
-  cookies?: readonly string[];
-}
-
-/** The request itself and who is signed in, if anybody; `csrf` goes into every form. */
+/** The request itself and who is signed in, if anybody. */
 export interface Visit {
   event: APIGatewayProxyEvent;
-  visitor?: { user: User; csrf: string };
+  visitor?: Visitor;
 }
 
 /**
@@ -52,7 +33,7 @@ export function page<T extends RequestSchema>(
       const session = await readSession(event);
       const user = session && (await findSignedIn(session));
       const csrf = session && (await csrfToken(session));
-      const visitor = user && csrf ? { user, csrf } : undefined;
+      const visitor = user && csrf ? { user, csrf, here: addressOf(event) } : undefined;
       const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
 
       if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
@@ -63,7 +44,7 @@ export function page<T extends RequestSchema>(
           'The form is not of your session: go back, reload the page and try again',
         );
       }
-      return respond(await handle(request, { event, visitor }), csrf);
+      return respond(await handle(request, { event, visitor }), visitor);
     });
 }
 
@@ -75,11 +56,15 @@ async function findSignedIn({ user_id, signed_in }: Session): Promise<User | und
 
 /** The way to sign in, and from there back to this page, or to this page with another query. */
 export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event)): Redirect {
+  const return_to = addressOf(event, query);
+  return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
+}
+
+function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
   const path = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(event.pathParameters?.[name] ?? ''),
   );
-  const return_to = `${authUrl()}${path}${query && `?${query}`}`;
-  return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
+  return `${authUrl()}${path}${query && `?${query}`}`;
 }
 
 /** The query of a request, as a client would write it. */
@@ -96,63 +81,4 @@ function withParts(
 ): APIGatewayProxyEvent {
   const requestContext = { ...event.requestContext, authorizer: caller };
   return { ...event, requestContext, body } as APIGatewayProxyEvent;
-}
-
-async function respond(answer: Page | Redirect, csrf?: string): Promise<APIGatewayProxyResult> {
-  const cookies = answer.cookies && { multiValueHeaders: { 'Set-Cookie': [...answer.cookies] } };
-  if ('location' in answer) {
-    const headers = { ...securityHeaders(), Location: answer.location };
-    return { statusCode: 303, headers, body: '', ...cookies };
-  }
-  return {
-    statusCode: answer.status ?? 200,
-    headers: securityHeaders(answer.isWayOut),
-    body: `${await layout(answer.title, answer.content, answer.isFarewell ? undefined : csrf)}`,
-    ...cookies,
-  };
-}
-
-/** RFC 9700 section 4.16 and common sense: no frames, no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
-function securityHeaders(isWayOut = false): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    `style-src ${styleSource()}`,
-    ...(isWayOut ? [] : ["form-action 'self'"]),
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ];
-  return {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': policy.join('; '),
-    'X-Frame-Options': 'DENY',
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    ...(authUrl().startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),
-  };
-}
-
-/** Whatever goes wrong is said on a page, never by a redirect. */
-function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
-  return {
-    async onError(request) {
-      const { requestId } = request.event.requestContext;
-      const { status, message, code, headers } = toApiError(request.error, requestId);
-      const isSignedOut = code === 'not_authorized';
-      const response = await respond({
-        status,
-        title: status < 500 ? 'That did not work' : 'Something went wrong',
-        content: html`<section>
-          <p>${isSignedOut ? 'You are signed out, so nothing was changed.' : message}.</p>
-          ${status < 500 ? '' : html`<p class="soft">request_id: ${requestId}</p>`}
-          <p><a href="${authUrl()}/account">Go to your account</a></p>
-        </section>`,
-      });
-      const retryAfter = headers['Retry-After'];
-      request.response = {
-        ...response,
-        headers: { ...response.headers, ...(retryAfter && { 'Retry-After': retryAfter }) },
-      };
-    },
-  };
 }

@@ -61,17 +61,38 @@ export function forgetSignIn({ state }: SignIn): string {
   return setCookie(nameOf(state), '', 0);
 }
 
-/** What a form must carry to show that it is ours and was made in this session. */
-export async function csrfToken({ session_id }: Session): Promise<string> {
-  const [key] = await keysOf('SESSION_KEYS');
-  return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
+/** The Set-Cookie header that remembers for five minutes, while the identity provider signs out, that the account is gone. */
+export function rememberDeletion(): string {
+  return setCookie('deleted', 'yes', 300);
 }
 
-/** Compares in constant time. */
+/** Whether this browser has deleted an account just now. */
+export function hasDeleted(event: APIGatewayProxyEvent): boolean {
+  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
+}
+
+/** The Set-Cookie header that forgets it. */
+export function forgetDeletion(): string {
+  return setCookie('deleted', '', 0);
+}
+
+/** What a form must carry to show that it is ours and was made in this session. */
+export async function csrfToken(session: Session): Promise<string> {
+  const [key] = await keysOf('SESSION_KEYS');
+  return csrfUnder(key, session);
+}
+
+/** Whether the token of a form is that of the session, under any key: a form may be open while a key is replaced. Compares in constant time. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
-  const expected = Buffer.from(await csrfToken(session));
   const given = Buffer.from(sent);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  return (await keysOf('SESSION_KEYS')).some((key) => {
+    const expected = Buffer.from(csrfUnder(key, session));
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+function csrfUnder(key: Buffer, { session_id }: Session): string {
+  return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
 }
 
 async function seal(kind: Kind, claims: JWTPayload, name: string = kind): Promise<string> {

@@ -1,5 +1,9 @@
 import type { Scope } from '../routes.ts';
 
+/** What every application that somebody connects may do, whatever its scopes; in the words of the pages. */
+export const baseDescription =
+  'Read your profile with your email address, your reviews with your drafts, and which applications you have registered or connected';
+
 /** What each scope lets an application do, in the words of the consent page. */
 export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   review: 'Publish, change and delete reviews in your name',

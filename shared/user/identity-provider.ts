@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto';
 import * as client from 'openid-client';
+import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { type ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
+import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import type { Identity } from './identity-repository.ts';
+import { DisplayName, Email } from './user.ts';
 
 /** What a sign-in must remember until the person comes back. */
 export interface SignInChecks {
@@ -12,13 +15,18 @@ export interface SignInChecks {
   code_verifier: string;
 }
 
+/** What a provider may be told to ask: for the credentials again, or for which account. */
+export const prompts = ['login', 'select_account'] as const;
+type Prompt = (typeof prompts)[number];
+
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
- * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. Throws
- * ApiError 503 when the provider cannot be reached, and so does `finishSignIn`.
+ * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. With a `prompt`
+ * the provider asks even those whom it knows (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 when the provider cannot be
+ * reached, and so does `finishSignIn`.
  */
-export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
+export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();
   const code_verifier = client.randomPKCECodeVerifier();
   const checks = { state: client.randomState(), nonce: client.randomNonce(), code_verifier };
@@ -29,6 +37,7 @@ export async function beginSignIn(): Promise<SignInChecks & { url: string }> {
     code_challenge_method: 'S256',
     state: checks.state,
     nonce: checks.nonce,
+    ...(prompt && { prompt }),
   });
   return { ...checks, url: url.href };
 }
@@ -47,6 +56,7 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     const claims = tokens.claims() ?? {};
     return toIdentity(claims);
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (error instanceof TypeError) throw unreachable(error);
     const { name, code, error: reason } = error as Error & { code?: string; error?: string };
     console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
@@ -78,20 +88,35 @@ function unreachable(error: Error): ApiError {
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
-/** The stable key of a person is issuer and subject; the rest fills the profile of a new account. */
+/**
+ * What is taken of a provider's claims. Issuer and subject are the stable key of a person, the rest fills the profile of a new account
+ * where it keeps to our rules; a name that may be an email address is none to show. Throws ApiError 400 without a good subject.
+ */
 function toIdentity(claims: Record<string, unknown>): Identity {
-  const text = (name: string) => {
+  const text = (name: string): string => {
     const claim = claims[name];
-    return typeof claim === 'string' ? claim.replaceAll(/\p{Cc}/gu, '').trim() : '';
+    return typeof claim === 'string'
+      ? claim
+          .toWellFormed()
+          .replaceAll(/\p{Cc}/gu, '')
+          .trim()
+      : '';
   };
+  const short = (name: string): string => [...text(name)].slice(0, 64).join('').trim();
+  const { iss, sub } = claims;
+  // 255 characters at most, says OpenID Connect Core 1.0 section 2.
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
+    throw invalidRequest('The identity provider did not say who you are');
+  }
+  const names = ['name', 'nickname', 'preferred_username'].map(short);
   const email = text('email');
-  const names = [text('name'), text('nickname'), text('preferred_username')];
-  const display_name = names.find((name) => name) ?? 'Reader';
   return {
-    issuer: String(claims.iss),
-    subject: String(claims.sub),
-    display_name: [...display_name].slice(0, 64).join(''),
-    email: email || null,
-    musicdb_username: text('musicdb_username') || null,
+    issuer: String(iss),
+    subject: sub,
+    display_name:
+      names.find((name) => v.is(DisplayName, name) && !name.includes('@')) ??
+      `Reader ${randomInt(1000, 10_000)}`,
+    email: v.is(Email, email) ? email : null,
+    musicdb_username: short('musicdb_username') || null,
   };
 }

@@ -10,6 +10,7 @@ import { findUser, userItem } from './user-repository.ts';
 export interface Identity {
   issuer: string;
   subject: string;
+  /** A proposal: the person decides. */
   display_name: string;
   email: string | null;
   musicdb_username: string | null;
@@ -34,6 +35,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       ...profile,
       id: randomUUID(),
       created: new Date().toISOString(),
+      has_proposed_name: true,
       karma: 0,
     };
     await transact([

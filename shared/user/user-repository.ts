@@ -60,18 +60,19 @@ export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
 }
 
-/** Changes what is given of a profile; null takes the email address away. Throws ApiError 401 when the account is gone. */
+/** Changes what is given of a profile; null takes the email address away, and a name is no proposal from now on. Throws ApiError 401 when the account is gone. */
 export async function updateProfile(
   id: string,
   change: Partial<Pick<User, 'display_name' | 'email' | 'signed_out'>>,
 ): Promise<void> {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   if (given.length === 0) return;
+  const isNamed = change.display_name !== undefined;
   await transact([
     {
       Update: {
         Key: userKey(id),
-        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}${isNamed ? ' REMOVE has_proposed_name' : ''}`,
         ConditionExpression: isAlive,
         ExpressionAttributeNames: Object.fromEntries(given.map(([name]) => [`#${name}`, name])),
         ExpressionAttributeValues: Object.fromEntries(given.map(([name, to]) => [`:${name}`, to])),

@@ -25,6 +25,8 @@ export const User = v.object({
   email: v.nullable(v.string()),
   musicdb_username: v.nullable(v.string()),
   created: v.string(),
+  /** Set from the first sign-in until the person keeps or changes the public name that was proposed. */
+  has_proposed_name: v.optional(v.boolean()),
   /** Positive minus negative votes on the user's reviews. */
   karma: v.number(),
   /** When the user last signed out, which ends all sessions begun before; ms since 1970. */

@@ -75,9 +75,9 @@ interface Registered {
   client_secret: string;
 }
 
-async function register(name: string): Promise<Registered> {
+async function register(name: string, desc = 'Shows your reviews'): Promise<Registered> {
   await fill('Name', name);
-  await fill('What it does', 'Shows your reviews');
+  await fill('What it does', desc);
   await fill('Website', website);
   await fill('Redirect URI', redirect_uri);
   await click('Register');
@@ -151,7 +151,7 @@ describe.each([
     await authorize(registered.client_id, 'review,vote', 'x y+z');
     expect(await heading()).toBe('Let Shelf <b> use your account?');
     expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
-      'Read your profile and your reviews, and name your applications',
+      'Read your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
       'Publish, change and delete reviews in your name',
       'Vote on reviews and report spam in your name',
     ]);
@@ -252,7 +252,7 @@ describe.each([
 
     await page.goto(`${issuer}/account`);
     await fill('Public name', 'Annie');
-    await fill('Email address (not shown to others)', '');
+    await fill('Email address (shown to applications that you connect, not to other people)', '');
     await click('Save');
     expect(await heading()).toBe('Annie');
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
@@ -279,5 +279,42 @@ describe.each([
     expect(new URL(page.url()).origin).toBe(new URL(issuer).origin);
     await expectItFits();
     complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+});
+
+describe.each([390, 360])('on a window of %i pixels', (width) => {
+  beforeEach(() => open({ viewport: { width, height: 640 } }));
+
+  test('no page is wider, whatever an application calls itself', async () => {
+    const fits = async () =>
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    const lines = async (text: string) => {
+      const box = await page.getByText(text, { exact: true }).boundingBox();
+      return Math.round((box?.height ?? 0) / 24);
+    };
+    const [name, desc] = ['W'.repeat(64), 'x'.repeat(500)];
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(`${width}${'M'.repeat(61)}`);
+    await fits();
+    const registered = await register(name, desc);
+    await fits();
+    await follow('Applications');
+    expect(await heading()).toBe('Your applications');
+    await fits();
+    expect(await lines(desc)).toBe(3);
+    await authorize(registered.client_id, 'review,vote,user', '');
+    expect(await heading()).toBe(`Let ${name} use your account?`);
+    await fits();
+    expect(await lines(desc)).toBe(3);
+    await click('Allow');
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    await askForToken(registered, { grant_type: 'authorization_code', code });
+    await page.goto(`${issuer}/account/connections`);
+    expect(await page.getByRole('heading', { name }).isVisible()).toBe(true);
+    await fits();
+    await follow('Account');
+    await fits();
+    await page.goto(`${issuer}/account/sign-out`);
+    await fits();
   });
 });

@@ -264,9 +264,33 @@ describe('the consent page', () => {
     ]) {
       expect(html).toContain(text);
     }
+    expect(html).toMatch(
+      /<li>Read your profile with your email address.* drafts.* connected<\/li>/,
+    );
     expect(html).not.toContain('Publish, change');
     // Browsers hold the whole chain of redirects after the form to it, and the client may go on to anywhere.
     expect(headers.get('content-security-policy')).not.toContain('form-action');
+  });
+
+  test('lets another person of the same browser answer', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Ida');
+    const consent = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
+    const link = textBetween(consent, 'asks to act for you, <strong>Ida</strong>.', '</a>');
+    const [, href = '', text] = /^<a href="([^"]*)">(.*)/.exec(link) ?? [];
+    expect(text).toBe('Not you? Use another account');
+    expect(new URL(href).searchParams.get('prompt')).toBe('login');
+    const signedIn = await browser.submit(await browser.visit(href), 'Sign in', { name: 'Jon' });
+    // The provider, too, lets go of the one before, by a form that a script would send off.
+    const asked = await browser.submit(signedIn, 'Continue', { logout: 'yes' });
+    expect(asked.html).toContain('asks to act for you, <strong>Jon</strong>.');
+    const back = sentBack(await browser.submit(asked, 'Allow', { decision: 'approve' }));
+    expect(back.get('state')).toBe('ü+ &');
+    const { body } = await redeem(client, back.get('code') ?? '');
+    const me = await fetch(`${url}/user/me`, {
+      headers: { Authorization: `Bearer ${body.access_token}` },
+    });
+    expect(await me.json()).toMatchObject({ user: { display_name: 'Jon' } });
   });
 
   test('grants what was asked for and no more, whatever the form says', async () => {
@@ -322,7 +346,7 @@ describe('the consent page', () => {
     const consent = await ann.visit(authorizeUrl());
     const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
     expectErrorPage(shown, 401);
-    expect(shown.html).toContain('You are signed out');
+    expect(shown.html).toContain('<p>You are signed out, so nothing was changed.</p>');
   });
 
   test.each(['approve', 'refuse'])('takes one answer, and that was: %s', async (decision) => {
@@ -476,6 +500,97 @@ describe('the sign-in', () => {
   });
 });
 
+describe('whoever is new', () => {
+  const question = 'What should others call you?';
+  const paths = ['account/applications', 'account/connections', authorizeUrl({ state: 'x' })];
+
+  test('is asked for a public name on every page, with a proposal, until there is one', async () => {
+    const browser = openBrowser(issuer);
+    const account = await browser.signIn('Kim');
+    // There the name stands in the profile already.
+    expect(account.html).not.toContain(question);
+    expect(account.html).toContain('You are new here');
+    for (const path of paths) {
+      const page = await browser.visit(path);
+      const form = textBetween(page, question, '</form>');
+      expect(form).toContain('name="display_name" value="Kim"');
+      expect(page.html.match(/name="display_name"/g)).toHaveLength(1);
+    }
+    await browser.submit(account, 'Save', { display_name: 'Kim', email: '' });
+    for (const path of ['account', ...paths]) {
+      const { html } = await browser.visit(path);
+      expect(html).not.toContain(question);
+      expect(html).not.toContain('You are new here');
+    }
+  });
+
+  test('is back on the consent page with the name, and nothing is lost of the request', async () => {
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
+    const consent = await browser.submit(signIn, 'Sign in', { name: 'Lea' });
+    const named = await browser.submit(consent, question, { display_name: 'Lea the Reader' });
+    expect(named.html).toContain('asks to act for you, <strong>Lea the Reader</strong>.');
+    expect(named.html).not.toContain(question);
+    expect(named.html).toContain('Vote on reviews');
+    const back = sentBack(await browser.submit(named, 'Allow', { decision: 'approve' }));
+    expect(back.get('state')).toBe('ü+ &');
+    expect(back.get('code')).toMatch(/^rvc_/);
+    const { html } = await browser.visit('account');
+    expect(html).toContain('<h1>Lea the Reader</h1>');
+    // The question was for the name alone.
+    expect(html).toContain('name="email" value="Lea@example.com"');
+  });
+
+  test('need not answer', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Max');
+    const back = await browser.submit(await browser.visit(authorizeUrl()), 'Allow', {
+      decision: 'approve',
+    });
+    expect(sentBack(back).get('code')).toMatch(/^rvc_/);
+    const again = openBrowser(issuer);
+    await again.signIn('Max');
+    expect((await again.visit('account/connections')).html).toContain(question);
+  });
+
+  test('has a name once an application has set one', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Nia');
+    const consent = await browser.visit(authorizeUrl({ scope: 'user' }));
+    const back = sentBack(await browser.submit(consent, 'Allow', { decision: 'approve' }));
+    const { body } = await redeem(client, back.get('code') ?? '');
+    const change = (content: object) =>
+      fetch(`${url}/user/me`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${body.access_token}`,
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify(content),
+      });
+    expect((await change({ email: 'nia@example.com' })).status).toBe(200);
+    expect((await browser.visit('account/connections')).html).toContain(question);
+    expect((await change({ display_name: 'Nia' })).status).toBe(200);
+    expect((await browser.visit('account/connections')).html).not.toContain(question);
+  });
+
+  test('comes back to pages of ours only', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Oda');
+    const page = await browser.visit('account/connections');
+    for (const return_to of [
+      'https://evil.example/',
+      '//evil.example/',
+      '',
+      'javascript:alert(1)',
+    ]) {
+      const shown = await browser.submit(page, question, { display_name: 'Oda', return_to });
+      expect(shown.url).toBe(`${issuer}/account`);
+    }
+    expectErrorPage(await browser.submit(page, question, { display_name: ' ' }));
+  });
+});
+
 describe('the pages of the account', () => {
   const evil = `<script>alert("1")</script>&'`;
 
@@ -606,6 +721,17 @@ describe('the pages of the account', () => {
     const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
     const fresh = await hal.signIn('Hal');
     expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+  });
+
+  test('say what applications get to know', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const told = textBetween(consent, '<li>Read your profile', '</li>');
+    expect(told).toMatch(/email address.* drafts.* connected/);
+    await redeem(client, sentBack(await allow(consent)).get('code') ?? '');
+    const connections = await ann.visit('account/connections');
+    expect(textBetween(connections, '<li>Read your profile', '</li>')).toBe(told);
+    const { html } = await ann.visit('account');
+    expect(html).toContain('<label>Email address (shown to applications that you connect');
   });
 
   test('take forms only', async () => {

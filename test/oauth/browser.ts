@@ -11,9 +11,12 @@ interface Cookie {
   path: string;
 }
 
-/** A browser without scripts, of somebody who only visits the service at `authUrl` and whatever else its host has. */
-export function openBrowser(authUrl: string) {
-  const { origin } = new URL(authUrl);
+/**
+ * A browser without scripts, of somebody who only visits the service at `authUrl` and whatever else its host has; and `others`, of which no
+ * cookie has the name of one of ours.
+ */
+export function openBrowser(authUrl: string, ...others: string[]) {
+  const origins = [authUrl, ...others].map((url) => new URL(url).origin);
   const jar = new Map<string, Cookie>();
 
   function cookiesFor({ pathname }: URL): string {
@@ -36,7 +39,7 @@ export function openBrowser(authUrl: string) {
     let method = body ? 'POST' : 'GET';
     let sent: URLSearchParams | undefined = body;
     for (let hops = 0; hops < 12; hops++) {
-      if (url.origin !== origin) {
+      if (!origins.includes(url.origin)) {
         return { url: url.href, status: 0, headers: new Headers(), html: '' };
       }
       const response = await fetch(url, {
@@ -46,12 +49,10 @@ export function openBrowser(authUrl: string) {
         redirect: 'manual',
       });
       keep(response.headers);
-      const location = response.headers.get('location');
-      if (location === null) {
-        const { status, headers } = response;
-        return { url: url.href, status, headers, html: await response.text() };
-      }
-      await response.arrayBuffer();
+      const { status, headers } = response;
+      const html = await response.text();
+      const location = headers.get('location') ?? refreshOf(html);
+      if (location === undefined) return { url: url.href, status, headers, html };
       url = new URL(location, url);
       method = 'GET';
       sent = undefined;
@@ -101,6 +102,12 @@ export function textBetween({ html }: Shown, before: string, after: string): str
   return unescapeHtml(
     html.slice(start + before.length, html.indexOf(after, start + before.length)),
   ).trim();
+}
+
+/** Where a page goes on to by itself. */
+function refreshOf(html: string): string | undefined {
+  const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]*)">/.exec(html) ?? [];
+  return url && unescapeHtml(url);
 }
 
 function attribute(tag: string, name: string): string {

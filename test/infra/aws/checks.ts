@@ -162,7 +162,8 @@ export function missingVariables(
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
     const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
-      ...read.filter((name) => !/^(AWS|NODE)_/.test(name)),
+      // One there is only where the identity provider does not say by itself where one signs out.
+      ...read.filter((name) => !/^((AWS|NODE)_|OIDC_LOGOUT_URL$)/.test(name)),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];
     const missing = [...new Set(needed)].filter((name) => !set.includes(name));

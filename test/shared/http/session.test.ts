@@ -131,7 +131,7 @@ describe('the cookies', () => {
 });
 
 describe('the token in forms', () => {
-  test('is that of the session, under the first key', async () => {
+  test('is that of the session', async () => {
     const [one, two] = [
       { user_id, session_id: '1'.repeat(32), signed_in: 1 },
       { user_id, session_id: '2'.repeat(32), signed_in: 1 },
@@ -142,5 +142,15 @@ describe('the token in forms', () => {
     for (const wrong of [await csrfToken(two), '', token.slice(1), `${token}=`, 'é'.repeat(43)]) {
       expect(await isCsrfToken(one, wrong)).toBe(false);
     }
+  });
+
+  test('outlives a key while it is still listed, as the session does', async () => {
+    const session = { user_id, session_id: '1'.repeat(32), signed_in: 1 };
+    const token = await csrfToken(session);
+    keysAre(other, key);
+    expect(await csrfToken(session)).not.toBe(token);
+    expect(await isCsrfToken(session, token)).toBe(true);
+    keysAre(other);
+    expect(await isCsrfToken(session, token)).toBe(false);
   });
 });

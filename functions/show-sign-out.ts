@@ -1,0 +1,27 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { farewell } from '../shared/http/farewell.ts';
+import { csrfField } from '../shared/http/layout.ts';
+import { page } from '../shared/http/page.ts';
+import { hasDeleted } from '../shared/http/session.ts';
+
+export const request = v.object({});
+
+/** Where the identity provider sends a person when its session is over; whoever is signed in is asked first. */
+export const handler = page(request, (_, { event, visitor }) => {
+  if (!visitor) return farewell(hasDeleted(event) ? 'deletion' : 'sign-out');
+  return {
+    title: 'Sign out?',
+    content: html`<section>
+      <p>
+        You are signed in as <strong>${visitor.user.display_name}</strong>.
+        <a href="${authUrl()}/account">Go to your account</a>
+      </p>
+      <form method="post" action="${authUrl()}/account/sign-out">
+        ${csrfField(visitor.csrf)}<button>Sign out</button>
+      </form>
+    </section>`,
+    isBare: true,
+  };
+});

@@ -1,0 +1,23 @@
+import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
+import type { Page } from './html-response.ts';
+import { forgetDeletion, forgetSession, rememberDeletion } from './session.ts';
+
+/**
+ * The last page of a session. Where the identity provider has a session of its own, `next` is where it ends: the browser goes on there, and
+ * comes back to `GET /account/sign-out`, which says farewell again.
+ */
+export function farewell(reason: 'sign-out' | 'deletion', next?: string): Page {
+  const isDeletion = reason === 'deletion';
+  return {
+    title: isDeletion ? 'Your account is gone' : 'You are signed out',
+    content: html`<section>
+      ${isDeletion && html`<p>What you have written is being erased now.</p>`}
+      ${next && html`<p><a href="${next}">Sign out where you signed in, too</a></p>`}
+      ${!next && !isDeletion && html`<p><a href="${authUrl()}/account">Sign in again</a></p>`}
+    </section>`,
+    next,
+    cookies: [forgetSession(), isDeletion && next ? rememberDeletion() : forgetDeletion()],
+    isBare: true,
+  };
+}

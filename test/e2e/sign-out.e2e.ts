@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { chromium } from 'playwright-core';
+import { startStack } from '../../infra/local/stack.ts';
+import { startProvider } from '../oauth/provider.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+// The library warns of its memory, which is enough here.
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+const provider = await startProvider();
+const dataDir = mkdtempSync(join(tmpdir(), 'e2e-'));
+const { url, stop } = await startStack({
+  port: 0,
+  dataDir,
+  memory: true,
+  oidcIssuer: provider.issuer,
+});
+const authUrl = new URL('..', `${url}/`).href.replace(/\/$/, '');
+await provider.serve(authUrl);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
+
+afterAll(async () => {
+  await browser.close();
+  await stop();
+  provider.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled) => {
+  test('leaves the service and the identity provider together', async () => {
+    const context = await browser.newContext({ javaScriptEnabled });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      // The provider has no icon.
+      const isIcon = message.location().url.endsWith('/favicon.ico');
+      if (!isIcon && message.type() === 'error') complaints.push(message.text());
+    });
+    const heading = (name: string | RegExp) =>
+      page.getByRole('heading', { level: 1, name }).waitFor();
+    const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const signIn = async () => {
+      await page.goto(`${authUrl}/account`);
+      await heading('Who are you?');
+      await page.getByLabel('Email').fill(`ann-${javaScriptEnabled}@example.com`);
+      await click('Sign in');
+      await heading(/^Reader \d{4}$/);
+    };
+
+    await signIn();
+    await click('Sign out');
+    await heading('Do you want to sign out?');
+    await click('Yes, sign me out');
+    await heading('You are signed out');
+    expect(page.url()).toBe(`${authUrl}/account/sign-out`);
+
+    await signIn();
+    await page.getByRole('checkbox', { name: 'Erase everything' }).check();
+    await click('Delete my account');
+    await heading('Do you want to sign out?');
+    await click('Yes, sign me out');
+    await heading('Your account is gone');
+
+    await signIn();
+    await page.goto(`${authUrl}/account/applications`);
+    await page.getByLabel('What should others call you?').fill('Ann');
+    await click('Use this name');
+    await heading('Your applications');
+    expect(await page.getByLabel('What should others call you?').count()).toBe(0);
+    await page.getByRole('link', { name: 'Account', exact: true }).click();
+    await heading('Ann');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

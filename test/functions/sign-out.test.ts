@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { handler as deleteAccount } from '../../functions/delete-account.ts';
+import { handler as signOut } from '../../functions/sign-out.ts';
+import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { makeUser } from '../fixtures.ts';
+import { proxyEvent } from '../invoke.ts';
+import { postForm } from '../oauth/client.ts';
+
+let answer: RequestListener = () => {};
+let asked = 0;
+const provider = createServer((request, response) => {
+  asked += 1;
+  answer(request, response);
+}).listen(0, '127.0.0.1');
+await once(provider, 'listening');
+afterAll(() => {
+  provider.closeAllConnections();
+  provider.close();
+});
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
+process.env.OIDC_CLIENT_ID = 'reviews & more';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** Sends the form of somebody who has signed in, and gives the answer and whether the session lives. */
+async function leave(handler: unknown, fields: Record<string, string> = {}) {
+  const { id } = await makeUser();
+  const cookie = (await startSession(id)).split(';')[0] ?? '';
+  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const csrf = session ? await csrfToken(session) : '';
+  const shown = await postForm(handler, { csrf, ...fields }, { cookie });
+  const again = await postForm(handler, { csrf, ...fields }, { cookie });
+  return { ...shown, isOver: again.status === 401 };
+}
+
+const discovery = (content: object): RequestListener => {
+  return (_, response) => response.end(JSON.stringify(content));
+};
+
+test.each<[string, RequestListener]>([
+  ['breaks off', (request) => request.socket.destroy()],
+  ['fails', (_, response) => response.writeHead(500).end('{}')],
+  ['answers with a page', (_, response) => response.end('<!doctype html>')],
+  ['names no address', discovery({ end_session_endpoint: 7 })],
+  ['names a script', discovery({ end_session_endpoint: 'javascript:alert(1)' })],
+])('a provider that %s stops no sign-out, and is asked again', async (_, how) => {
+  answer = how;
+  asked = 0;
+  const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+  const { status, body, isOver } = await leave(signOut);
+  expect([status, isOver, asked]).toEqual([200, true, 1]);
+  expect(body).toContain('<h1>You are signed out</h1>');
+  expect(body).toContain('Sign in again');
+  expect(body).not.toContain('http-equiv');
+  expect(warned).toHaveBeenCalledTimes(1);
+});
+
+test('a provider that does not answer is waited for three seconds at most', async () => {
+  const waiting = new AbortController();
+  const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting.signal);
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  answer = () => waiting.abort(new DOMException('over', 'TimeoutError'));
+  const { status, body, isOver } = await leave(deleteAccount, { confirm: 'yes' });
+  expect(timeout).toHaveBeenCalledWith(3_000);
+  expect([status, isOver]).toEqual([200, true]);
+  expect(body).toContain('<h1>Your account is gone</h1>');
+  expect(body).not.toContain('http-equiv');
+});
+
+test('a provider is asked once where its sessions end', async () => {
+  asked = 0;
+  answer = (request, response) => {
+    expect(request.url).toBe('/tenant/.well-known/openid-configuration');
+    discovery({ end_session_endpoint: 'https://id.example/end?tenant=a' })(request, response);
+  };
+  for (let i = 0; i < 3; i++) {
+    const { status, body, isOver } = await leave(signOut);
+    expect([status, isOver, asked]).toEqual([200, true, 1]);
+    const next =
+      'https://id.example/end?tenant=a&amp;client_id=reviews+%26+more&amp;post_logout_redirect_uri=https%3A%2F%2Fapi.example%2Fws%2Faccount%2Fsign-out';
+    expect(body).toContain(`<meta http-equiv="refresh" content="0; url=${next}">`);
+    expect(body).toContain(`<a href="${next}">`);
+  }
+});

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startStack } from '../../infra/local/stack.ts';
+import { openBrowser, type Shown, textBetween } from './browser.ts';
+import { startProvider } from './provider.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+// The library warns of its memory, which is enough here.
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+const provider = await startProvider();
+const dataDir = mkdtempSync(join(tmpdir(), 'sign-out-'));
+const { url, stop } = await startStack({
+  port: 0,
+  dataDir,
+  memory: true,
+  oidcIssuer: provider.issuer,
+});
+const authUrl = new URL('..', `${url}/`).href.replace(/\/$/, '');
+await provider.serve(authUrl);
+afterAll(async () => {
+  await stop();
+  provider.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+afterEach(() => {
+  delete process.env.OIDC_LOGOUT_URL;
+});
+
+const open = () => openBrowser(authUrl, provider.issuer);
+const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
+
+/** Opens the account where one may have to sign in first. */
+async function signIn(browser: ReturnType<typeof open>, email: string): Promise<Shown> {
+  const asked = await browser.visit('account');
+  expect(headingOf(asked)).toBe('Who are you?');
+  return browser.submit(asked, 'Sign in', { email });
+}
+
+const yes = { logout: 'yes' };
+
+describe('where the identity provider has a session of its own', () => {
+  test('it lets people in again who did not sign out', async () => {
+    const browser = open();
+    expect(headingOf(await signIn(browser, 'ann@example.com'))).toMatch(/^Reader \d{4}$/);
+    browser.jar.delete('session /');
+    expect(headingOf(await browser.visit('account'))).toMatch(/^Reader \d{4}$/);
+  });
+
+  test('sign-out ends it, and both sessions are over', async () => {
+    const browser = open();
+    const account = await signIn(browser, 'ben@example.com');
+    const asked = await browser.submit(account, 'Sign out');
+    expect(asked.url.startsWith(`${provider.issuer}/session/end?`)).toBe(true);
+    expect(headingOf(asked)).toBe('Do you want to sign out?');
+    // Ours is over whatever the person answers.
+    expect(browser.jar.has('session /')).toBe(false);
+    const over = await browser.submit(asked, 'op.logoutForm', yes);
+    expect(over.url).toBe(`${authUrl}/account/sign-out`);
+    expect(headingOf(over)).toBe('You are signed out');
+    expect(over.html).toContain('Sign in again');
+    expect(headingOf(await browser.visit('account'))).toBe('Who are you?');
+  });
+
+  test('so does the end of the account, and the farewell is said', async () => {
+    const browser = open();
+    const account = await signIn(browser, 'cat@example.com');
+    const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+    const asked = await browser.submit(account, 'Delete my account', { confirm: 'yes' });
+    expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+    const over = await browser.submit(asked, 'op.logoutForm', yes);
+    expect(headingOf(over)).toBe('Your account is gone');
+    // Once.
+    expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
+    const fresh = await signIn(browser, 'cat@example.com');
+    expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+  });
+
+  test('the page goes there by itself, and by a link', async () => {
+    const browser = openBrowser(authUrl, provider.issuer);
+    const account = await signIn(browser, 'dan@example.com');
+    const cookie = `session=${browser.jar.get('session /')?.value}`;
+    const csrf = textBetween(account, 'name="csrf" value="', '"');
+    const response = await fetch(`${authUrl}/account/sign-out`, {
+      method: 'POST',
+      headers: { Cookie: cookie },
+      body: new URLSearchParams({ csrf }),
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    const shown = {
+      html: await response.text(),
+      url: response.url,
+      headers: response.headers,
+      status: 200,
+    };
+    expect(headingOf(shown)).toBe('You are signed out');
+    const there = new URL(textBetween(shown, '<a href="', '"'));
+    expect(textBetween(shown, 'content="0; url=', '"')).toBe(there.href);
+    expect(there.origin + there.pathname).toBe(`${provider.issuer}/session/end`);
+    expect(Object.fromEntries(there.searchParams)).toEqual({
+      client_id: 'reviews',
+      post_logout_redirect_uri: `${authUrl}/account/sign-out`,
+    });
+  });
+
+  test('the address may be configured', async () => {
+    process.env.OIDC_LOGOUT_URL = 'https://pool.example/logout?client_id=a&logout_uri=b%2Fc';
+    const browser = open();
+    const left = await browser.submit(await signIn(browser, 'eve@example.com'), 'Sign out');
+    expect(left.url).toBe('https://pool.example/logout?client_id=a&logout_uri=b%2Fc');
+  });
+});
+
+describe('GET /account/sign-out', () => {
+  test('signs nobody out by itself', async () => {
+    const browser = open();
+    await signIn(browser, 'fay@example.com');
+    const asked = await browser.visit('account/sign-out');
+    expect(headingOf(asked)).toBe('Sign out?');
+    expect(asked.html.match(/Sign out</g)).toHaveLength(1);
+    expect((await browser.visit('account')).html).toContain('User id');
+    const over = await browser.submit(
+      await browser.submit(asked, 'Sign out'),
+      'op.logoutForm',
+      yes,
+    );
+    expect(headingOf(over)).toBe('You are signed out');
+  });
+
+  test('has no menu for a session that is over', async () => {
+    const browser = open();
+    const account = await signIn(browser, 'guy@example.com');
+    const stale = browser.jar.get('session /');
+    await browser.submit(account, 'Sign out');
+    if (stale) browser.jar.set('session /', stale);
+    const { html } = await browser.visit('account/sign-out');
+    expect(html).toContain('You are signed out');
+    expect(html).not.toContain('<form');
+  });
+});
