@@ -152,7 +152,9 @@ admin
   )
   .action(
     answer(async (options: { user?: string; review?: string; application?: string }) => {
-      const { eraseLeftovers, findLeftovers } = await import('../shared/user/erase-leftovers.ts');
+      const { eraseLeftovers, findLeftovers } = await import(
+        '../shared/account/erase-leftovers.ts'
+      );
       const { showProgress } = await import('./progress.ts');
       const { user, review, application } = options;
       const one = user ?? review ?? application;

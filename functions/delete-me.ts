@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { deleteAccount } from '../shared/account/delete-account.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
-import { deleteAccount } from '../shared/user/delete-account.ts';
 
 export const request = v.object({ caller: Caller });
 

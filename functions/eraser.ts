@@ -1,8 +1,8 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { eraseAccount } from '../shared/account/erase-account.ts';
 import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
-import { eraseAccount } from '../shared/user/erase-account.ts';
 
 /** Takes away what deleted accounts, reviews and applications leave behind, in the order of the stream and up to the first that fails. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { readActivity } from '../shared/account/activity.ts';
 import { invalidToken } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
-import { readActivity } from '../shared/user/activity.ts';
 import { presentOwnProfile } from '../shared/user/user.ts';
 import { findUser } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';

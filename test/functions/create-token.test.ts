@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler } from '../../functions/create-token.ts';
 import { handler as getMe } from '../../functions/get-me.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
 import {
   deleteApplication,
   rotateSecret,
@@ -11,7 +12,6 @@ import {
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { table } from '../../shared/table/client.ts';
-import { deleteAccount } from '../../shared/user/delete-account.ts';
 import { makeUser } from '../fixtures.ts';
 import { invoke, type TestResponse } from '../invoke.ts';
 import {

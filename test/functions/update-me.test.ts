@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { deleteAccount } from '../../shared/user/delete-account.ts';
 import { makeUser, readItem } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 

@@ -21,7 +21,7 @@ const { approveAuthorization, insertAuthorizationRequest, refuseAuthorization } 
   '../../shared/oauth/authorization-repository.ts'
 );
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { deleteAccount } = await import('../../shared/user/delete-account.ts');
+const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { makeUser, scanTable } = await import('../fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
 

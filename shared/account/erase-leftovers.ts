@@ -5,8 +5,8 @@ import { finishDeletion } from '../review/review-repository.ts';
 import { batchGet, type Item } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { reviewKey } from '../table/keys.ts';
+import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
-import { findUser } from './user-repository.ts';
 
 /** Ids of what has been deleted and has, or may have, left something behind. */
 export interface Leftovers {

@@ -4,7 +4,7 @@ import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts'
 import { TableName, table } from '../table/client.ts';
 import { identityKey, userKey } from '../table/keys.ts';
 import { retryStale, transact } from '../table/transact.ts';
-import { isAlive } from './user.ts';
+import { isAlive } from '../user/user.ts';
 
 /** Grants that a transaction has room for. Few accounts have more. */
 const maxGrants = 90;
