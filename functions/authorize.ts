@@ -7,16 +7,22 @@ import { type Page, page, signInFirst, type Visit } from '../shared/http/page.ts
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
+  applicationChanged,
   getAuthorizationRequest,
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
-import { answerUri, readAuthorizationRequest } from '../shared/oauth/authorization-request.ts';
+import {
+  type AuthorizationRequest,
+  answerUri,
+  readAuthorizationRequest,
+} from '../shared/oauth/authorization-request.ts';
 import { scopeDescriptions } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({});
 
 type Parameters = Record<string, string[] | undefined>;
+type Visitor = NonNullable<Visit['visitor']>;
 
 /**
  * The authorization endpoint (spec section 5): keeps the request in the table, lets the person sign in, and asks. After the sign-in it is
@@ -27,19 +33,32 @@ export const handler = page(request, async (_, visit) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
   const [kept, ...more] = parameters.request ?? [];
   if (more.length > 0) throw invalidRequest('request must be sent only once');
-  if (kept !== undefined && visitor) return consentPage(kept, visitor);
+  if (kept !== undefined && visitor) return keptRequest(kept, visitor);
   if (kept !== undefined) return signInFirst(event);
 
   const application = await findClient(parameters);
-  const { client_id, redirect_uri } = application;
-  const asked = readAuthorizationRequest(parameters, { client_id, redirect_uri });
+  const { client_id, name, redirect_uri } = application;
+  const asked = readAuthorizationRequest(parameters, { client_id, name, redirect_uri });
   if ('error' in asked) {
     const state = parameters.state?.length === 1 ? (parameters.state[0] ?? null) : null;
     return { location: answerUri(redirect_uri, state, authUrl(), asked) };
   }
   const id = await insertAuthorizationRequest(asked);
-  return visitor ? consentPage(id, visitor) : signInFirst(event, `request=${id}`);
+  return visitor
+    ? consentPage(id, asked, application, visitor)
+    : signInFirst(event, `request=${id}`);
 });
+
+/** Asks again what is kept already. Throws ApiError 400 when that is no longer possible. */
+async function keptRequest(id: string, visitor: Visitor): Promise<Page> {
+  const asked = await getAuthorizationRequest(id);
+  const application = await findApplication(asked.client_id);
+  const { name, redirect_uri } = asked;
+  if (application?.name !== name || application.redirect_uri !== redirect_uri) {
+    throw applicationChanged();
+  }
+  return consentPage(id, asked, application, visitor);
+}
 
 /** Before client and redirect URI are known good nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
 async function findClient({ client_id, redirect_uri }: Parameters): Promise<Application> {
@@ -55,10 +74,12 @@ async function findClient({ client_id, redirect_uri }: Parameters): Promise<Appl
   return application;
 }
 
-async function consentPage(id: string, visitor: NonNullable<Visit['visitor']>): Promise<Page> {
-  const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
-  const application = await findApplication(client_id);
-  if (!application) throw invalidRequest('The application has been deleted');
+function consentPage(
+  id: string,
+  { redirect_uri, scopes }: AuthorizationRequest,
+  application: Application,
+  visitor: Visitor,
+): Page {
   const { host } = new URL(redirect_uri);
   const abilities = [
     'Read your profile and your reviews, and name your applications',

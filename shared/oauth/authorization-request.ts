@@ -4,6 +4,8 @@ import { parseScopes } from './scopes.ts';
 /** An authorization request that is in order, as it waits in the table for its user's answer. */
 export const AuthorizationRequest = v.object({
   client_id: v.string(),
+  /** Of the application, as the user is shown it; empty in a request from before names were kept, which nobody can say yes to. */
+  name: v.optional(v.string(), ''),
   redirect_uri: v.string(),
   scopes: v.array(v.picklist(['review', 'vote', 'user'])),
   /** Null when it was not sent; an empty one comes back empty. */
@@ -28,7 +30,7 @@ type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
  */
 export function readAuthorizationRequest(
   parameters: Parameters,
-  client: { client_id: string; redirect_uri: string },
+  client: Pick<AuthorizationRequest, 'client_id' | 'name' | 'redirect_uri'>,
 ): AuthorizationRequest | AuthorizationError {
   for (const name of [
     'response_type',

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
 import { openBrowser, type Shown, textBetween } from './browser.ts';
+import { stopClock } from './clock.ts';
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const dataDir = mkdtempSync(join(tmpdir(), 'authorization-'));
@@ -17,13 +18,18 @@ afterAll(async () => {
 const { deleteApplication, updateApplication } = await import(
   '../../shared/oauth/application-repository.ts'
 );
-const { approveAuthorization, insertAuthorizationRequest, refuseAuthorization } = await import(
+const { answerAuthorization, insertAuthorizationRequest } = await import(
   '../../shared/oauth/authorization-repository.ts'
 );
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
+const { table } = await import('../../shared/table/client.ts');
 const { deleteAccount } = await import('../../shared/user/delete-account.ts');
 const { makeUser, scanTable } = await import('../fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const redirect_uri = 'https://client.example/cb/a?kept=1';
@@ -325,28 +331,102 @@ describe('the consent page', () => {
     expect(shown.html).toContain('You are signed out');
   });
 
-  test.each(['approve', 'refuse'])('takes one answer, and that was: %s', async (decision) => {
+  test.each([
+    ['approve', 'refuse'],
+    ['refuse', 'approve'],
+  ])('takes one answer, and that was: %s', async (decision, other) => {
     const consent = await ann.visit(authorizeUrl());
     sentBack(await ann.submit(consent, 'Allow', { decision }));
-    for (const again of ['approve', 'refuse']) {
-      expectErrorPage(await ann.submit(consent, 'Allow', { decision: again }));
+    expectErrorPage(await ann.submit(consent, 'Allow', { decision: other }));
+  });
+
+  test.each(['approve', 'refuse'])(
+    'answers alike when it is sent twice, for a minute: %s',
+    async (decision) => {
+      const consent = await ann.visit(authorizeUrl({ state: 'x' }));
+      const start = Date.now();
+      const first = await ann.submit(consent, 'Allow', { decision });
+      expect(sentBack(first).has('code')).toBe(decision === 'approve');
+      stopClock(start + 58_000);
+      expect((await ann.submit(consent, 'Allow', { decision })).url).toBe(first.url);
+      stopClock(start + 62_000);
+      expectErrorPage(await ann.submit(consent, 'Allow', { decision }));
+    },
+  );
+
+  test('answers alike to two clicks at once, and the code is good once, as long as the first', async () => {
+    for (let i = 0; i < 15; i++) {
+      const consent = await ann.visit(authorizeUrl());
+      const [first, second] = await Promise.all([allow(consent), allow(consent)]);
+      expect(second?.url).toBe(first?.url);
+      const code = sentBack(first as Shown).get('code') ?? '';
+      expect((await redeem(client, code)).status).toBe(200);
+    }
+    const start = Date.now();
+    const consent = await ann.visit(authorizeUrl());
+    await allow(consent);
+    stopClock(start + 50_000);
+    const code = sentBack(await allow(consent)).get('code') ?? '';
+    stopClock(start + 62_000);
+    expect((await redeem(client, code)).body.error).toBe('invalid_grant');
+  });
+
+  test('gives nobody else the answer that one has got', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const request = textBetween(consent, 'name="request" value="', '"');
+    await allow(consent);
+    const ben = openBrowser(issuer);
+    await ben.signIn('Ben');
+    const bens = await ben.visit(authorizeUrl());
+    expectErrorPage(await ben.submit(bens, 'Allow', { decision: 'approve', request }));
+  });
+
+  test('takes one answer of ten at once, and answers that alike', async () => {
+    const { name } = client;
+    const request = {
+      client_id,
+      name,
+      redirect_uri,
+      scopes: [],
+      state: null,
+      code_challenge: null,
+    };
+    const id = await insertAuthorizationRequest(request);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) =>
+        answerAuthorization(id, i % 2 ? 'refuse' : 'approve', annsId),
+      ),
+    );
+    const taken = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    expect(taken).toHaveLength(5);
+    expect(new Set(taken.map(({ code }) => code)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status === 'rejected')) {
+      expect(answer).toMatchObject({ reason: { status: 400 } });
     }
   });
 
-  test('takes one answer of ten at once', async () => {
-    const request = { client_id, redirect_uri, scopes: [], state: null, code_challenge: null };
-    const id = await insertAuthorizationRequest(request);
-    // The handlers look first whether it waits for an answer: these all have.
-    const answers = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, i) =>
-        i % 2
-          ? refuseAuthorization(id, request)
-          : approveAuthorization(id, request, annsId).then(() => undefined),
-      ),
-    );
-    const refused = answers.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(9);
-    for (const answer of refused) expect(answer).toMatchObject({ reason: { status: 400 } });
+  test('takes no answer meant for a name that the application has given up', async () => {
+    const moving = await makeClient(owner, redirect_uri, 'Trusty');
+    const consent = await ann.visit(authorizeUrl({ client_id: moving.client_id }));
+    const { desc, website } = moving;
+    const renamed = { name: 'Nasty', desc, website, redirect_uri };
+    await updateApplication(moving.client_id, owner.id, renamed);
+    const shown = await allow(consent);
+    expectErrorPage(shown);
+    expect(shown.html).toContain('The application has changed');
+    const request = textBetween(consent, 'name="request" value="', '"');
+    expectErrorPage(await ann.visit(`${issuer}/oauth/authorize?request=${request}`));
+  });
+
+  test('takes three reads and writes, one after the other', async () => {
+    const sent = jest.spyOn(table, 'send');
+    await ann.visit(authorizeUrl());
+    expect(sent.mock.calls.map(([command]) => command.constructor.name)).toEqual([
+      'GetCommand',
+      'GetCommand',
+      'PutCommand',
+    ]);
+    sent.mockRestore();
   });
 
   test('is not shown for two requests, or for a request that is answered', async () => {
