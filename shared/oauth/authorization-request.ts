@@ -78,7 +78,9 @@ export function answerUri(
   parameters.set('iss', issuer);
   // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
   const query = parameters.toString().replaceAll('+', '%20');
-  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${query}`;
+  // A header takes ASCII only, and some URIs were registered before that was checked.
+  const uri = redirect_uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+  return `${uri}${uri.includes('?') ? '&' : '?'}${query}`;
 }
 
 function invalid(error_description: string): AuthorizationError {

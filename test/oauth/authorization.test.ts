@@ -602,6 +602,19 @@ describe('the pages of the account', () => {
     ['redirect_uri', 'http://127.0.0.2/'],
     ['redirect_uri', 'https://client.example/ x'],
     ['redirect_uri', 'https://client.example/\nx'],
+    ['redirect_uri', 'https://\nevil.example/cb'],
+    ['redirect_uri', 'https://\revil.example/cb'],
+    ['redirect_uri', 'https://\tevil.example/cb'],
+    ['redirect_uri', 'https://\nX-Injected:1/cb'],
+    ['redirect_uri', 'https://日.example/'],
+    ['redirect_uri', 'https://\u200bevil.example/'],
+    ['redirect_uri', 'https://"evil/'],
+    ['redirect_uri', 'https://@evil/'],
+    ['redirect_uri', 'https://*.example/'],
+    ['redirect_uri', 'https://client.example/é'],
+    ['redirect_uri', 'https://client.example@evil.example/'],
+    ['redirect_uri', 'https://'],
+    ['redirect_uri', 'https://client.example:x/'],
     ['redirect_uri', '/callback'],
     ['redirect_uri', ''],
     ['website', 'javascript:alert(1)'],
@@ -610,6 +623,10 @@ describe('the pages of the account', () => {
     ['website', 'data:text/html,x'],
     ['website', 'vbscript:x'],
     ['website', 'client.example'],
+    ['website', 'https://accounts.google.com@evil.example/'],
+    ['website', 'https://accounts.google.com:x@evil.example/'],
+    ['website', 'https://\nevil.example/'],
+    ['website', 'https://日.example/'],
     ['name', ''],
     ['name', ' '],
     ['name', 'x'.repeat(65)],
@@ -628,6 +645,9 @@ describe('the pages of the account', () => {
     'http://127.0.0.1/callback',
     'http://[::1]:8080/',
     'https://client.example/a/../b?x=%2F',
+    'https://client.example?a',
+    'https://xn--wgv71a.example/',
+    'https://a_b.client-1.example/@c',
   ])('register an application with the redirect URI %s, as it is', async (uri) => {
     const form = await ann.visit('account/applications');
     const fields = {
@@ -642,6 +662,41 @@ describe('the pages of the account', () => {
     const asked = authorizeUrl({ client_id: id, redirect_uri: uri });
     const back = await allow(await ann.visit(asked));
     expect(back.url).toContain('code=');
+  });
+
+  test('take the website https://client.example#about', async () => {
+    const form = await ann.visit('account/applications');
+    const website = 'https://client.example#about';
+    const fields = { name: 'A', desc: '', website, redirect_uri };
+    const registered = await ann.submit(form, 'Register', fields);
+    expect(registered.html).toContain(`value="${website}"`);
+  });
+
+  test.each([
+    ['https://\nevil.example/cb', 'https://%0Aevil.example/cb?'],
+    ['https://\r\nX-Injected:1/cb', 'https://%0D%0AX-Injected:1/cb?'],
+    ['https://\tevil.example/é?a', 'https://%09evil.example/%C3%A9?a&'],
+    ['https://日.example/', 'https://%E6%97%A5.example/?'],
+    ['https://\u200bevil.example/', 'https://%E2%80%8Bevil.example/?'],
+  ])('were once less strict: %j is answered in ASCII', async (uri, start) => {
+    const old = await makeClient(owner, uri);
+    const headers = { Cookie: `session=${ann.jar.get('session /')?.value}` };
+    const at = authorizeUrl({ client_id: old.client_id, redirect_uri: uri, response_type: 'x' });
+    const fault = await fetch(at, { headers, redirect: 'manual' });
+    expect(fault.status).toBe(303);
+    expect(fault.headers.get('location')?.startsWith(`${start}error=`)).toBe(true);
+    const consent = await ann.visit(authorizeUrl({ client_id: old.client_id, redirect_uri: uri }));
+    expect(consent.status).toBe(200);
+    const csrf = textBetween(consent, 'name="csrf" value="', '"');
+    const request = textBetween(consent, 'name="request" value="', '"');
+    const answer = await fetch(`${issuer}/oauth/authorize`, {
+      method: 'POST',
+      headers,
+      redirect: 'manual',
+      body: new URLSearchParams({ csrf, request, decision: 'approve' }),
+    });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')?.startsWith(`${start}code=`)).toBe(true);
   });
 
   test('are about one’s own applications only', async () => {
