@@ -118,7 +118,8 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
     skip: 0,
     take: 100,
   });
-  const items = await batchGet(entries.map(({ pk, sk }) => ({ pk, sk })));
+  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
+  const items = await batchGet(keys, { consistent: true });
   return [...items.values()]
     .filter(({ client_id }) => clientId === undefined || client_id === clientId)
     .map(({ pk, sk }) => ({ pk, sk }));

@@ -19,6 +19,12 @@ import { Grant } from './grant.ts';
 /** A client that lost the answer to a refresh may ask again for so long (decisions.md). */
 const repeatMilliseconds = 30_000;
 
+/** How many grants of a user an application keeps: a further one ends the oldest. */
+const mostGrants = 10;
+
+/** How often all is revoked that can be found, should there be ever more. */
+const deletions = 5;
+
 /** The grant that a token belongs to, unless it has been revoked. Half a read unit: an answer may be a moment old. */
 export async function findGrant(
   token: Pick<TokenContent, 'user_id' | 'client_id' | 'grant_id'>,
@@ -29,12 +35,13 @@ export async function findGrant(
   return Item && v.parse(Grant, Item);
 }
 
-/** Records that a user lets an application act. Throws ApiError 404 when either of them does not exist. */
+/** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist. */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
 ): Promise<Grant> {
   const grant = newGrant({ ...asked, grant_id: randomBytes(16).toString('hex') });
   await transact(grantWrites(grant));
+  await deleteOldest(grant);
   return grant;
 }
 
@@ -64,6 +71,7 @@ export async function redeemCode(
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
     await transact([redeemed(code), ...grantWrites(grant, invalidGrant('code is not valid'))]);
+    await deleteOldest(grant);
     return grant;
   });
 }
@@ -124,20 +132,39 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   for await (const { Items = [] } of pages) {
     grants.push(...Items.map((item) => v.parse(Grant, item)));
   }
-  return grants.sort((a, b) => (a.created < b.created ? -1 : 1));
+  return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 /**
  * Revokes what a user has granted, to one application or to all, and the codes that would grant it anew; gives the number of
- * grants.
+ * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
+ * until there is nothing left, because a code of the last moment may not be listed yet.
  */
 export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
-  const [grants, codes] = await Promise.all([
-    listGrants(userId, clientId),
-    listCodes(userId, clientId),
-  ]);
-  await batchWrite([...grants.map(keyOf), ...codes].map((key) => ({ delete: key })));
-  return grants.length;
+  let revoked = 0;
+  for (let attempt = 0; attempt < deletions; attempt++) {
+    const codes = await listCodes(userId, clientId);
+    await batchWrite(codes.map((key) => ({ delete: key })));
+    const grants = await listGrants(userId, clientId);
+    await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+    revoked += grants.length;
+    if (codes.length + grants.length === 0) break;
+  }
+  return revoked;
+}
+
+/**
+ * Ends the oldest grants of a user to an application where there are too many. It looks after a new one was written, so that of those who
+ * write at once the last leaves no more than there may be. If it fails the next does it: a client that has its grant must hear so.
+ */
+async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
+  try {
+    const surplus = (await listGrants(user_id, client_id)).slice(0, -mostGrants);
+    await batchWrite(surplus.map((grant) => ({ delete: keyOf(grant) })));
+  } catch (error) {
+    const { name } = error as Error;
+    console.warn(JSON.stringify({ message: 'Old grants were not ended', error: name }));
+  }
 }
 
 /** The writes that revoke grants as a part of something else. */
@@ -183,9 +210,14 @@ function grantItem(grant: Grant) {
   return {
     ...keyOf(grant),
     author: `CLIENT#${grant.client_id}`,
-    date: `${grant.created}#${grant.grant_id}`,
+    date: placeOf(grant),
     ...grant,
   };
+}
+
+/** Grants by age, the same to everybody who looks. */
+function placeOf({ created, grant_id }: Grant): string {
+  return `${created}#${grant_id}`;
 }
 
 function keyOf(grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>): Key {

@@ -1,4 +1,4 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler } from '../../functions/create-token.ts';
@@ -316,6 +316,49 @@ describe('POST /oauth/token', () => {
     });
   });
 
+  describe('keeps, of the grants of a user to an application,', () => {
+    test('the ten newest', async () => {
+      const other = await makeClient(owner);
+      const elsewhere = await tokens(other);
+      const stranger = await makeUser();
+      const { body: strangers } = await redeem(client, await makeCode(client, stranger));
+      const all = [];
+      for (let i = 0; i < 13; i++) all.push(await tokens());
+      const alive = await Promise.all(all.map(({ access_token }) => isAccepted(access_token)));
+      expect(alive).toEqual([...Array(3).fill(false), ...Array(10).fill(true)]);
+      expectError(await refresh(client, all[2]?.refresh_token ?? ''), 400, 'invalid_grant');
+      expect((await refresh(client, all[3]?.refresh_token ?? '')).status).toBe(200);
+      expect(await isAccepted(elsewhere.access_token)).toBe(true);
+      expect(await isAccepted(strangers.access_token)).toBe(true);
+    });
+
+    test('ten, of 30 that are redeemed at once', async () => {
+      const codes = [];
+      for (let i = 0; i < 30; i++) codes.push(await makeCode(client, user));
+      const answers = await Promise.all(codes.map((code) => redeem(client, code)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+
+    test('more, where they cannot be read, until the next: nobody loses a redeemed code', async () => {
+      for (let i = 0; i < 10; i++) await tokens();
+      const send = table.send.bind(table);
+      const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if ((command as object) instanceof QueryCommand) throw new Error('out of reach');
+        return send(command);
+      }) as never);
+      const code = await makeCode(client, user);
+      const { status } = await redeem(client, code);
+      expect(warned).toHaveBeenCalledTimes(1);
+      jest.restoreAllMocks();
+      expect(status).toBe(200);
+      expect(await listGrants(user.id)).toHaveLength(11);
+      await tokens();
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+  });
+
   describe('with a refresh token', () => {
     test('replaces it; the access token from before lives on', async () => {
       const before = await tokens();
@@ -443,6 +486,41 @@ describe('POST /oauth/token', () => {
       await deleteGrants(user.id, client.client_id);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
+    });
+
+    test('a revocation that races with the redemption: nothing outlives it', async () => {
+      let redeemed = 0;
+      for (let i = 0; i < 80; i++) {
+        const code = await makeCode(client, user);
+        const [{ status, body }] = await Promise.all([
+          redeem(client, code),
+          deleteGrants(user.id, client.client_id),
+        ]);
+        if (status === 200) redeemed++;
+        else expect(body.error).toBe('invalid_grant');
+        expect(await listGrants(user.id)).toEqual([]);
+      }
+      // Or there was no race.
+      expect(redeemed).toBeGreaterThan(0);
+    });
+
+    test('a revocation, before a code of the last moment is listed', async () => {
+      const late = await makeCode(client, user);
+      const send = table.send.bind(table);
+      let isFirst = true;
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        const { IndexName } = (command as { input: { IndexName?: string } }).input;
+        if (IndexName !== undefined && isFirst) {
+          isFirst = false;
+          await redeem(client, late);
+          return { Items: [] };
+        }
+        return send(command);
+      }) as never);
+      await deleteGrants(user.id, client.client_id);
+      jest.restoreAllMocks();
+      expect(await listGrants(user.id)).toEqual([]);
+      expectError(await redeem(client, late), 400, 'invalid_grant');
     });
 
     test('a new secret: the old one is refused', async () => {
