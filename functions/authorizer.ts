@@ -5,7 +5,7 @@ import type {
 } from 'aws-lambda';
 import { matchRoute } from '../shared/http/match-route.ts';
 import { openToken, type TokenContent } from '../shared/oauth/credentials.ts';
-import { type Grant, hasScope } from '../shared/oauth/grant.ts';
+import { type Grant, scopesOf } from '../shared/oauth/grant.ts';
 import { findGrant } from '../shared/oauth/grant-repository.ts';
 
 /**
@@ -22,12 +22,13 @@ export async function handler({
   const grant = await currentGrant(token, method);
   if (!grant) throw new Error('Unauthorized');
 
+  const scopes = scopesOf(grant, token);
   const access = matchRoute(method, path.join('/'))?.route.access;
-  if (access === 'token' || (access && access !== 'public' && hasScope(grant, access))) {
+  if (access === 'token' || (access && access !== 'public' && scopes.includes(access))) {
     return policy('Allow', methodArn, grant.user_id, {
       user_id: grant.user_id,
       client_id: grant.client_id,
-      scope: grant.scopes.join(' '),
+      scope: scopes.join(' '),
     });
   }
   return policy('Deny', methodArn, grant.user_id, {

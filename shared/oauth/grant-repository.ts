@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { type ApiError, invalidGrant, notFound } from '../errors.ts';
+import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
+import type { Scope } from '../routes.ts';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { applicationKey, between, grantKey, type Key, userKey } from '../table/keys.ts';
@@ -79,9 +80,13 @@ export async function redeemCode(
 /**
  * Replaces a refresh token: gives the grant in its new generation. The token just before may be repeated for 30 s and leads
  * to the same generation; any other that has been replaced ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
- * `invalid_grant`.
+ * `invalid_grant`, or `invalid_scope` and replaces nothing when more than was granted is asked for.
  */
-export async function rotateRefreshToken(refresh_token: string, client_id: string): Promise<Grant> {
+export async function rotateRefreshToken(
+  refresh_token: string,
+  client_id: string,
+  asked: readonly Scope[] = [],
+): Promise<Grant> {
   const token = await openToken('refresh', refresh_token);
   if (token?.client_id !== client_id) throw invalidGrant('refresh_token is not valid');
   return retryStale(async () => {
@@ -89,29 +94,28 @@ export async function rotateRefreshToken(refresh_token: string, client_id: strin
     if (!grant || token.generation > grant.generation) {
       throw invalidGrant('refresh_token is not valid, or access has been revoked');
     }
-    if (token.generation === grant.generation) {
-      const next = {
-        ...grant,
-        generation: grant.generation + 1,
-        renewed: new Date().toISOString(),
-      };
-      await transact([
-        {
-          Put: {
-            Item: grantItem(next),
-            ConditionExpression: 'generation = :generation',
-            ExpressionAttributeValues: { ':generation': grant.generation },
-          },
-        },
-      ]);
-      return next;
-    }
     const isRepeat =
       token.generation === grant.generation - 1 &&
       Date.now() - Date.parse(grant.renewed) <= repeatMilliseconds;
+    if (token.generation < grant.generation && !isRepeat) {
+      await deleteGrant(grant);
+      throw invalidGrant('refresh_token has been used before, so access is revoked');
+    }
+    if (!asked.every((scope) => grant.scopes.includes(scope))) {
+      throw invalidScope('scope may hold only what was granted');
+    }
     if (isRepeat) return grant;
-    await deleteGrant(grant);
-    throw invalidGrant('refresh_token has been used before, so access is revoked');
+    const next = { ...grant, generation: grant.generation + 1, renewed: new Date().toISOString() };
+    await transact([
+      {
+        Put: {
+          Item: grantItem(next),
+          ConditionExpression: 'generation = :generation',
+          ExpressionAttributeValues: { ':generation': grant.generation },
+        },
+      },
+    ]);
+    return next;
   });
 }
 

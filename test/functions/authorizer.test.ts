@@ -149,6 +149,16 @@ describe('the authorizer', () => {
     expect(reads).toEqual(expected);
   });
 
+  test('goes by the token where that may do less than the grant', async () => {
+    const content = { ...all.grant, expires_at: 2 ** 32 - 1 };
+    const token = await sealToken('access', { ...content, narrowed_to: ['vote'] });
+    const answer = await authorize(`Bearer ${token}`);
+    expect(statementOf(answer)[1]).toBe('Allow');
+    expect(answer.context).toMatchObject({ scope: 'vote' });
+    const refusal = await authorize(`Bearer ${token}`, `${arn}/POST/1/review`);
+    expect(statementOf(refusal)[1]).toBe('Deny');
+  });
+
   test('goes by what the grant says now, not the token', async () => {
     const { grant, access_token } = await makeGrant(user, scopes);
     await setAttributes(grantKey(user.id, grant.client_id, grant.grant_id), { scopes: ['review'] });

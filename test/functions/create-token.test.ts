@@ -3,16 +3,21 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler } from '../../functions/create-token.ts';
 import { handler as getMe } from '../../functions/get-me.ts';
+import { handler as listMyTokens } from '../../functions/list-my-tokens.ts';
+import { handler as revokeToken } from '../../functions/revoke-token.ts';
 import {
   deleteApplication,
   rotateSecret,
   updateApplication,
 } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
+import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import type { Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
+import { grantKey } from '../../shared/table/keys.ts';
 import { deleteAccount } from '../../shared/user/delete-account.ts';
-import { makeUser } from '../fixtures.ts';
+import { makeUser, setAttributes } from '../fixtures.ts';
 import { invoke, type TestResponse } from '../invoke.ts';
 import {
   basic,
@@ -52,9 +57,9 @@ async function tokens(of: Client = client) {
   return body as { access_token: string; refresh_token: string };
 }
 
-/** Whether the authorizer lets it through to GET /user/me. */
-async function isAccepted(access_token: string): Promise<boolean> {
-  const methodArn = 'arn:aws:execute-api:local:000000000000:local/ws/GET/1/user/me';
+/** Whether the authorizer lets it through to a route. */
+async function isAccepted(access_token: string, route = 'GET/1/user/me'): Promise<boolean> {
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/ws/${route}`;
   const authorizationToken = `Bearer ${access_token}`;
   return authorizer({ type: 'TOKEN', authorizationToken, methodArn }).then(
     ({ policyDocument }) => policyDocument.Statement[0]?.Effect === 'Allow',
@@ -477,6 +482,97 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(next.access_token)).toBe(true);
       expect((await openToken('refresh', next.refresh_token))?.generation).toBe(1);
       expect((await refresh(client, next.refresh_token)).status).toBe(200);
+    });
+  });
+
+  describe('with a refresh token and a scope', () => {
+    const routes = { review: 'POST/1/review', vote: 'PUT/1/review/x/vote', user: 'POST/1/user/me' };
+
+    async function granted(scopes: Scope[]) {
+      const { body } = await redeem(client, await makeCode(client, user, { scopes }));
+      return body as { access_token: string; refresh_token: string };
+    }
+
+    /** Which scopes an access token has, by what it may call. */
+    async function scopesOf(access_token: string): Promise<string[]> {
+      expect(await isAccepted(access_token)).toBe(true);
+      const may: string[] = [];
+      for (const [scope, route] of Object.entries(routes)) {
+        if (await isAccepted(access_token, route)) may.push(scope);
+      }
+      return may;
+    }
+
+    test.each<[string | undefined, string[]]>([
+      [undefined, ['review', 'user']],
+      ['', ['review', 'user']],
+      ['review user', ['review', 'user']],
+      ['user,review', ['review', 'user']],
+      ['user review user', ['review', 'user']],
+      ['review', ['review']],
+      ['user', ['user']],
+      [',', []],
+    ])('%j gives a token of as many', async (scope, expected) => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { status, body } = await refresh(client, refresh_token, { scope });
+      expect(status).toBe(200);
+      expect(Object.keys(body).sort()).toEqual([
+        'access_token',
+        'expires_in',
+        'refresh_token',
+        'token_type',
+      ]);
+      expect(await scopesOf(body.access_token)).toEqual(expected);
+      // The refresh token and the record of the grant keep all of it.
+      const { body: next } = await refresh(client, body.refresh_token);
+      expect(await scopesOf(next.access_token)).toEqual(['review', 'user']);
+      const caller = { user_id: user.id, client_id: client.client_id, scope: '' };
+      const { body: list } = await invoke(listMyTokens, { caller });
+      expect(list.tokens[0].scopes).toBe('review user');
+    });
+
+    test.each(['vote', 'review vote', 'admin', 'Review', 'review admin', 'constructor', '"'])(
+      '%j is more than was granted: nothing is replaced',
+      async (scope) => {
+        const { refresh_token } = await granted(['review', 'user']);
+        expectError(await refresh(client, refresh_token, { scope }), 400, 'invalid_scope');
+        const { body } = await refresh(client, refresh_token);
+        expect((await openToken('refresh', body.refresh_token))?.generation).toBe(1);
+      },
+    );
+
+    test('repeated with another scope gives what each asked, and one successor', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const answers = [];
+      for (const scope of ['review', undefined, 'user', 'review']) {
+        answers.push((await refresh(client, refresh_token, { scope })).body);
+      }
+      expectError(await refresh(client, refresh_token, { scope: 'vote' }), 400, 'invalid_scope');
+      const scopes = await Promise.all(answers.map(({ access_token }) => scopesOf(access_token)));
+      expect(scopes).toEqual([['review'], ['review', 'user'], ['user'], ['review']]);
+      expect(answers[3].access_token).toBe(answers[0].access_token);
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+    });
+
+    test('does not hide that the token was stolen', async () => {
+      const first = await granted(['review']);
+      const { body } = await refresh(client, first.refresh_token);
+      wait(31_000);
+      const again = await refresh(client, first.refresh_token, { scope: 'vote' });
+      expectError(again, 400, 'invalid_grant');
+      expect(await isAccepted(body.access_token)).toBe(false);
+    });
+
+    test('gives a token that the grant still bounds, and that revokes it', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { body } = await refresh(client, refresh_token, { scope: 'user' });
+      const [grant] = (await listGrants(user.id)) as [Grant];
+      const { client_id, client_secret } = client;
+      await setAttributes(grantKey(user.id, client_id, grant.grant_id), { scopes: ['review'] });
+      expect(await scopesOf(body.access_token)).toEqual([]);
+      const form = { client_id, client_secret, token: body.access_token };
+      expect((await postForm(revokeToken, form)).status).toBe(200);
+      expect(await listGrants(user.id)).toEqual([]);
     });
   });
 
