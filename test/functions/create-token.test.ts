@@ -70,6 +70,8 @@ async function isAccepted(access_token: string, route = 'GET/1/user/me'): Promis
 function expectError(answer: TestResponse, status: number, error: string): void {
   expect(answer).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
   expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);
+  // RFC 6749 section 5.2.
+  expect(answer.body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
   expect(answer.headers).toMatchObject({
     'cache-control': 'no-store',
     'content-type': 'application/json',
@@ -110,6 +112,8 @@ describe('POST /oauth/token', () => {
     ['an empty secret', { client_secret: '' }, 'invalid_client', 401],
     ['no secret', { client_secret: undefined }, 'invalid_client', 401],
     ['a wrong secret', { client_secret: 'rvs_wrong' }, 'invalid_client', 401],
+    ['no credentials', { client_id: undefined, client_secret: undefined }, 'invalid_client', 401],
+    ['empty credentials', { client_id: '', client_secret: '' }, 'invalid_client', 401],
     ['an unknown client', { client_id: 'f'.repeat(32) }, 'invalid_client', 401],
     [
       'a client id in capitals',
@@ -155,6 +159,18 @@ describe('POST /oauth/token', () => {
       expect((await redeem(client, code)).status).toBe(200);
     },
   );
+
+  test.each([
+    ['é"\\', 'Each parameter must be sent only once'],
+    ['x'.repeat(10_000), 'Each parameter must be sent only once'],
+    ['foo', 'Each parameter must be sent only once'],
+    ['scope', 'scope must be sent only once'],
+  ])('names no field that it does not know: %j', async (name, text) => {
+    const field = new URLSearchParams([[name, '1']]);
+    const answer = await postForm(handler, `${field}&${field}`);
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.body.error_description).toBe(text);
+  });
 
   test.each([
     ['application/json', (form: Record<string, string>) => JSON.stringify(form)],
