@@ -6,11 +6,13 @@ import { beginSignIn } from '../shared/user/identity-provider.ts';
 
 export const request = v.object({ query: v.object({ return_to: v.optional(v.string()) }) });
 
-/** Sends a person to the identity provider. */
-export const handler = page(request, async ({ query }) => {
+/** Sends a person to the identity provider, and remembers where to go on to, or just the account where that is too long to remember. */
+export const handler = page(request, async ({ query }, { event }) => {
   const { url, ...checks } = await beginSignIn();
-  const cookie = await startSignIn({ ...checks, return_to: ownUrl(query.return_to) });
-  return { location: url, cookies: [cookie] };
+  const cookies =
+    (await startSignIn(event, { ...checks, return_to: ownUrl(query.return_to) })) ??
+    (await startSignIn(event, { ...checks, return_to: ownUrl() }));
+  return { location: url, cookies };
 });
 
 /** Only pages of ours are returned to: the parameter is anybody's to write. */

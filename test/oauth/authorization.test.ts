@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,8 @@ const { answerAuthorization, insertAuthorizationRequest } = await import(
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { table } = await import('../../shared/table/client.ts');
 const { deleteAccount } = await import('../../shared/user/delete-account.ts');
-const { makeUser, scanTable } = await import('../fixtures.ts');
+const { sealRequest } = await import('../../shared/http/sealed-request.ts');
+const { makeUser, randomNumbers, scanTable } = await import('../fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
 
 afterEach(() => {
@@ -147,6 +149,16 @@ describe('an authorization request without a client that is known good is answer
   });
 });
 
+test.each([
+  [{ client_id: undefined }, 'client_id is required'],
+  [{ client_id: '' }, 'client_id is required'],
+  [{ client_id: [client_id, client_id] }, 'client_id must be sent only once'],
+  [{ redirect_uri: undefined }, 'redirect_uri is required'],
+  [{ redirect_uri: [redirect_uri, redirect_uri] }, 'redirect_uri must be sent only once'],
+])('says what is wrong with %j', async (parameters, text) => {
+  expect((await stranger.visit(authorizeUrl(parameters))).html).toContain(`<p>${text}.</p>`);
+});
+
 async function countRequests(): Promise<number> {
   return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
 }
@@ -191,9 +203,24 @@ describe('an authorization request that is at fault is sent back', () => {
       { code_challenge: `${challenge}=`, code_challenge_method: 'S256' },
       'invalid_request',
     ],
+    ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['an answer in a form', { response_mode: 'form_post' }, 'invalid_request'],
+    ['two response modes', { response_mode: ['query', 'query'] }, 'invalid_request'],
+    ['a signed request', { request: 'eyJ.eyJ.x' }, 'request_not_supported'],
+    ['what looks like our own', { request: 'f'.repeat(32) }, 'request_not_supported'],
+    ['a request elsewhere', { request_uri: 'https://x.example/' }, 'request_uri_not_supported'],
   ])('%s', async (_, parameters, error) => {
-    for (const browser of [ann, stranger]) {
-      const answer = sentBack(await browser.visit(authorizeUrl({ state: 'x', ...parameters })));
+    const url = authorizeUrl({ state: 'x', ...parameters });
+    // Whoever has not signed in does that first.
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(url);
+    expect(signIn.html).toContain('Development sign-in');
+    for (const shown of [
+      await ann.visit(url),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
+    ]) {
+      const answer = sentBack(shown);
+      expect(answer.get('error_description')).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
       expect(Object.fromEntries(answer)).toEqual({
         kept: '1',
         error,
@@ -204,11 +231,30 @@ describe('an authorization request that is at fault is sent back', () => {
     }
   });
 
-  test('two states, without either', async () => {
-    const answer = sentBack(await ann.visit(authorizeUrl({ state: ['x', 'y'] })));
-    expect(answer.get('error')).toBe('invalid_request');
-    expect(answer.has('state')).toBe(false);
+  test.each([
+    ['two states', ['x', 'y']],
+    ['2,049 letters', 'x'.repeat(2049)],
+    ['2,049 bytes', `x${'é'.repeat(1024)}`],
+  ])('%s, without any', async (_, state) => {
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(authorizeUrl({ state }));
+    for (const shown of [
+      await ann.visit(authorizeUrl({ state })),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
+    ]) {
+      const answer = sentBack(shown);
+      expect(answer.get('error')).toBe('invalid_request');
+      expect(answer.has('state')).toBe(false);
+    }
   });
+
+  test.each([{ response_mode: 'query' }, { response_mode: '' }, { request: '', request_uri: '' }])(
+    'not with %j',
+    async (parameters) => {
+      const consent = await ann.visit(authorizeUrl(parameters));
+      expect(consent.html).toContain('Let Demo use your account?');
+    },
+  );
 });
 
 describe('the state', () => {
@@ -246,15 +292,67 @@ describe('the state', () => {
     expect(answer.has('state')).toBe(false);
   });
 
-  test('survives the sign-in', async () => {
+  const random = randomNumbers(1);
+  /** 2,048 bytes of UTF-8, as random as any. */
+  const randomState = (first: number, last: number) => {
+    let state = '';
+    while (Buffer.byteLength(state) < 2048) {
+      state += String.fromCodePoint(first + Math.floor(random() * (last + 1 - first)));
+    }
+    while (Buffer.byteLength(state) > 2048) state = state.replace(/.$/su, '');
+    return state.padEnd(state.length + 2048 - Buffer.byteLength(state), 'x');
+  };
+
+  test.each([
+    ['signs', 'ü+ %"&'],
+    ['nothing', ''],
+    ['2 KB of letters', 'abcdefgh'.repeat(256)],
+    ['2 KB of ASCII', randomState(0x20, 0x7e)],
+    ['2 KB of control characters', randomState(0x00, 0x1f)],
+    ['2 KB of quotes', '"\\'.repeat(1024)],
+    ['2 KB of Greek and Cyrillic', randomState(0x370, 0x4ff)],
+    ['2 KB of Chinese', randomState(0x4e00, 0x9fff)],
+    ['2 KB of emoji', randomState(0x1f300, 0x1faff)],
+  ])('survives the sign-in: %s', async (name, state) => {
     const browser = openBrowser(issuer);
-    const state = 'ü+ %"&';
+    const requests = await countRequests();
     const signIn = await browser.visit(authorizeUrl({ state }));
     expect(signIn.html).toContain('Development sign-in');
+    expect(await countRequests()).toBe(requests);
+    const cookie = [...browser.jar].find(([key]) => key.startsWith('sign-in-'));
+    const attributes = '__Host-=; Max-Age=1800; Path=/; HttpOnly; Secure; SameSite=Lax';
+    const size = `${cookie?.[0]}${cookie?.[1].value}${attributes}`.length;
+    // A browser drops what has more; the usual state takes far less.
+    expect(size).toBeLessThan(name.startsWith('2 KB') ? 4000 : 1000);
     const consent = await browser.submit(signIn, 'Sign in', { name: 'Ben' });
     expect(consent.html).toContain('Let Demo use your account?');
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
     expect(sentBack(back).get('state')).toBe(state);
+  });
+
+  test('is read from what we have sealed only, and not for ever', async () => {
+    const stopped = Date.now();
+    const sealed = await sealRequest({
+      client_id,
+      state: null,
+      asked: { scopes: [], code_challenge: null },
+    });
+    const at = `${issuer}/oauth/authorize?sealed_request=`;
+    expect((await ann.visit(at + sealed)).html).toContain('Let Demo use your account?');
+    expectErrorPage(await ann.visit(`${at}${sealed}&sealed_request=${sealed}`));
+    expectErrorPage(await ann.visit(at));
+    expectErrorPage(await ann.visit(`${at}${sealed.replace(/.$/, '')}`));
+    expectErrorPage(await ann.visit(`${at}${ann.jar.get('session /')?.value}`));
+    stopClock(stopped + 1_802_000);
+    expectErrorPage(await ann.visit(at + sealed));
+  });
+
+  test('is not read of an application that is gone', async () => {
+    const gone = await makeClient(owner, redirect_uri);
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit(authorizeUrl({ client_id: gone.client_id }));
+    await deleteApplication(gone.client_id, owner.id);
+    expectErrorPage(await browser.submit(signIn, 'Sign in', { name: 'Ben' }));
   });
 });
 
@@ -415,7 +513,7 @@ describe('the consent page', () => {
     expectErrorPage(shown);
     expect(shown.html).toContain('The application has changed');
     const request = textBetween(consent, 'name="request" value="', '"');
-    expectErrorPage(await ann.visit(`${issuer}/oauth/authorize?request=${request}`));
+    expectErrorPage(await ann.visit(`${issuer}/oauth/authorize?request_id=${request}`));
   });
 
   test('takes three reads and writes, one after the other', async () => {
@@ -432,9 +530,9 @@ describe('the consent page', () => {
   test('is not shown for two requests, or for a request that is answered', async () => {
     const consent = await ann.visit(authorizeUrl());
     const request = textBetween(consent, 'name="request" value="', '"');
-    const at = `${issuer}/oauth/authorize?request=${request}`;
+    const at = `${issuer}/oauth/authorize?request_id=${request}`;
     expect((await ann.visit(at)).html).toContain('Let Demo use your account?');
-    expectErrorPage(await ann.visit(`${at}&request=${request}`));
+    expectErrorPage(await ann.visit(`${at}&request_id=${request}`));
     await allow(consent);
     expectErrorPage(await ann.visit(at));
   });
@@ -478,6 +576,24 @@ describe('the sign-in', () => {
     expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
     expect(new URL(shown.url)).toMatchObject({ username: '', password: '' });
     expect(browser.jar.get('session /')?.value).not.toBe('x');
+  });
+
+  test('returns to the account when the way is too long for a cookie', async () => {
+    const browser = openBrowser(issuer);
+    const noise = Array.from({ length: 2000 }, () => randomUUID()).join('');
+    const return_to = `${issuer}/account/connections?x=${noise.slice(0, 8000)}`;
+    const signIn = await browser.visit(`account/sign-in?${new URLSearchParams({ return_to })}`);
+    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    expect(shown.url).toBe(`${issuer}/account`);
+  });
+
+  test('begun again and again leaves four cookies', async () => {
+    const browser = openBrowser(issuer);
+    for (let i = 0; i < 6; i++) await browser.visit('account/connections');
+    expect([...browser.jar.keys()].filter((name) => name.startsWith('sign-in-'))).toHaveLength(4);
+    const last = await browser.visit('account/connections');
+    const shown = await browser.submit(last, 'Sign in', { name: 'Dan' });
+    expect(shown.url).toBe(`${issuer}/account/connections`);
   });
 
   test('returns to where one wanted to go', async () => {
