@@ -98,6 +98,25 @@ describe('POST /oauth/token', () => {
     expect(await isAccepted(answer.body.access_token)).toBe(true);
   });
 
+  test('gives an hour also where the second changes meanwhile, and the token lives so long', async () => {
+    const code = await makeCode(client, user);
+    stopClock(Math.ceil(Date.now() / 1000) * 1000 + 999);
+    const made = Date.now();
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      const answer = await send(command);
+      if ((command as object) instanceof TransactWriteCommand) wait(2);
+      return answer;
+    }) as never);
+    const { body } = await redeem(client, code);
+    jest.restoreAllMocks();
+    expect(body.expires_in).toBe(3600);
+    stopClock(made + 3_600_000);
+    expect(await isAccepted(body.access_token)).toBe(true);
+    stopClock(made + 3_601_000);
+    expect(await isAccepted(body.access_token)).toBe(false);
+  });
+
   test.each<[string, string | Record<string, string | undefined>, string, number?]>([
     ['no grant_type', { grant_type: undefined }, 'invalid_request'],
     ['an empty grant_type', { grant_type: '' }, 'invalid_request'],
