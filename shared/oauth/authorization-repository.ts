@@ -45,7 +45,8 @@ export type AuthorizationCode = v.InferOutput<typeof AuthorizationCode>;
 /** The user's answer to a request; an answered request lies in the table with it for a minute more. */
 const Answer = v.object({
   decision: v.picklist(['approve', 'refuse']),
-  user_id: v.string(),
+  /** SHA-256 of who gave it, so that an erased account is named nowhere. */
+  user_hash: v.string(),
   /** Of the grant that the code leads to. */
   grant_id: v.string(),
   /** When the code expires, in epoch seconds. */
@@ -86,15 +87,16 @@ export async function answerAuthorization(
 ): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
   return retryStale(async () => {
     const { answer: before, ...request } = await getKeptRequest(id);
-    if (before && (before.decision !== decision || before.user_id !== user_id)) throw expired();
+    const user_hash = sha256(user_id);
+    if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
     const answer = before ?? {
       decision,
-      user_id,
+      user_hash,
       grant_id: randomBytes(16).toString('hex'),
       code_expires_at: inSeconds(codeLifetime),
     };
-    const code = decision === 'approve' ? await codeOf(request, answer) : undefined;
-    const approval = code === undefined ? [] : approved(code, request, answer);
+    const code = decision === 'approve' ? await codeOf(request, user_id, answer) : undefined;
+    const approval = code === undefined ? [] : approved(code, request, user_id, answer);
     await transact([
       ...(before ? [] : [answered(id, answer), ...approval]),
       stillRegistered(request),
@@ -168,9 +170,13 @@ function answered(id: string, answer: Answer): Write {
 }
 
 /** The writes that make the code of a yes. */
-function approved(code: string, request: AuthorizationRequest, answer: Answer): Write[] {
+function approved(
+  code: string,
+  request: AuthorizationRequest,
+  user_id: string,
+  { grant_id }: Answer,
+): Write[] {
   const { client_id, redirect_uri, scopes, code_challenge } = request;
-  const { user_id, grant_id } = answer;
   const stored = { user_id, client_id, grant_id, scopes, redirect_uri, code_challenge };
   return [
     { Put: { Item: codeItem(sha256(code), { ...stored, is_redeemed: false }) } },
@@ -182,8 +188,11 @@ function approved(code: string, request: AuthorizationRequest, answer: Answer): 
 }
 
 /** The same answer always has the same code, so that the table need not hold it. */
-function codeOf({ client_id }: AuthorizationRequest, answer: Answer): Promise<string> {
-  const { user_id, grant_id, code_expires_at: expires_at } = answer;
+function codeOf(
+  { client_id }: AuthorizationRequest,
+  user_id: string,
+  { grant_id, code_expires_at: expires_at }: Answer,
+): Promise<string> {
   return sealToken('code', { user_id, client_id, grant_id, generation: 0, expires_at });
 }
 
