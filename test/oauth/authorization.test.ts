@@ -754,6 +754,44 @@ describe('the pages of the account', () => {
     expectErrorPage(await ann.submit(form, 'Register', { ...good, [field]: value }));
   });
 
+  test('register one application of a form that is sent twice', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Una');
+    const form = await browser.visit('account/applications');
+    const fields = { name: 'Once', desc: '', website: 'https://x.example', redirect_uri };
+    const idOf = (shown: Shown) => textBetween(shown, '<dt>Client ID</dt><dd><code>', '</code>');
+    const submit = (changes = {}) => browser.submit(form, 'Register', { ...fields, ...changes });
+    const both = await Promise.all([submit(), submit()]);
+    const [first, second] = both.map(idOf);
+    expect(first).toMatch(/^[\da-f]{32}$/);
+    expect(second).toBe(first);
+    expect(idOf(await submit())).toBe(first);
+    // Other content or another form is another application, and nobody else comes by this one.
+    const others = [
+      await submit({ desc: 'x' }),
+      await browser.submit(await browser.visit('account/applications'), 'Register', fields),
+      await ann.submit(await ann.visit('account/applications'), 'Register', {
+        ...fields,
+        form_id: textBetween(form, 'name="form_id" value="', '"'),
+      }),
+    ];
+    expect(new Set([first, ...others.map(idOf)]).size).toBe(4);
+    const list = await browser.visit('account/applications');
+    expect(list.html.match(/>Once</g)).toHaveLength(3);
+  });
+
+  test('register no 26th application', async () => {
+    const browser = openBrowser(issuer);
+    const page = await browser.signIn('Max');
+    const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
+    for (let i = 0; i < 25; i++) await makeClient({ id });
+    const form = await browser.visit('account/applications');
+    const fields = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
+    const shown = await browser.submit(form, 'Register', fields);
+    expectErrorPage(shown);
+    expect(shown.html).toContain('An account can have at most 25 applications: delete one first');
+  });
+
   test.each([
     'https://client.example',
     'https://client.example:8443/a?b=c',
