@@ -30,7 +30,7 @@ type Visitor = NonNullable<Visit['visitor']>;
 /**
  * The authorization endpoint (spec section 5): asks the person who has signed in. Whoever has not does that first, is sent to no client
  * before (RFC 9700 section 4.11.2) and leaves nothing in the table: the request goes along and comes back as `sealed_request`. One that a
- * person is asked about lies in the table, and is shown again by its `request_id`.
+ * person is asked about lies in the table, and is shown by its `request_id`.
  */
 export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -41,18 +41,25 @@ export const handler = page(request, async (_, { event, visitor }) => {
     const { client_id } = application;
     const asked = readAuthorizationRequest(parameters);
     const state = stateOf(parameters);
-    if (visitor) return ask(application, asked, state, visitor);
+    if (visitor) {
+      const kept = await keep(application, asked, state);
+      return 'location' in kept ? kept : consentPage(kept.id, kept, application, visitor);
+    }
     const query = new URLSearchParams({
       sealed_request: await sealRequest({ client_id, state, asked }),
     });
     return signInFirst(event, `${query}`);
   }
   if (!visitor) return signInFirst(event);
-  if (sealed === undefined) return askAgain(id ?? '', visitor);
+  if (sealed === undefined) return askKept(id ?? '', visitor);
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
-  return ask(application, asked, state, visitor);
+  const kept = await keep(application, asked, state);
+  // Whoever loads the page again, or comes back to it, means the same request.
+  return 'location' in kept
+    ? kept
+    : { location: `${authUrl()}/oauth/authorize?request_id=${kept.id}` };
 });
 
 function atMostOne(parameters: Parameters, name: string): string | undefined {
@@ -61,22 +68,20 @@ function atMostOne(parameters: Parameters, name: string): string | undefined {
   return value;
 }
 
-/** Keeps a request that is in order and asks the person; sends one that is at fault back. */
-async function ask(
+/** Keeps a request that is in order, for its user to be asked; sends one that is at fault back. */
+async function keep(
   application: Application,
   asked: Asked,
   state: string | null,
-  visitor: Visitor,
-): Promise<Page | Redirect> {
+): Promise<(AuthorizationRequest & { id: string }) | Redirect> {
   const { client_id, name, redirect_uri } = application;
   if ('error' in asked) return { location: answerUri(redirect_uri, state, authUrl(), asked) };
   const request = { client_id, name, redirect_uri, state, ...asked };
-  const id = await insertAuthorizationRequest(request);
-  return consentPage(id, request, application, visitor);
+  return { ...request, id: await insertAuthorizationRequest(request) };
 }
 
-/** Asks again what is kept already. Throws ApiError 400 when that is no longer possible. */
-async function askAgain(id: string, visitor: Visitor): Promise<Page> {
+/** Asks what is kept already. Throws ApiError 400 when that is no longer possible. */
+async function askKept(id: string, visitor: Visitor): Promise<Page> {
   const asked = await getAuthorizationRequest(id);
   const application = await findApplication(asked.client_id);
   const { name, redirect_uri } = asked;

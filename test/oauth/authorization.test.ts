@@ -328,6 +328,8 @@ describe('the state', () => {
     expect(consent.html).toContain('Let Demo use your account?');
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
     expect(sentBack(back).get('state')).toBe(state);
+    // To come back to the page does not ask anew.
+    expectErrorPage(await browser.visit(consent.url));
   });
 
   test('is read from what we have sealed only, and not for ever', async () => {
