@@ -2,16 +2,24 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { invalidRequest } from '../shared/errors.ts';
-import type { Page, Visitor } from '../shared/http/html-response.ts';
+import type { Page, Redirect, Visitor } from '../shared/http/html-response.ts';
 import { csrfField } from '../shared/http/layout.ts';
 import { page, signInFirst } from '../shared/http/page.ts';
+import { openRequest, sealRequest } from '../shared/http/sealed-request.ts';
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
+  applicationChanged,
   getAuthorizationRequest,
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
-import { answerUri, readAuthorizationRequest } from '../shared/oauth/authorization-request.ts';
+import {
+  type Asked,
+  type AuthorizationRequest,
+  answerUri,
+  readAuthorizationRequest,
+  stateOf,
+} from '../shared/oauth/authorization-request.ts';
 import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
@@ -20,35 +28,76 @@ export const request = v.object({});
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (spec section 5): keeps the request in the table, lets the person sign in, and asks. After the sign-in it is
- * called again with nothing but `request`, the id under which it is kept.
+ * The authorization endpoint (spec section 5): asks the person who has signed in. Whoever has not does that first, is sent to no client
+ * before (RFC 9700 section 4.11.2) and leaves nothing in the table: the request goes along and comes back as `sealed_request`. One that a
+ * person is asked about lies in the table, and is shown by its `request_id`.
  */
-export const handler = page(request, async (_, visit) => {
-  const { event, visitor } = visit;
+export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
-  const [kept, ...more] = parameters.request ?? [];
-  if (more.length > 0) throw invalidRequest('request must be sent only once');
-  if (kept !== undefined && visitor) return consentPage(kept, visitor);
-  if (kept !== undefined) return signInFirst(event);
-
-  const application = await findClient(parameters);
-  const { client_id, redirect_uri } = application;
-  const asked = readAuthorizationRequest(parameters, { client_id, redirect_uri });
-  if ('error' in asked) {
-    const state = parameters.state?.length === 1 ? (parameters.state[0] ?? null) : null;
-    return { location: answerUri(redirect_uri, state, authUrl(), asked) };
+  const sealed = atMostOne(parameters, 'sealed_request');
+  const id = atMostOne(parameters, 'request_id');
+  if (sealed === undefined && id === undefined) {
+    const application = await findClient(parameters);
+    const { client_id } = application;
+    const asked = readAuthorizationRequest(parameters);
+    const state = stateOf(parameters);
+    if (visitor) {
+      const kept = await keep(application, asked, state);
+      return 'location' in kept ? kept : consentPage(kept.id, kept, application, visitor);
+    }
+    const query = new URLSearchParams({
+      sealed_request: await sealRequest({ client_id, state, asked }),
+    });
+    return signInFirst(event, `${query}`);
   }
-  const id = await insertAuthorizationRequest(asked);
-  return visitor ? consentPage(id, visitor) : signInFirst(event, `request=${id}`);
+  if (!visitor) return signInFirst(event);
+  if (sealed === undefined) return askKept(id ?? '', visitor);
+  const { client_id, state, asked } = await openRequest(sealed);
+  const application = await findApplication(client_id);
+  if (!application) throw applicationChanged();
+  const kept = await keep(application, asked, state);
+  // Whoever loads the page again, or comes back to it, means the same request.
+  return 'location' in kept ? kept : { location: pageOf(kept.id) };
 });
 
+function atMostOne(parameters: Parameters, name: string): string | undefined {
+  const [value, ...more] = parameters[name] ?? [];
+  if (more.length > 0) throw invalidRequest(`${name} must be sent only once`);
+  return value;
+}
+
+/** Keeps a request that is in order, for its user to be asked; sends one that is at fault back. */
+async function keep(
+  application: Application,
+  asked: Asked,
+  state: string | null,
+): Promise<(AuthorizationRequest & { id: string }) | Redirect> {
+  const { client_id, name, redirect_uri } = application;
+  if ('error' in asked) return { location: answerUri(redirect_uri, state, authUrl(), asked) };
+  const request = { client_id, name, redirect_uri, state, ...asked };
+  return { ...request, id: await insertAuthorizationRequest(request) };
+}
+
+/** Asks what is kept already. Throws ApiError 400 when that is no longer possible. */
+async function askKept(id: string, visitor: Visitor): Promise<Page> {
+  const asked = await getAuthorizationRequest(id);
+  const application = await findApplication(asked.client_id);
+  const { name, redirect_uri } = asked;
+  if (application?.name !== name || application.redirect_uri !== redirect_uri) {
+    throw applicationChanged();
+  }
+  return consentPage(id, asked, application, visitor);
+}
+
 /** Before client and redirect URI are known good nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
-async function findClient({ client_id, redirect_uri }: Parameters): Promise<Application> {
-  if (client_id?.length !== 1) throw invalidRequest('client_id must be sent once');
-  if (redirect_uri?.length !== 1) throw invalidRequest('redirect_uri must be sent once');
-  const application = await findApplication(client_id[0] ?? '');
+async function findClient(parameters: Parameters): Promise<Application> {
+  const client_id = atMostOne(parameters, 'client_id');
+  const redirect_uri = atMostOne(parameters, 'redirect_uri');
+  if (!client_id) throw invalidRequest('client_id is required');
+  if (!redirect_uri) throw invalidRequest('redirect_uri is required');
+  const application = await findApplication(client_id);
   if (!application) throw invalidRequest('client_id is not that of a registered application');
-  if (application.redirect_uri !== redirect_uri[0]) {
+  if (application.redirect_uri !== redirect_uri) {
     throw invalidRequest(
       'redirect_uri must be exactly the one that the application has registered',
     );
@@ -56,12 +105,14 @@ async function findClient({ client_id, redirect_uri }: Parameters): Promise<Appl
   return application;
 }
 
-async function consentPage(id: string, visitor: Visitor): Promise<Page> {
-  const { client_id, redirect_uri, scopes } = await getAuthorizationRequest(id);
-  const application = await findApplication(client_id);
-  if (!application) throw invalidRequest('The application has been deleted');
+function consentPage(
+  id: string,
+  { redirect_uri, scopes }: AuthorizationRequest,
+  application: Application,
+  visitor: Visitor,
+): Page {
   const { host } = new URL(redirect_uri);
-  const otherAccount = new URLSearchParams({ prompt: 'login', return_to: visitor.here });
+  const otherAccount = new URLSearchParams({ prompt: 'login', return_to: pageOf(id) });
   const abilities = [baseDescription, ...scopes.map(describe)];
   return {
     title: `Let ${application.name} use your account?`,
@@ -90,6 +141,11 @@ async function consentPage(id: string, visitor: Visitor): Promise<Page> {
       </form>
     </section>`,
   };
+}
+
+/** Where a kept request is asked about. */
+function pageOf(id: string): string {
+  return `${authUrl()}/oauth/authorize?request_id=${id}`;
 }
 
 function describe(scope: Scope): string {

@@ -1,8 +1,10 @@
-import { ApiError, invalidGrant, invalidRequest } from '../shared/errors.ts';
+import { ApiError, invalidGrant, invalidRequest, invalidScope } from '../shared/errors.ts';
 import { type Form, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { tokenResponse } from '../shared/oauth/grant.ts';
+import { accessTokenLifetime, tokenResponse } from '../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
+import { parseScopes } from '../shared/oauth/scopes.ts';
+import type { Scope } from '../shared/routes.ts';
 
 /** The token endpoint (spec, endpoint 22). */
 export const handler = oauthEndpoint(async (client, form) => {
@@ -17,7 +19,9 @@ export const handler = oauthEndpoint(async (client, form) => {
   if (grant_type === 'refresh_token') {
     const token = required(form, 'refresh_token');
     registered(form, client);
-    return tokenResponse(await rotateRefreshToken(token, client.client_id));
+    const scopes = narrower(form);
+    const grant = await rotateRefreshToken(token, client.client_id, scopes);
+    return tokenResponse(grant, accessTokenLifetime, scopes);
   }
   throw new ApiError(
     400,
@@ -37,4 +41,12 @@ function registered(form: Form, { redirect_uri }: Application): string {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
   return redirect_uri;
+}
+
+/** What a client asks of the scopes it was granted (RFC 6749 section 6); undefined for all of them. */
+function narrower({ scope }: Form): Scope[] | undefined {
+  if (scope === undefined) return undefined;
+  const scopes = parseScopes(scope);
+  if (!scopes) throw invalidScope('scope may hold review, vote and user');
+  return scopes;
 }

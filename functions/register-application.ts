@@ -6,9 +6,13 @@ import { Session } from '../shared/http/session.ts';
 import { Registration } from '../shared/oauth/application.ts';
 import { insertApplication } from '../shared/oauth/application-repository.ts';
 
-export const request = v.object({ caller: Session, body: bodyOf(Registration.entries) });
+export const request = v.object({
+  caller: Session,
+  body: bodyOf({ ...Registration.entries, form_id: v.optional(v.string()) }),
+});
 
 export const handler = page(request, async ({ caller, body }) => {
-  const { client_id } = await insertApplication(caller.user_id, body);
+  const { form_id, ...registration } = body;
+  const { client_id } = await insertApplication(caller.user_id, registration, form_id);
   return { location: `${authUrl()}/account/applications/${client_id}` };
 });

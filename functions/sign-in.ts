@@ -13,9 +13,11 @@ export const request = v.object({
   }),
 });
 
-/** Sends a person to the identity provider. */
-export const handler = page(request, async ({ query }) => {
+/** Sends a person to the identity provider, and remembers where to go on to, or just the account where that is too long to remember. */
+export const handler = page(request, async ({ query }, { event }) => {
   const { url, ...checks } = await beginSignIn(query.prompt);
-  const cookie = await startSignIn({ ...checks, return_to: ownUrl(query.return_to) });
-  return { location: url, cookies: [cookie] };
+  const cookies =
+    (await startSignIn(event, { ...checks, return_to: ownUrl(query.return_to) })) ??
+    (await startSignIn(event, { ...checks, return_to: ownUrl() }));
+  return { location: url, cookies };
 });

@@ -27,6 +27,11 @@ export function invalidGrant(message: string): ApiError {
   return new ApiError(400, 'invalid_grant', message);
 }
 
+/** 400: a scope that does not exist, or was not granted (RFC 6749 section 5.2). */
+export function invalidScope(message: string): ApiError {
+  return new ApiError(400, 'invalid_scope', message);
+}
+
 /** 401: there is no token. API Gateway says so first; this is for a handler that is called without it. */
 export function notAuthorized(): ApiError {
   return new ApiError(401, 'not_authorized', 'This request needs an access token', {

@@ -287,10 +287,13 @@ export async function recount() {
     } else if (kind === 'CLAIM') {
       store(item, { review_id: item.review_id });
     } else if (kind === 'USER') {
-      store(item, { karma: item.karma, ...nonZeroCounts(item) });
+      const applications = item.applications || undefined;
+      store(item, { karma: item.karma, applications, ...nonZeroCounts(item) });
       bump(expected(pk, sk), 'karma', 0);
       expected(pk, 'FEED').counted = 'USER';
       countIn('users', item.created, 'user');
+    } else if (kind === 'APP') {
+      bump(expected(`USER#${item.user_id}`, 'USER'), 'applications');
     } else if (kind === 'ENTITY') {
       store(item, nonZeroCounts(item));
       expected(pk, sk);

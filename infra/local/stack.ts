@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
 import { createTable, databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { expiryOf } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
@@ -85,8 +86,13 @@ export async function startStack(options: {
     const gateway = await startGateway({ port, load, afterWrite: stream.poke });
     undo.push(gateway.stop);
     await setUpSignIn(gateway, options.oidcIssuer);
-    const clock = await followClock(schedules, load);
-    undo.push(clock.stop);
+    const expiry = expiryOf(endpoint, discovery.table_name);
+    // Another engine has a time to live of its own.
+    const jobs = file === undefined ? schedules : [...schedules, expiry.schedule];
+    const clock = await followClock(jobs, async (operation) =>
+      operation === expiry.schedule.operation ? expiry.handler : load(operation),
+    );
+    undo.push(clock.stop, expiry.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
     return { url: gateway.url, endpoint, stream, failure, stop };

@@ -15,8 +15,27 @@ export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
   const form = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(body)) {
-    if (form.has(name)) throw invalidRequest(`${name.slice(0, 64)} must be sent only once`);
+    if (form.has(name)) throw invalidRequest(`${nameOf(name)} must be sent only once`);
     form.set(name, value);
   }
   return Object.fromEntries(form);
+}
+
+/** Names that an error may tell: what else is sent may hold any characters, and RFC 6749 section 5.2 allows few. */
+const known: ReadonlySet<string> = new Set([
+  'client_id',
+  'client_secret',
+  'code',
+  'code_verifier',
+  'csrf',
+  'grant_type',
+  'redirect_uri',
+  'refresh_token',
+  'scope',
+  'token',
+  'token_type_hint',
+]);
+
+function nameOf(field: string): string {
+  return known.has(field) ? field : 'Each parameter';
 }

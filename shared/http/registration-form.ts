@@ -1,18 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Registration } from '../oauth/application.ts';
 import { csrfField, type Html } from './layout.ts';
 
 const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
 
-/** What an owner tells of an application: for a new one, or to change it. */
+/** What an owner tells of an application: to change it, or for a new one, which a form that is sent twice makes once. */
 export function registrationForm(
   action: string,
   csrf: string,
   button: string,
-  { name, desc, website, redirect_uri } = empty,
+  registration?: Registration,
 ): Html {
+  const { name, desc, website, redirect_uri } = registration ?? empty;
   return html`<form method="post" action="${action}">
     ${csrfField(csrf)}
+    ${registration ? '' : html`<input type="hidden" name="form_id" value="${randomUUID()}">`}
     <label>Name
       <input type="text" name="name" value="${name}" required maxlength="128">
     </label>

@@ -1,11 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { keysOf } from '../secrets.ts';
 import { headerOf } from './request.ts';
+import { open, seal } from './sealed.ts';
 
 /** A person who has signed in, when (ms since 1970); `session_id` is new at each sign-in. */
 export const Session = v.object({
@@ -25,19 +26,48 @@ export const SignIn = v.object({
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
-/** Our two kinds of cookie and how many seconds each is good for. */
-const lifetimes = { session: 12 * 3600, 'sign-in': 1800 } as const;
-type Kind = keyof typeof lifetimes;
+/** Seconds that a person stays signed in. */
+const sessionLifetime = 12 * 3600;
+
+/** Seconds that a person has to sign in. */
+const signInLifetime = 1800;
+
+/**
+ * What sign-ins under way may take of the headers of every request, of which API Gateway takes 10,240 bytes: so many cookies, and so many
+ * bytes together.
+ */
+const mostSignIns = { count: 4, bytes: 6000 };
+
+/** Browsers keep no cookie of more bytes, its name and attributes included. */
+const mostCookieBytes = 4096;
 
 /** The Set-Cookie header that signs a user in. */
-export function startSession(user_id: string): Promise<string> {
+export async function startSession(user_id: string): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
-  return seal('session', { user_id, session_id, signed_in: Date.now() });
+  const [key] = await keysOf('SESSION_KEYS');
+  const value = await new SignJWT({ user_id, session_id, signed_in: Date.now() })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('session')
+    .setIssuedAt()
+    .setExpirationTime(`${sessionLifetime} s`)
+    .sign(key);
+  return setCookie('session', value, sessionLifetime);
 }
 
 /** Who sent the request; undefined when nobody is signed in. */
-export function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
-  return open('session', Session, event);
+export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
+  const value = cookiesOf(event)[cookieName('session')];
+  if (!value) return undefined;
+  for (const key of await keysOf('SESSION_KEYS')) {
+    try {
+      const options = { audience: 'session', algorithms: ['HS256'] };
+      const { payload } = await jwtVerify(value, key, options);
+      return v.parse(Session, payload);
+    } catch {
+      // Not made with this key, or too old: as good as none.
+    }
+  }
+  return undefined;
 }
 
 /** The Set-Cookie header that takes the session away. */
@@ -45,15 +75,26 @@ export function forgetSession(): string {
   return setCookie('session', '', 0);
 }
 
-/** The Set-Cookie header that remembers a sign-in under way; each has a cookie of its own, as there may be several tabs. */
-export function startSignIn(signIn: SignIn): Promise<string> {
-  return seal('sign-in', signIn, nameOf(signIn.state));
+/**
+ * The Set-Cookie headers that remember a sign-in under way, and forget the oldest of many. Each has a cookie of its own, as there may be
+ * several tabs. Undefined when it is more than a cookie holds.
+ */
+export async function startSignIn(
+  event: APIGatewayProxyEvent,
+  signIn: SignIn,
+): Promise<string[] | undefined> {
+  const sealed = await seal('sign-in', signIn, signInLifetime);
+  const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
+  return cookie.length > mostCookieBytes
+    ? undefined
+    : [cookie, ...(await crowdedOut(event, cookie))];
 }
 
 /** The sign-in that this browser began with the state that is sent; undefined when there is none, or it is too old. */
-export function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
+export async function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
   const state = event.queryStringParameters?.state ?? '';
-  return open('sign-in', SignIn, event, nameOf(state));
+  const value = cookiesOf(event)[cookieName(nameOf(state))] ?? '';
+  return (await open('sign-in', SignIn, value))?.content;
 }
 
 /** The Set-Cookie header that forgets a sign-in. */
@@ -95,34 +136,27 @@ function csrfUnder(key: Buffer, { session_id }: Session): string {
   return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
 }
 
-async function seal(kind: Kind, claims: JWTPayload, name: string = kind): Promise<string> {
-  const [key] = await keysOf('SESSION_KEYS');
-  const value = await new SignJWT(claims)
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience(kind)
-    .setIssuedAt()
-    .setExpirationTime(`${lifetimes[kind]} s`)
-    .sign(key);
-  return setCookie(name, value, lifetimes[kind]);
+/** The Set-Cookie headers that forget the sign-ins for which there is no room beside a new one: the oldest, and what is none any more. */
+async function crowdedOut(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
+  const prefix = cookieName(nameOf('')).length;
+  const others = Object.entries(cookiesOf(event)).map(async ([sent, value = '']) => {
+    const name = nameOf(sent.slice(prefix));
+    if (sent !== cookieName(name)) return [];
+    const until = (await open('sign-in', SignIn, value))?.expires_at ?? 0;
+    return [{ name, until, size: sent.length + value.length }];
+  });
+  const newestFirst = (await Promise.all(others)).flat().toSorted((a, b) => b.until - a.until);
+  let [count, bytes] = [1, cookie.length];
+  return newestFirst.flatMap(({ name, until, size }) => {
+    count += 1;
+    bytes += size;
+    const isKept = until > 0 && count <= mostSignIns.count && bytes <= mostSignIns.bytes;
+    return isKept ? [] : [setCookie(name, '', 0)];
+  });
 }
 
-async function open<T extends v.GenericSchema>(
-  kind: Kind,
-  schema: T,
-  event: APIGatewayProxyEvent,
-  name: string = kind,
-): Promise<v.InferOutput<T> | undefined> {
-  const value = parseCookie(headerOf(event, 'cookie') ?? '')[cookieName(name)];
-  if (!value) return undefined;
-  for (const key of await keysOf('SESSION_KEYS')) {
-    try {
-      const { payload } = await jwtVerify(value, key, { audience: kind, algorithms: ['HS256'] });
-      return v.parse(schema, payload);
-    } catch {
-      // Not made with this key, or too old: as good as none.
-    }
-  }
-  return undefined;
+function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
+  return parseCookie(headerOf(event, 'cookie') ?? '');
 }
 
 function setCookie(name: string, value: string, maxAge: number): string {

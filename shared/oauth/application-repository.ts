@@ -1,14 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { invalidToken, notFound } from '../errors.ts';
+import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { applicationKey, type Key, userKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { retryStale, transact } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
+import { isAlive, parseUser } from '../user/user.ts';
 import { Application, ClientId, type Registration } from './application.ts';
+
+/** How many applications a user may have. */
+const mostApplications = 25;
 
 /** Undefined when there is none, whatever the text. */
 export async function findApplication(client_id: string): Promise<Application | undefined> {
@@ -46,31 +49,36 @@ export async function listApplications(user_id: string): Promise<Application[]> 
   return ids.flatMap((id) => applications.get(id) ?? []);
 }
 
-/** Registers an application of this user. Throws ApiError 404 when there is no such user. */
+/**
+ * Registers an application of this user. The same form sent again leads to the same application. Throws ApiError 404 when there is no such
+ * user, 400 when the user has as many as there may be.
+ */
 export async function insertApplication(
   user_id: string,
   registration: Registration,
+  form_id: string = randomUUID(),
 ): Promise<Application> {
   const application: Application = {
-    client_id: randomBytes(16).toString('hex'),
+    client_id: clientIdOf(user_id, registration, form_id),
     user_id,
     ...registration,
     secret_id: randomBytes(16).toString('hex'),
     created: new Date().toISOString(),
   };
-  await transact([
-    {
-      Put: {
-        Item: applicationItem(application),
-        ConditionExpression: 'attribute_not_exists(pk)',
+  return retryStale(async () => {
+    const known = await findApplication(application.client_id);
+    if (known) return known;
+    await transact([
+      {
+        Put: {
+          Item: applicationItem(application),
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
       },
-    },
-    {
-      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
-      otherwise: notFound('User'),
-    },
-  ]);
-  return application;
+      await counted(user_id, 1, notFound('User')),
+    ]);
+    return application;
+  });
 }
 
 /** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's. */
@@ -89,19 +97,22 @@ export async function rotateSecret(client_id: string, user_id: string): Promise<
 
 /**
  * Deletes an application and revokes all that was granted to it. A grant of the last second may be found only by the eraser, which does
- * the same again. Throws ApiError 404 when it is not this owner's.
+ * the same again. Throws ApiError 404 when it is not this owner's, 401 when the account is gone.
  */
 export async function deleteApplication(client_id: string, user_id: string): Promise<void> {
-  await transact([
-    {
-      Delete: {
-        Key: applicationKey(client_id),
-        ConditionExpression: 'user_id = :user_id',
-        ExpressionAttributeValues: { ':user_id': user_id },
+  await retryStale(async () => {
+    await getOwnApplication(client_id, user_id);
+    await transact([
+      {
+        Delete: {
+          Key: applicationKey(client_id),
+          ConditionExpression: 'user_id = :user_id',
+          ExpressionAttributeValues: { ':user_id': user_id },
+        },
       },
-      otherwise: notFound('Application'),
-    },
-  ]);
+      await counted(user_id, -1, invalidToken()),
+    ]);
+  });
   await deleteGrantsOf(client_id);
 }
 
@@ -132,6 +143,50 @@ async function replaceApplication(
       },
     ]);
   });
+}
+
+/** 32 hexadecimal digits that nobody else can arrive at, and that a form leads to again. */
+function clientIdOf(user_id: string, registration: Registration, form_id: string): string {
+  const { name, desc, website, redirect_uri } = registration;
+  const parts = JSON.stringify([user_id, form_id, name, desc, website, redirect_uri]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+/**
+ * The write that counts one application of a user more or less, on the user's item: it fails, as a stale read, when another took the last
+ * place. Applications from before there was a count are counted the first time. Throws ApiError 400 when there is no place, and `gone` when
+ * there is no such user.
+ */
+async function counted(user_id: string, by: 1 | -1, gone: ApiError): Promise<Write> {
+  const Key = userKey(user_id);
+  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  if (!parseUser(Item)) throw gone;
+  const known = v.parse(v.optional(v.number()), Item?.applications);
+  const count = known ?? (await listedUnder(`OWNER#${user_id}`)).length;
+  if (by > 0 && count >= mostApplications) {
+    throw invalidRequest(
+      `An account can have at most ${mostApplications} applications: delete one first`,
+    );
+  }
+  if (known === undefined) {
+    return {
+      Update: {
+        Key,
+        UpdateExpression: 'SET applications = :count',
+        ConditionExpression: `${isAlive} AND attribute_not_exists(applications)`,
+        ExpressionAttributeValues: { ':count': count + by },
+      },
+    };
+  }
+  const isThereRoom = by > 0 ? 'applications < :most' : 'attribute_exists(applications)';
+  return {
+    Update: {
+      Key,
+      UpdateExpression: 'ADD applications :by',
+      ConditionExpression: `${isAlive} AND ${isThereRoom}`,
+      ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': mostApplications }) },
+    },
+  };
 }
 
 function listedUnder(author: string): Promise<Key[]> {

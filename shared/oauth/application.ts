@@ -29,12 +29,15 @@ export const Registration = v.object({
     v.check((name) => name.trim() !== '', 'must not be blank'),
   ),
   desc: Text(0, 500),
-  website: v.pipe(v.string(), v.check(isWebsite, 'must be an http or https URL')),
+  website: v.pipe(
+    v.string(),
+    v.check(isWebsite, 'must be an http or https URL in ASCII, without a user name'),
+  ),
   redirect_uri: v.pipe(
     v.string(),
     v.check(
       isRedirectUri,
-      'must be an https URL, or an http URL on a loopback host, without a fragment',
+      'must be an https URL, or an http URL on a loopback host, in ASCII, without a user name or fragment',
     ),
   ),
 });
@@ -57,12 +60,17 @@ function isWebsite(text: string): boolean {
 /** RFC 9700 section 2.1 and RFC 8252 section 7.3. */
 function isRedirectUri(text: string): boolean {
   const url = parseUrl(text);
-  if (!url || text.includes('#') || url.username !== '' || url.password !== '') return false;
+  if (!url || text.includes('#')) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
 }
 
-/** URL.parse forgives spaces, control characters, backslashes and any number of slashes after the scheme; we do not. */
+/**
+ * URL.parse forgives spaces, control characters, backslashes and any number of slashes after the scheme, and takes what looks like the host
+ * for a user name; we do not.
+ */
 function parseUrl(text: string): URL | undefined {
-  const isPlain = text.length <= 2000 && /^https?:\/\/[^/\\][\x21-\x5b\x5d-\x7e]*$/i.test(text);
+  const isPlain =
+    text.length <= 2000 &&
+    /^https?:\/\/[a-z0-9._\-[\]:]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i.test(text);
   return (isPlain && URL.parse(text)) || undefined;
 }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { invalidRequest, invalidToken } from '../errors.ts';
+import { type ApiError, invalidRequest, invalidToken } from '../errors.ts';
 import { batchGet } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import {
@@ -12,13 +12,16 @@ import {
   userKey,
 } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
 import { sealToken } from './credentials.ts';
 
 /** Seconds that a user has to sign in and answer. */
 const requestLifetime = 1800;
+
+/** Seconds that an answer may be repeated for. */
+const answerMemory = 60;
 
 /** Seconds that a code may be redeemed within (decisions.md). */
 const codeLifetime = 60;
@@ -39,6 +42,20 @@ export const AuthorizationCode = v.object({
 });
 export type AuthorizationCode = v.InferOutput<typeof AuthorizationCode>;
 
+/** The user's answer to a request; an answered request lies in the table with it for a minute more. */
+const Answer = v.object({
+  decision: v.picklist(['approve', 'refuse']),
+  /** SHA-256 of who gave it, so that an erased account is named nowhere. */
+  user_hash: v.string(),
+  /** Of the grant that the code leads to. */
+  grant_id: v.string(),
+  /** When the code expires, in epoch seconds. */
+  code_expires_at: v.number(),
+});
+type Answer = v.InferOutput<typeof Answer>;
+
+const KeptRequest = v.object({ ...AuthorizationRequest.entries, answer: v.optional(Answer) });
+
 /** Keeps a request until its user answers; gives the id, 32 random hexadecimal digits, that the consent form names it by. */
 export async function insertAuthorizationRequest(request: AuthorizationRequest): Promise<string> {
   const id = randomBytes(16).toString('hex');
@@ -51,60 +68,41 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
   return id;
 }
 
-/** Throws ApiError 400 when the request is unknown, answered or too old. */
+/** A request that waits for its answer. Throws ApiError 400 when it is unknown, answered or too old. */
 export async function getAuthorizationRequest(id: string): Promise<AuthorizationRequest> {
-  if (!/^[\da-f]{32}$/.test(id)) throw expired();
-  const Key = authorizationRequestKey(id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  if (!Item || Item.expires_at <= inSeconds(0)) throw expired();
-  return v.parse(AuthorizationRequest, Item);
-}
-
-/** Answers a request with no. Throws ApiError 400 as approveAuthorization does. */
-export async function refuseAuthorization(
-  id: string,
-  request: AuthorizationRequest,
-): Promise<void> {
-  await transact([answered(id), stillRegistered(request)]);
+  const { answer, ...request } = await getKeptRequest(id);
+  if (answer) throw expired();
+  return request;
 }
 
 /**
- * Answers a request with yes; gives the code for the client. Throws ApiError 400 when it has been answered already or the application
- * has changed its redirect URI, 401 when the account is gone.
+ * Answers a request; gives it back, and with a yes the code for the client. The same answer of the same user leads to the same code for a
+ * minute, because a form may be sent twice. Throws ApiError 400 when it has been answered otherwise or the application has changed what the
+ * user was shown, 401 when the account is gone.
  */
-export async function approveAuthorization(
+export async function answerAuthorization(
   id: string,
-  request: AuthorizationRequest,
+  decision: Answer['decision'],
   user_id: string,
-): Promise<string> {
-  const { client_id, redirect_uri, scopes, code_challenge } = request;
-  const grant_id = randomBytes(16).toString('hex');
-  const code = await sealToken('code', {
-    user_id,
-    client_id,
-    grant_id,
-    generation: 0,
-    expires_at: inSeconds(codeLifetime),
+): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
+  return retryStale(async () => {
+    const { answer: before, ...request } = await getKeptRequest(id);
+    const user_hash = sha256(user_id);
+    if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
+    const answer = before ?? {
+      decision,
+      user_hash,
+      grant_id: randomBytes(16).toString('hex'),
+      code_expires_at: inSeconds(codeLifetime),
+    };
+    const code = decision === 'approve' ? await codeOf(request, user_id, answer) : undefined;
+    const approval = code === undefined ? [] : approved(code, request, user_id, answer);
+    await transact([
+      ...(before ? [] : [answered(id, answer), ...approval]),
+      stillRegistered(request),
+    ]);
+    return { request, code };
   });
-  const stored: AuthorizationCode = {
-    user_id,
-    client_id,
-    grant_id,
-    scopes,
-    redirect_uri,
-    code_challenge,
-    is_redeemed: false,
-  };
-  await transact([
-    answered(id),
-    { Put: { Item: codeItem(sha256(code), stored) } },
-    {
-      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
-      otherwise: invalidToken(),
-    },
-    stillRegistered(request),
-  ]);
-  return code;
 }
 
 /** What a code stands for; undefined when it is unknown, or was given to an account that is gone. */
@@ -118,7 +116,8 @@ export async function findCode(code: string): Promise<AuthorizationCode | undefi
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
   const partition = { scope: 'author', value: `APPROVER#${userId}` } as const;
   const entries = await collect(queryIndex(partition, { order: 'date', descending: true }), 100);
-  const items = await batchGet(entries.map(({ pk, sk }) => ({ pk, sk })));
+  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
+  const items = await batchGet(keys, { consistent: true });
   return [...items.values()]
     .filter(({ client_id }) => clientId === undefined || client_id === clientId)
     .map(({ pk, sk }) => ({ pk, sk }));
@@ -145,27 +144,73 @@ function codeItem(hash: string, code: AuthorizationCode) {
   return { ...codeKey(hash), ...listed, ...code, expires_at: inSeconds(codeMemory) };
 }
 
-/** The write that answers a request: only one answer is taken. */
-function answered(id: string): Write {
+/** Throws ApiError 400 when there is none, or no longer. */
+async function getKeptRequest(id: string): Promise<v.InferOutput<typeof KeptRequest>> {
+  if (!/^[\da-f]{32}$/.test(id)) throw expired();
+  const Key = authorizationRequestKey(id);
+  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  if (!Item || Item.expires_at <= inSeconds(0)) throw expired();
+  return v.parse(KeptRequest, Item);
+}
+
+/** The write that answers a request: it fails, as a stale read, when another answer came first. */
+function answered(id: string, answer: Answer): Write {
   return {
-    Delete: { Key: authorizationRequestKey(id), ConditionExpression: 'attribute_exists(pk)' },
-    otherwise: expired(),
+    Update: {
+      Key: authorizationRequestKey(id),
+      UpdateExpression: 'SET answer = :answer, expires_at = :expires_at',
+      ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
+      ExpressionAttributeValues: { ':answer': answer, ':expires_at': inSeconds(answerMemory) },
+    },
   };
 }
 
-/** Nobody is sent to where an application no longer is. */
-function stillRegistered({ client_id, redirect_uri }: AuthorizationRequest): Write {
+/** The writes that make the code of a yes. */
+function approved(
+  code: string,
+  request: AuthorizationRequest,
+  user_id: string,
+  { grant_id }: Answer,
+): Write[] {
+  const { client_id, redirect_uri, scopes, code_challenge } = request;
+  const stored = { user_id, client_id, grant_id, scopes, redirect_uri, code_challenge };
+  return [
+    { Put: { Item: codeItem(sha256(code), { ...stored, is_redeemed: false }) } },
+    {
+      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
+      otherwise: invalidToken(),
+    },
+  ];
+}
+
+/** The same answer always has the same code, so that the table need not hold it. */
+function codeOf(
+  { client_id }: AuthorizationRequest,
+  user_id: string,
+  { grant_id, code_expires_at: expires_at }: Answer,
+): Promise<string> {
+  return sealToken('code', { user_id, client_id, grant_id, generation: 0, expires_at });
+}
+
+/** Nobody is sent to where an application no longer is, nor gives to one name what another asked for. */
+function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest): Write {
   return {
     ConditionCheck: {
       Key: applicationKey(client_id),
-      ConditionExpression: 'redirect_uri = :redirect_uri',
-      ExpressionAttributeValues: { ':redirect_uri': redirect_uri },
+      ConditionExpression: 'redirect_uri = :redirect_uri AND #name = :name',
+      ExpressionAttributeNames: { '#name': 'name' },
+      ExpressionAttributeValues: { ':redirect_uri': redirect_uri, ':name': name },
     },
-    otherwise: invalidRequest('The application has changed: start again from there'),
+    otherwise: applicationChanged(),
   };
 }
 
-function expired() {
+/** 400: what the user was shown is no longer so. */
+export function applicationChanged(): ApiError {
+  return invalidRequest('The application has changed: start again from there');
+}
+
+function expired(): ApiError {
   return invalidRequest(
     'This request has been answered or is too old: start again from the application',
   );

@@ -4,6 +4,8 @@ import { parseScopes } from './scopes.ts';
 /** An authorization request that is in order, as it waits in the table for its user's answer. */
 export const AuthorizationRequest = v.object({
   client_id: v.string(),
+  /** Of the application, as the user is shown it; empty in a request from before names were kept, which nobody can say yes to. */
+  name: v.optional(v.string(), ''),
   redirect_uri: v.string(),
   scopes: v.array(v.picklist(['review', 'vote', 'user'])),
   /** Null when it was not sent; an empty one comes back empty. */
@@ -14,32 +16,59 @@ export const AuthorizationRequest = v.object({
 export type AuthorizationRequest = v.InferOutput<typeof AuthorizationRequest>;
 
 /** An answer that the client gets by redirect, RFC 6749 section 4.1.2.1. */
-export interface AuthorizationError {
-  error: 'invalid_request' | 'unsupported_response_type' | 'invalid_scope' | 'access_denied';
-  error_description?: string;
-}
+export const AuthorizationError = v.object({
+  error: v.picklist([
+    'invalid_request',
+    'unsupported_response_type',
+    'invalid_scope',
+    'access_denied',
+    'request_not_supported',
+    'request_uri_not_supported',
+  ]),
+  error_description: v.optional(v.string()),
+});
+export type AuthorizationError = v.InferOutput<typeof AuthorizationError>;
 
-/** The parameters of RFC 6749 and 7636 that we read; a parameter has one value or the request is at fault. */
+/** What a client asks for, or the error that it shall hear. */
+export const Asked = v.union([
+  v.pick(AuthorizationRequest, ['scopes', 'code_challenge']),
+  AuthorizationError,
+]);
+export type Asked = v.InferOutput<typeof Asked>;
+
+/** In bytes of UTF-8. */
+const mostState = 2048;
+
+/** The parameters that we read; a parameter has one value or the request is at fault. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 /**
  * Checks what may be told to the client, once client and redirect URI are known good (spec section 5, RFC 6749 section 4.1.1,
- * RFC 7636 section 4.3).
+ * RFC 7636 section 4.3, OpenID Connect Core section 6 for the parameters of a signed request).
  */
-export function readAuthorizationRequest(
-  parameters: Parameters,
-  client: { client_id: string; redirect_uri: string },
-): AuthorizationRequest | AuthorizationError {
+export function readAuthorizationRequest(parameters: Parameters): Asked {
   for (const name of [
     'response_type',
+    'response_mode',
     'scope',
     'state',
     'code_challenge',
     'code_challenge_method',
+    'request',
+    'request_uri',
   ]) {
     if ((parameters[name]?.length ?? 0) > 1) return invalid(`${name} must be sent only once`);
   }
   const one = (name: string) => parameters[name]?.[0];
+  for (const name of ['request', 'request_uri'] as const) {
+    if (one(name)) {
+      return { error: `${name}_not_supported`, error_description: `${name} is not supported` };
+    }
+  }
+  if (one('state') !== undefined && stateOf(parameters) === null) {
+    return invalid(`state must have at most ${mostState} bytes of UTF-8`);
+  }
+  if ((one('response_mode') || 'query') !== 'query') return invalid('response_mode must be query');
   const response_type = one('response_type');
   if (!response_type) return invalid('response_type is required');
   if (response_type !== 'code') {
@@ -58,7 +87,14 @@ export function readAuthorizationRequest(
       return invalid('code_challenge must be 43 characters of base64url');
     }
   }
-  return { ...client, scopes, state: one('state') ?? null, code_challenge };
+  return { scopes, code_challenge };
+}
+
+/** The state that comes back, with an error too: null when none was sent, or none that can be kept. */
+export function stateOf({ state = [] }: Parameters): string | null {
+  const [sent] = state;
+  if (sent === undefined || state.length > 1 || Buffer.byteLength(sent) > mostState) return null;
+  return sent;
 }
 
 /**
@@ -76,7 +112,9 @@ export function answerUri(
   parameters.set('iss', issuer);
   // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
   const query = parameters.toString().replaceAll('+', '%20');
-  return `${redirect_uri}${redirect_uri.includes('?') ? '&' : '?'}${query}`;
+  // A header takes ASCII only, and some URIs were registered before that was checked.
+  const uri = redirect_uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+  return `${uri}${uri.includes('?') ? '&' : '?'}${query}`;
 }
 
 function invalid(error_description: string): AuthorizationError {

@@ -12,15 +12,16 @@ interface Credentials {
 
 /**
  * The application that proves its identity by its secret: in the form (spec section 5) or by HTTP Basic (RFC 6749 section 2.3.1),
- * never both. Throws ApiError 401 `invalid_client`, 400 `invalid_request` for more than one way or none of the form.
+ * never both. Throws ApiError 401 `invalid_client`, also for no credentials at all, 400 `invalid_request` for more than one way or a secret
+ * of nobody.
  */
 export async function authenticateClient(
   authorization: string | undefined,
   form: { client_id?: string; client_secret?: string },
 ): Promise<Application> {
   const { client_id, client_secret, isBasic } = readCredentials(authorization, form);
-  if (!client_id) throw invalidRequest('client_id is required');
-  const application = await findApplication(client_id);
+  if (!client_id && client_secret) throw invalidRequest('client_id is required');
+  const application = await findApplication(client_id ?? '');
   // An unknown client costs as much time as a wrong secret.
   const secret_id = application?.secret_id ?? '0'.repeat(32);
   const isRight = await isClientSecret(

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Scope } from '../routes.ts';
 import { keysOf } from '../secrets.ts';
 
 /** Secret scanners find a leaked credential by its prefix, and the prefix tells the kinds apart in the MAC. */
@@ -15,9 +16,14 @@ export interface TokenContent {
   generation: number;
   /** Epoch seconds; 0 for a token that does not expire by itself. */
   expires_at: number;
+  /** Set where the token may do less than the grant, which it never exceeds. */
+  narrowed_to?: readonly Scope[] | undefined;
 }
 
 const contentBytes = 16 + 16 + 16 + 4 + 4;
+
+/** The one byte more that a narrowed token has. */
+const scopeBits = { review: 1, vote: 2, user: 4 } as const;
 const macBytes = 32;
 
 /** Makes an opaque token of `[A-Za-z0-9_-]`. The same content gives the same token while the key is the same. */
@@ -39,11 +45,11 @@ export async function openToken(
   const encoded = token.slice(prefixes[kind].length);
   const bytes = Buffer.from(encoded, 'base64url');
   // Base64url decoding skips what it does not know: only the one spelling is the token.
-  if (bytes.length !== contentBytes + macBytes || bytes.toString('base64url') !== encoded) {
-    return undefined;
-  }
-  const content = bytes.subarray(0, contentBytes);
-  const sent = bytes.subarray(contentBytes);
+  const length = bytes.length - macBytes;
+  const isKnown = length === contentBytes || length === contentBytes + 1;
+  if (!isKnown || bytes.toString('base64url') !== encoded) return undefined;
+  const content = bytes.subarray(0, length);
+  const sent = bytes.subarray(length);
   const keys = await keysOf('SIGNING_KEYS');
   const isOurs = keys.some((key) => timingSafeEqual(mac(key, kind, content), sent));
   return isOurs ? decode(content) : undefined;
@@ -77,12 +83,15 @@ function mac(key: Buffer, kind: keyof typeof prefixes, content: Buffer): Buffer 
   return createHmac('sha256', key).update(prefixes[kind]).update(content).digest();
 }
 
-function encode({ user_id, client_id, grant_id, generation, expires_at }: TokenContent): Buffer {
+function encode(content: TokenContent): Buffer {
+  const { user_id, client_id, grant_id, generation, expires_at, narrowed_to } = content;
   const bytes = Buffer.alloc(contentBytes);
   bytes.write(user_id.replaceAll('-', '') + client_id + grant_id, 'hex');
   bytes.writeUInt32BE(generation, 48);
   bytes.writeUInt32BE(expires_at, 52);
-  return bytes;
+  if (!narrowed_to) return bytes;
+  const bits = narrowed_to.reduce((sum, scope) => sum | scopeBits[scope], 0);
+  return Buffer.concat([bytes, Buffer.of(bits)]);
 }
 
 function decode(bytes: Buffer): TokenContent {
@@ -93,5 +102,11 @@ function decode(bytes: Buffer): TokenContent {
     grant_id: hex.slice(64, 96),
     generation: bytes.readUInt32BE(48),
     expires_at: bytes.readUInt32BE(52),
+    ...(bytes.length > contentBytes && { narrowed_to: scopesOf(bytes.readUInt8(contentBytes)) }),
   };
+}
+
+function scopesOf(bits: number): Scope[] {
+  const scopes = Object.keys(scopeBits) as Scope[];
+  return scopes.filter((scope) => (bits & scopeBits[scope]) !== 0);
 }

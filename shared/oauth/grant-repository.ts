@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
-import { type ApiError, invalidGrant, notFound } from '../errors.ts';
+import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
+import type { Scope } from '../routes.ts';
 import { batchWrite } from '../table/batch.ts';
 import { TableName, table } from '../table/client.ts';
 import { applicationKey, between, grantKey, type Key, userKey } from '../table/keys.ts';
@@ -19,6 +20,12 @@ import { Grant } from './grant.ts';
 /** A client that lost the answer to a refresh may ask again for so long (decisions.md). */
 const repeatMilliseconds = 30_000;
 
+/** How many grants of a user an application keeps: a further one ends the oldest. */
+const mostGrants = 10;
+
+/** How often all is revoked that can be found, should there be ever more. */
+const deletions = 5;
+
 /** The grant that a token belongs to, unless it has been revoked. Half a read unit: an answer may be a moment old. */
 export async function findGrant(
   token: Pick<TokenContent, 'user_id' | 'client_id' | 'grant_id'>,
@@ -29,12 +36,13 @@ export async function findGrant(
   return Item && v.parse(Grant, Item);
 }
 
-/** Records that a user lets an application act. Throws ApiError 404 when either of them does not exist. */
+/** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist. */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
 ): Promise<Grant> {
   const grant = newGrant({ ...asked, grant_id: randomBytes(16).toString('hex') });
   await transact(grantWrites(grant));
+  await deleteOldest(grant);
   return grant;
 }
 
@@ -64,6 +72,7 @@ export async function redeemCode(
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
     await transact([redeemed(code), ...grantWrites(grant, invalidGrant('code is not valid'))]);
+    await deleteOldest(grant);
     return grant;
   });
 }
@@ -71,9 +80,13 @@ export async function redeemCode(
 /**
  * Replaces a refresh token: gives the grant in its new generation. The token just before may be repeated for 30 s and leads
  * to the same generation; any other that has been replaced ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
- * `invalid_grant`.
+ * `invalid_grant`, or `invalid_scope` and replaces nothing when more than was granted is asked for.
  */
-export async function rotateRefreshToken(refresh_token: string, client_id: string): Promise<Grant> {
+export async function rotateRefreshToken(
+  refresh_token: string,
+  client_id: string,
+  asked: readonly Scope[] = [],
+): Promise<Grant> {
   const token = await openToken('refresh', refresh_token);
   if (token?.client_id !== client_id) throw invalidGrant('refresh_token is not valid');
   return retryStale(async () => {
@@ -81,29 +94,28 @@ export async function rotateRefreshToken(refresh_token: string, client_id: strin
     if (!grant || token.generation > grant.generation) {
       throw invalidGrant('refresh_token is not valid, or access has been revoked');
     }
-    if (token.generation === grant.generation) {
-      const next = {
-        ...grant,
-        generation: grant.generation + 1,
-        renewed: new Date().toISOString(),
-      };
-      await transact([
-        {
-          Put: {
-            Item: grantItem(next),
-            ConditionExpression: 'generation = :generation',
-            ExpressionAttributeValues: { ':generation': grant.generation },
-          },
-        },
-      ]);
-      return next;
-    }
     const isRepeat =
       token.generation === grant.generation - 1 &&
       Date.now() - Date.parse(grant.renewed) <= repeatMilliseconds;
+    if (token.generation < grant.generation && !isRepeat) {
+      await deleteGrant(grant);
+      throw invalidGrant('refresh_token has been used before, so access is revoked');
+    }
+    if (!asked.every((scope) => grant.scopes.includes(scope))) {
+      throw invalidScope('scope may hold only what was granted');
+    }
     if (isRepeat) return grant;
-    await deleteGrant(grant);
-    throw invalidGrant('refresh_token has been used before, so access is revoked');
+    const next = { ...grant, generation: grant.generation + 1, renewed: new Date().toISOString() };
+    await transact([
+      {
+        Put: {
+          Item: grantItem(next),
+          ConditionExpression: 'generation = :generation',
+          ExpressionAttributeValues: { ':generation': grant.generation },
+        },
+      },
+    ]);
+    return next;
   });
 }
 
@@ -124,20 +136,39 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   for await (const { Items = [] } of pages) {
     grants.push(...Items.map((item) => v.parse(Grant, item)));
   }
-  return grants.sort((a, b) => (a.created < b.created ? -1 : 1));
+  return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
 /**
  * Revokes what a user has granted, to one application or to all, and the codes that would grant it anew; gives the number of
- * grants.
+ * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
+ * until there is nothing left, because a code of the last moment may not be listed yet.
  */
 export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
-  const [grants, codes] = await Promise.all([
-    listGrants(userId, clientId),
-    listCodes(userId, clientId),
-  ]);
-  await batchWrite([...grants.map(keyOf), ...codes].map((key) => ({ delete: key })));
-  return grants.length;
+  let revoked = 0;
+  for (let attempt = 0; attempt < deletions; attempt++) {
+    const codes = await listCodes(userId, clientId);
+    await batchWrite(codes.map((key) => ({ delete: key })));
+    const grants = await listGrants(userId, clientId);
+    await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+    revoked += grants.length;
+    if (codes.length + grants.length === 0) break;
+  }
+  return revoked;
+}
+
+/**
+ * Ends the oldest grants of a user to an application where there are too many. It looks after a new one was written, so that of those who
+ * write at once the last leaves no more than there may be. If it fails the next does it: a client that has its grant must hear so.
+ */
+async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
+  try {
+    const surplus = (await listGrants(user_id, client_id)).slice(0, -mostGrants);
+    await batchWrite(surplus.map((grant) => ({ delete: keyOf(grant) })));
+  } catch (error) {
+    const { name } = error as Error;
+    console.warn(JSON.stringify({ message: 'Old grants were not ended', error: name }));
+  }
 }
 
 /** The writes that revoke grants as a part of something else. */
@@ -183,9 +214,14 @@ function grantItem(grant: Grant) {
   return {
     ...keyOf(grant),
     author: `CLIENT#${grant.client_id}`,
-    date: `${grant.created}#${grant.grant_id}`,
+    date: placeOf(grant),
     ...grant,
   };
+}
+
+/** Grants by age, the same to everybody who looks. */
+function placeOf({ created, grant_id }: Grant): string {
+  return `${created}#${grant_id}`;
 }
 
 function keyOf(grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>): Key {

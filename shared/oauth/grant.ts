@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Scope } from '../routes.ts';
-import { sealToken } from './credentials.ts';
+import { sealToken, type TokenContent } from './credentials.ts';
 
 /** What a user has allowed an application to do, as it is stored. */
 export const Grant = v.object({
@@ -23,14 +23,20 @@ export const accessTokenLifetime = 3600;
 
 /**
  * The token response of spec section 5; times in seconds. One generation of a grant always has the same tokens, so that a
- * client which lost the answer gets them again.
+ * client which lost the answer gets them again. `scopes` are those of the access token where they are not all of the grant.
  */
-export async function tokenResponse(grant: Grant, lifetime = accessTokenLifetime) {
-  const expires_at = Math.floor(Date.parse(grant.renewed) / 1000) + lifetime;
+export async function tokenResponse(
+  grant: Grant,
+  lifetime = accessTokenLifetime,
+  scopes: readonly Scope[] = grant.scopes,
+) {
+  const made = Date.parse(grant.renewed);
+  const expires_at = Math.ceil(made / 1000) + lifetime;
+  const narrowed_to = grant.scopes.every((scope) => scopes.includes(scope)) ? undefined : scopes;
   return {
-    access_token: await sealToken('access', { ...grant, expires_at }),
+    access_token: await sealToken('access', { ...grant, expires_at, narrowed_to }),
     token_type: 'Bearer',
-    expires_in: expires_at - Math.floor(Date.now() / 1000),
+    expires_in: lifetime - Math.floor((Date.now() - made) / 1000),
     refresh_token: await refreshToken(grant),
   };
 }
@@ -40,7 +46,7 @@ export function refreshToken(grant: Grant): Promise<string> {
   return sealToken('refresh', { ...grant, expires_at: 0 });
 }
 
-/** Whether the grant allows what needs `scope`. */
-export function hasScope({ scopes }: Pick<Grant, 'scopes'>, scope: Scope): boolean {
-  return scopes.includes(scope);
+/** What a token may be used for now: a narrowed one for less than its grant. */
+export function scopesOf({ scopes }: Grant, { narrowed_to }: TokenContent): Scope[] {
+  return narrowed_to ? scopes.filter((scope) => narrowed_to.includes(scope)) : scopes;
 }

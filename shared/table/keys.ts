@@ -18,7 +18,7 @@ import type { Order } from './definition.ts';
  * | grant       | USER#<id>      | GRANT#<client>#<grant id>  | author CLIENT#<client> → date                           |
  * | application | APP#<client>   | APP                        | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256> | CODE                       |                                                         |
- * | request     | REQUEST#<id>   | REQUEST                    | an authorization request that waits for its user        |
+ * | request     | REQUEST#<id>   | REQUEST                    | an authorization request, until shortly after its answer |
  * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
  * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
  * | totals      | FEED           | TOTAL#<type>               | `<language>|<content>`: numbers of public reviews       |

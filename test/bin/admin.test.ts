@@ -30,6 +30,7 @@ import {
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+import { makeClient } from '../oauth/client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
@@ -285,7 +286,13 @@ describe('npm run admin', () => {
     const dead = dataFolder(undefined, 2 ** 22 + 1);
     const broken = dataFolder();
     writeFileSync(join(broken, 'stack.json'), '{');
+    const developer = await makeUser();
+    for (let i = 0; i < 25; i++) await makeClient(developer);
     const cases: [string[], RegExp, string?][] = [
+      [
+        ['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'],
+        /^Error: An account can have at most 25 applications: delete one first\n$/,
+      ],
       [['review', 'hide', nobody], /^Error: Review not found\n$/],
       [
         ['app', 'create', '--owner', nobody, ...app, 'https://x.example/'],

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import type { GetCommandInput } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { handler } from '../../functions/authorizer.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { sealToken } from '../../shared/oauth/credentials.ts';
 import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
 import { type Route, routes, type Scope } from '../../shared/routes.ts';
+import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
 import { makeGrant, makeUser, setAttributes } from '../fixtures.ts';
 
@@ -13,6 +15,11 @@ const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
 const scopes: Scope[] = ['review', 'vote', 'user'];
 const user = await makeUser();
 const all = await makeGrant(user, scopes);
+
+/** A grant to an application of its own. */
+async function grantOf(granted: Scope[], { lifetime }: { lifetime?: number } = {}) {
+  return makeGrant(user, granted, { owner: await makeUser(), lifetime });
+}
 
 function methodArn({ method, ...route }: Route): string {
   return `${arn}/${method}${resourceOf(route).replaceAll(/\{\w+\}/g, () => randomUUID())}`;
@@ -48,14 +55,14 @@ describe('the authorizer', () => {
     const { access } = route;
     const resource = methodArn(route);
     const granted = access === 'token' ? [] : [access as Scope];
-    const enough = await makeGrant(user, granted);
+    const enough = await grantOf(granted);
     const answer = await authorize(`bearer ${enough.access_token}`, resource);
     expect(statementOf(answer)).toEqual([1, 'Allow', resource]);
     expect(answer.context).toMatchObject({ scope: granted.join(' ') });
     if (access === 'token') return;
 
     const others = scopes.filter((scope) => scope !== access);
-    const lacking = await makeGrant(user, others);
+    const lacking = await grantOf(others);
     const refusal = await authorize(`Bearer ${lacking.access_token}`, resource);
     expect(statementOf(refusal)).toEqual([1, 'Deny', resource]);
     expect(refusal.context).toEqual({
@@ -89,10 +96,7 @@ describe('the authorizer', () => {
     ['another prefix', () => all.access_token.replace('rva_', 'rvr_')],
     ['a token with a letter more', () => `${all.access_token}A`],
     ['two tokens', () => `${all.access_token} ${all.access_token}`],
-    [
-      'an expired token',
-      async () => (await makeGrant(user, scopes, { lifetime: -1 })).access_token,
-    ],
+    ['an expired token', async () => (await grantOf(scopes, { lifetime: -1 })).access_token],
     [
       'a token that expires now',
       () => sealToken('access', { ...all.grant, expires_at: Math.floor(Date.now() / 1000) }),
@@ -118,6 +122,41 @@ describe('the authorizer', () => {
     ],
   ])('refuses %s: Unauthorized, word for word', async (_, token) => {
     await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
+  });
+
+  test.each(guarded)(
+    'reads the grant of $method $path once, consistently to write',
+    async (route) => {
+      const sent = jest.spyOn(table, 'send');
+      await authorize(`Bearer ${all.access_token}`, methodArn(route));
+      const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);
+      sent.mockRestore();
+      expect(reads).toEqual([route.method !== 'GET']);
+    },
+  );
+
+  test.each([
+    ['GET', [false, true]],
+    ['DELETE', [true]],
+  ])('reads a grant that is not there with %s: %j', async (method, expected) => {
+    const { grant, access_token } = await grantOf(scopes);
+    await deleteGrant(grant);
+    const sent = jest.spyOn(table, 'send');
+    const asked = authorize(`Bearer ${access_token}`, `${arn}/${method}/1/user/me`);
+    await expect(asked).rejects.toThrow('Unauthorized');
+    const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);
+    sent.mockRestore();
+    expect(reads).toEqual(expected);
+  });
+
+  test('goes by the token where that may do less than the grant', async () => {
+    const content = { ...all.grant, expires_at: 2 ** 32 - 1 };
+    const token = await sealToken('access', { ...content, narrowed_to: ['vote'] });
+    const answer = await authorize(`Bearer ${token}`);
+    expect(statementOf(answer)[1]).toBe('Allow');
+    expect(answer.context).toMatchObject({ scope: 'vote' });
+    const refusal = await authorize(`Bearer ${token}`, `${arn}/POST/1/review`);
+    expect(statementOf(refusal)[1]).toBe('Deny');
   });
 
   test('goes by what the grant says now, not the token', async () => {

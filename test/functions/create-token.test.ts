@@ -1,8 +1,10 @@
-import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { handler } from '../../functions/create-token.ts';
 import { handler as getMe } from '../../functions/get-me.ts';
+import { handler as listMyTokens } from '../../functions/list-my-tokens.ts';
+import { handler as revokeToken } from '../../functions/revoke-token.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import {
   deleteApplication,
@@ -10,9 +12,12 @@ import {
   updateApplication,
 } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
+import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import type { Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
-import { makeUser } from '../fixtures.ts';
+import { grantKey } from '../../shared/table/keys.ts';
+import { makeUser, setAttributes } from '../fixtures.ts';
 import { invoke, type TestResponse } from '../invoke.ts';
 import {
   basic,
@@ -52,9 +57,9 @@ async function tokens(of: Client = client) {
   return body as { access_token: string; refresh_token: string };
 }
 
-/** Whether the authorizer lets it through to GET /user/me. */
-async function isAccepted(access_token: string): Promise<boolean> {
-  const methodArn = 'arn:aws:execute-api:local:000000000000:local/ws/GET/1/user/me';
+/** Whether the authorizer lets it through to a route. */
+async function isAccepted(access_token: string, route = 'GET/1/user/me'): Promise<boolean> {
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/ws/${route}`;
   const authorizationToken = `Bearer ${access_token}`;
   return authorizer({ type: 'TOKEN', authorizationToken, methodArn }).then(
     ({ policyDocument }) => policyDocument.Statement[0]?.Effect === 'Allow',
@@ -65,6 +70,8 @@ async function isAccepted(access_token: string): Promise<boolean> {
 function expectError(answer: TestResponse, status: number, error: string): void {
   expect(answer).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
   expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);
+  // RFC 6749 section 5.2.
+  expect(answer.body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
   expect(answer.headers).toMatchObject({
     'cache-control': 'no-store',
     'content-type': 'application/json',
@@ -91,6 +98,25 @@ describe('POST /oauth/token', () => {
     expect(await isAccepted(answer.body.access_token)).toBe(true);
   });
 
+  test('gives an hour also where the second changes meanwhile, and the token lives so long', async () => {
+    const code = await makeCode(client, user);
+    stopClock(Math.ceil(Date.now() / 1000) * 1000 + 999);
+    const made = Date.now();
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      const answer = await send(command);
+      if ((command as object) instanceof TransactWriteCommand) wait(2);
+      return answer;
+    }) as never);
+    const { body } = await redeem(client, code);
+    jest.restoreAllMocks();
+    expect(body.expires_in).toBe(3600);
+    stopClock(made + 3_600_000);
+    expect(await isAccepted(body.access_token)).toBe(true);
+    stopClock(made + 3_601_000);
+    expect(await isAccepted(body.access_token)).toBe(false);
+  });
+
   test.each<[string, string | Record<string, string | undefined>, string, number?]>([
     ['no grant_type', { grant_type: undefined }, 'invalid_request'],
     ['an empty grant_type', { grant_type: '' }, 'invalid_request'],
@@ -105,6 +131,8 @@ describe('POST /oauth/token', () => {
     ['an empty secret', { client_secret: '' }, 'invalid_client', 401],
     ['no secret', { client_secret: undefined }, 'invalid_client', 401],
     ['a wrong secret', { client_secret: 'rvs_wrong' }, 'invalid_client', 401],
+    ['no credentials', { client_id: undefined, client_secret: undefined }, 'invalid_client', 401],
+    ['empty credentials', { client_id: '', client_secret: '' }, 'invalid_client', 401],
     ['an unknown client', { client_id: 'f'.repeat(32) }, 'invalid_client', 401],
     [
       'a client id in capitals',
@@ -150,6 +178,18 @@ describe('POST /oauth/token', () => {
       expect((await redeem(client, code)).status).toBe(200);
     },
   );
+
+  test.each([
+    ['é"\\', 'Each parameter must be sent only once'],
+    ['x'.repeat(10_000), 'Each parameter must be sent only once'],
+    ['foo', 'Each parameter must be sent only once'],
+    ['scope', 'scope must be sent only once'],
+  ])('names no field that it does not know: %j', async (name, text) => {
+    const field = new URLSearchParams([[name, '1']]);
+    const answer = await postForm(handler, `${field}&${field}`);
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.body.error_description).toBe(text);
+  });
 
   test.each([
     ['application/json', (form: Record<string, string>) => JSON.stringify(form)],
@@ -316,6 +356,49 @@ describe('POST /oauth/token', () => {
     });
   });
 
+  describe('keeps, of the grants of a user to an application,', () => {
+    test('the ten newest', async () => {
+      const other = await makeClient(owner);
+      const elsewhere = await tokens(other);
+      const stranger = await makeUser();
+      const { body: strangers } = await redeem(client, await makeCode(client, stranger));
+      const all = [];
+      for (let i = 0; i < 13; i++) all.push(await tokens());
+      const alive = await Promise.all(all.map(({ access_token }) => isAccepted(access_token)));
+      expect(alive).toEqual([...Array(3).fill(false), ...Array(10).fill(true)]);
+      expectError(await refresh(client, all[2]?.refresh_token ?? ''), 400, 'invalid_grant');
+      expect((await refresh(client, all[3]?.refresh_token ?? '')).status).toBe(200);
+      expect(await isAccepted(elsewhere.access_token)).toBe(true);
+      expect(await isAccepted(strangers.access_token)).toBe(true);
+    });
+
+    test('ten, of 30 that are redeemed at once', async () => {
+      const codes = [];
+      for (let i = 0; i < 30; i++) codes.push(await makeCode(client, user));
+      const answers = await Promise.all(codes.map((code) => redeem(client, code)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+
+    test('more, where they cannot be read, until the next: nobody loses a redeemed code', async () => {
+      for (let i = 0; i < 10; i++) await tokens();
+      const send = table.send.bind(table);
+      const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if ((command as object) instanceof QueryCommand) throw new Error('out of reach');
+        return send(command);
+      }) as never);
+      const code = await makeCode(client, user);
+      const { status } = await redeem(client, code);
+      expect(warned).toHaveBeenCalledTimes(1);
+      jest.restoreAllMocks();
+      expect(status).toBe(200);
+      expect(await listGrants(user.id)).toHaveLength(11);
+      await tokens();
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+  });
+
   describe('with a refresh token', () => {
     test('replaces it; the access token from before lives on', async () => {
       const before = await tokens();
@@ -437,12 +520,138 @@ describe('POST /oauth/token', () => {
     });
   });
 
+  describe('with a refresh token and a scope', () => {
+    const routes = { review: 'POST/1/review', vote: 'PUT/1/review/x/vote', user: 'POST/1/user/me' };
+
+    async function granted(scopes: Scope[]) {
+      const { body } = await redeem(client, await makeCode(client, user, { scopes }));
+      return body as { access_token: string; refresh_token: string };
+    }
+
+    /** Which scopes an access token has, by what it may call. */
+    async function scopesOf(access_token: string): Promise<string[]> {
+      expect(await isAccepted(access_token)).toBe(true);
+      const may: string[] = [];
+      for (const [scope, route] of Object.entries(routes)) {
+        if (await isAccepted(access_token, route)) may.push(scope);
+      }
+      return may;
+    }
+
+    test.each<[string | undefined, string[]]>([
+      [undefined, ['review', 'user']],
+      ['', ['review', 'user']],
+      ['review user', ['review', 'user']],
+      ['user,review', ['review', 'user']],
+      ['user review user', ['review', 'user']],
+      ['review', ['review']],
+      ['user', ['user']],
+      [',', []],
+    ])('%j gives a token of as many', async (scope, expected) => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { status, body } = await refresh(client, refresh_token, { scope });
+      expect(status).toBe(200);
+      expect(Object.keys(body).sort()).toEqual([
+        'access_token',
+        'expires_in',
+        'refresh_token',
+        'token_type',
+      ]);
+      expect(await scopesOf(body.access_token)).toEqual(expected);
+      // The refresh token and the record of the grant keep all of it.
+      const { body: next } = await refresh(client, body.refresh_token);
+      expect(await scopesOf(next.access_token)).toEqual(['review', 'user']);
+      const caller = { user_id: user.id, client_id: client.client_id, scope: '' };
+      const { body: list } = await invoke(listMyTokens, { caller });
+      expect(list.tokens[0].scopes).toBe('review user');
+    });
+
+    test.each(['vote', 'review vote', 'admin', 'Review', 'review admin', 'constructor', '"'])(
+      '%j is more than was granted: nothing is replaced',
+      async (scope) => {
+        const { refresh_token } = await granted(['review', 'user']);
+        expectError(await refresh(client, refresh_token, { scope }), 400, 'invalid_scope');
+        const { body } = await refresh(client, refresh_token);
+        expect((await openToken('refresh', body.refresh_token))?.generation).toBe(1);
+      },
+    );
+
+    test('repeated with another scope gives what each asked, and one successor', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const answers = [];
+      for (const scope of ['review', undefined, 'user', 'review']) {
+        answers.push((await refresh(client, refresh_token, { scope })).body);
+      }
+      expectError(await refresh(client, refresh_token, { scope: 'vote' }), 400, 'invalid_scope');
+      const scopes = await Promise.all(answers.map(({ access_token }) => scopesOf(access_token)));
+      expect(scopes).toEqual([['review'], ['review', 'user'], ['user'], ['review']]);
+      expect(answers[3].access_token).toBe(answers[0].access_token);
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+    });
+
+    test('does not hide that the token was stolen', async () => {
+      const first = await granted(['review']);
+      const { body } = await refresh(client, first.refresh_token);
+      wait(31_000);
+      const again = await refresh(client, first.refresh_token, { scope: 'vote' });
+      expectError(again, 400, 'invalid_grant');
+      expect(await isAccepted(body.access_token)).toBe(false);
+    });
+
+    test('gives a token that the grant still bounds, and that revokes it', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { body } = await refresh(client, refresh_token, { scope: 'user' });
+      const [grant] = (await listGrants(user.id)) as [Grant];
+      const { client_id, client_secret } = client;
+      await setAttributes(grantKey(user.id, client_id, grant.grant_id), { scopes: ['review'] });
+      expect(await scopesOf(body.access_token)).toEqual([]);
+      const form = { client_id, client_secret, token: body.access_token };
+      expect((await postForm(revokeToken, form)).status).toBe(200);
+      expect(await listGrants(user.id)).toEqual([]);
+    });
+  });
+
   describe('knows at once of', () => {
     test('a revocation', async () => {
       const { access_token, refresh_token } = await tokens();
       await deleteGrants(user.id, client.client_id);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
+    });
+
+    test('a revocation that races with the redemption: nothing outlives it', async () => {
+      let redeemed = 0;
+      for (let i = 0; i < 80; i++) {
+        const code = await makeCode(client, user);
+        const [{ status, body }] = await Promise.all([
+          redeem(client, code),
+          deleteGrants(user.id, client.client_id),
+        ]);
+        if (status === 200) redeemed++;
+        else expect(body.error).toBe('invalid_grant');
+        expect(await listGrants(user.id)).toEqual([]);
+      }
+      // Or there was no race.
+      expect(redeemed).toBeGreaterThan(0);
+    });
+
+    test('a revocation, before a code of the last moment is listed', async () => {
+      const late = await makeCode(client, user);
+      const send = table.send.bind(table);
+      let isFirst = true;
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        const { IndexName } = (command as { input: { IndexName?: string } }).input;
+        if (IndexName !== undefined && isFirst) {
+          isFirst = false;
+          await redeem(client, late);
+          return { Items: [] };
+        }
+        return send(command);
+      }) as never);
+      await deleteGrants(user.id, client.client_id);
+      jest.restoreAllMocks();
+      expect(await listGrants(user.id)).toEqual([]);
+      expectError(await redeem(client, late), 400, 'invalid_grant');
     });
 
     test('a new secret: the old one is refused', async () => {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
 import { openBrowser, type Shown, textBetween } from './browser.ts';
+import { stopClock } from './clock.ts';
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const dataDir = mkdtempSync(join(tmpdir(), 'authorization-'));
@@ -17,13 +19,19 @@ afterAll(async () => {
 const { deleteApplication, updateApplication } = await import(
   '../../shared/oauth/application-repository.ts'
 );
-const { approveAuthorization, insertAuthorizationRequest, refuseAuthorization } = await import(
+const { answerAuthorization, insertAuthorizationRequest } = await import(
   '../../shared/oauth/authorization-repository.ts'
 );
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
-const { makeUser, scanTable } = await import('../fixtures.ts');
+const { table } = await import('../../shared/table/client.ts');
+const { sealRequest } = await import('../../shared/http/sealed-request.ts');
+const { makeUser, randomNumbers, scanTable } = await import('../fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
+
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const redirect_uri = 'https://client.example/cb/a?kept=1';
@@ -141,6 +149,16 @@ describe('an authorization request without a client that is known good is answer
   });
 });
 
+test.each([
+  [{ client_id: undefined }, 'client_id is required'],
+  [{ client_id: '' }, 'client_id is required'],
+  [{ client_id: [client_id, client_id] }, 'client_id must be sent only once'],
+  [{ redirect_uri: undefined }, 'redirect_uri is required'],
+  [{ redirect_uri: [redirect_uri, redirect_uri] }, 'redirect_uri must be sent only once'],
+])('says what is wrong with %j', async (parameters, text) => {
+  expect((await stranger.visit(authorizeUrl(parameters))).html).toContain(`<p>${text}.</p>`);
+});
+
 async function countRequests(): Promise<number> {
   return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
 }
@@ -185,9 +203,24 @@ describe('an authorization request that is at fault is sent back', () => {
       { code_challenge: `${challenge}=`, code_challenge_method: 'S256' },
       'invalid_request',
     ],
+    ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
+    ['an answer in a form', { response_mode: 'form_post' }, 'invalid_request'],
+    ['two response modes', { response_mode: ['query', 'query'] }, 'invalid_request'],
+    ['a signed request', { request: 'eyJ.eyJ.x' }, 'request_not_supported'],
+    ['what looks like our own', { request: 'f'.repeat(32) }, 'request_not_supported'],
+    ['a request elsewhere', { request_uri: 'https://x.example/' }, 'request_uri_not_supported'],
   ])('%s', async (_, parameters, error) => {
-    for (const browser of [ann, stranger]) {
-      const answer = sentBack(await browser.visit(authorizeUrl({ state: 'x', ...parameters })));
+    const url = authorizeUrl({ state: 'x', ...parameters });
+    // Whoever has not signed in does that first.
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(url);
+    expect(signIn.html).toContain('Development sign-in');
+    for (const shown of [
+      await ann.visit(url),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
+    ]) {
+      const answer = sentBack(shown);
+      expect(answer.get('error_description')).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
       expect(Object.fromEntries(answer)).toEqual({
         kept: '1',
         error,
@@ -198,11 +231,30 @@ describe('an authorization request that is at fault is sent back', () => {
     }
   });
 
-  test('two states, without either', async () => {
-    const answer = sentBack(await ann.visit(authorizeUrl({ state: ['x', 'y'] })));
-    expect(answer.get('error')).toBe('invalid_request');
-    expect(answer.has('state')).toBe(false);
+  test.each([
+    ['two states', ['x', 'y']],
+    ['2,049 letters', 'x'.repeat(2049)],
+    ['2,049 bytes', `x${'é'.repeat(1024)}`],
+  ])('%s, without any', async (_, state) => {
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(authorizeUrl({ state }));
+    for (const shown of [
+      await ann.visit(authorizeUrl({ state })),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
+    ]) {
+      const answer = sentBack(shown);
+      expect(answer.get('error')).toBe('invalid_request');
+      expect(answer.has('state')).toBe(false);
+    }
   });
+
+  test.each([{ response_mode: 'query' }, { response_mode: '' }, { request: '', request_uri: '' }])(
+    'not with %j',
+    async (parameters) => {
+      const consent = await ann.visit(authorizeUrl(parameters));
+      expect(consent.html).toContain('Let Demo use your account?');
+    },
+  );
 });
 
 describe('the state', () => {
@@ -240,15 +292,69 @@ describe('the state', () => {
     expect(answer.has('state')).toBe(false);
   });
 
-  test('survives the sign-in', async () => {
+  const random = randomNumbers(1);
+  /** 2,048 bytes of UTF-8, as random as any. */
+  const randomState = (first: number, last: number) => {
+    let state = '';
+    while (Buffer.byteLength(state) < 2048) {
+      state += String.fromCodePoint(first + Math.floor(random() * (last + 1 - first)));
+    }
+    while (Buffer.byteLength(state) > 2048) state = state.replace(/.$/su, '');
+    return state.padEnd(state.length + 2048 - Buffer.byteLength(state), 'x');
+  };
+
+  test.each([
+    ['signs', 'ü+ %"&'],
+    ['nothing', ''],
+    ['2 KB of letters', 'abcdefgh'.repeat(256)],
+    ['2 KB of ASCII', randomState(0x20, 0x7e)],
+    ['2 KB of control characters', randomState(0x00, 0x1f)],
+    ['2 KB of quotes', '"\\'.repeat(1024)],
+    ['2 KB of Greek and Cyrillic', randomState(0x370, 0x4ff)],
+    ['2 KB of Chinese', randomState(0x4e00, 0x9fff)],
+    ['2 KB of emoji', randomState(0x1f300, 0x1faff)],
+  ])('survives the sign-in: %s', async (name, state) => {
     const browser = openBrowser(issuer);
-    const state = 'ü+ %"&';
+    const requests = await countRequests();
     const signIn = await browser.visit(authorizeUrl({ state }));
     expect(signIn.html).toContain('Development sign-in');
+    expect(await countRequests()).toBe(requests);
+    const cookie = [...browser.jar].find(([key]) => key.startsWith('sign-in-'));
+    const attributes = '__Host-=; Max-Age=1800; Path=/; HttpOnly; Secure; SameSite=Lax';
+    const size = `${cookie?.[0]}${cookie?.[1].value}${attributes}`.length;
+    // A browser drops what has more; the usual state takes far less.
+    expect(size).toBeLessThan(name.startsWith('2 KB') ? 4000 : 1000);
     const consent = await browser.submit(signIn, 'Sign in', { name: 'Ben' });
     expect(consent.html).toContain('Let Demo use your account?');
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
     expect(sentBack(back).get('state')).toBe(state);
+    // To come back to the page does not ask anew.
+    expectErrorPage(await browser.visit(consent.url));
+  });
+
+  test('is read from what we have sealed only, and not for ever', async () => {
+    const stopped = Date.now();
+    const sealed = await sealRequest({
+      client_id,
+      state: null,
+      asked: { scopes: [], code_challenge: null },
+    });
+    const at = `${issuer}/oauth/authorize?sealed_request=`;
+    expect((await ann.visit(at + sealed)).html).toContain('Let Demo use your account?');
+    expectErrorPage(await ann.visit(`${at}${sealed}&sealed_request=${sealed}`));
+    expectErrorPage(await ann.visit(at));
+    expectErrorPage(await ann.visit(`${at}${sealed.replace(/.$/, '')}`));
+    expectErrorPage(await ann.visit(`${at}${ann.jar.get('session /')?.value}`));
+    stopClock(stopped + 1_802_000);
+    expectErrorPage(await ann.visit(at + sealed));
+  });
+
+  test('is not read of an application that is gone', async () => {
+    const gone = await makeClient(owner, redirect_uri);
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit(authorizeUrl({ client_id: gone.client_id }));
+    await deleteApplication(gone.client_id, owner.id);
+    expectErrorPage(await browser.submit(signIn, 'Sign in', { name: 'Ben' }));
   });
 });
 
@@ -349,36 +455,110 @@ describe('the consent page', () => {
     expect(shown.html).toContain('<p>You are signed out, so nothing was changed.</p>');
   });
 
-  test.each(['approve', 'refuse'])('takes one answer, and that was: %s', async (decision) => {
+  test.each([
+    ['approve', 'refuse'],
+    ['refuse', 'approve'],
+  ])('takes one answer, and that was: %s', async (decision, other) => {
     const consent = await ann.visit(authorizeUrl());
     sentBack(await ann.submit(consent, 'Allow', { decision }));
-    for (const again of ['approve', 'refuse']) {
-      expectErrorPage(await ann.submit(consent, 'Allow', { decision: again }));
+    expectErrorPage(await ann.submit(consent, 'Allow', { decision: other }));
+  });
+
+  test.each(['approve', 'refuse'])(
+    'answers alike when it is sent twice, for a minute: %s',
+    async (decision) => {
+      const consent = await ann.visit(authorizeUrl({ state: 'x' }));
+      const start = Date.now();
+      const first = await ann.submit(consent, 'Allow', { decision });
+      expect(sentBack(first).has('code')).toBe(decision === 'approve');
+      stopClock(start + 58_000);
+      expect((await ann.submit(consent, 'Allow', { decision })).url).toBe(first.url);
+      stopClock(start + 62_000);
+      expectErrorPage(await ann.submit(consent, 'Allow', { decision }));
+    },
+  );
+
+  test('answers alike to two clicks at once, and the code is good once, as long as the first', async () => {
+    for (let i = 0; i < 15; i++) {
+      const consent = await ann.visit(authorizeUrl());
+      const [first, second] = await Promise.all([allow(consent), allow(consent)]);
+      expect(second?.url).toBe(first?.url);
+      const code = sentBack(first as Shown).get('code') ?? '';
+      expect((await redeem(client, code)).status).toBe(200);
+    }
+    const start = Date.now();
+    const consent = await ann.visit(authorizeUrl());
+    await allow(consent);
+    stopClock(start + 50_000);
+    const code = sentBack(await allow(consent)).get('code') ?? '';
+    stopClock(start + 62_000);
+    expect((await redeem(client, code)).body.error).toBe('invalid_grant');
+  });
+
+  test('gives nobody else the answer that one has got', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    const request = textBetween(consent, 'name="request" value="', '"');
+    await allow(consent);
+    const ben = openBrowser(issuer);
+    await ben.signIn('Ben');
+    const bens = await ben.visit(authorizeUrl());
+    expectErrorPage(await ben.submit(bens, 'Allow', { decision: 'approve', request }));
+  });
+
+  test('takes one answer of ten at once, and answers that alike', async () => {
+    const { name } = client;
+    const request = {
+      client_id,
+      name,
+      redirect_uri,
+      scopes: [],
+      state: null,
+      code_challenge: null,
+    };
+    const id = await insertAuthorizationRequest(request);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) =>
+        answerAuthorization(id, i % 2 ? 'refuse' : 'approve', annsId),
+      ),
+    );
+    const taken = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    expect(taken).toHaveLength(5);
+    expect(new Set(taken.map(({ code }) => code)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status === 'rejected')) {
+      expect(answer).toMatchObject({ reason: { status: 400 } });
     }
   });
 
-  test('takes one answer of ten at once', async () => {
-    const request = { client_id, redirect_uri, scopes: [], state: null, code_challenge: null };
-    const id = await insertAuthorizationRequest(request);
-    // The handlers look first whether it waits for an answer: these all have.
-    const answers = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, i) =>
-        i % 2
-          ? refuseAuthorization(id, request)
-          : approveAuthorization(id, request, annsId).then(() => undefined),
-      ),
-    );
-    const refused = answers.filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(9);
-    for (const answer of refused) expect(answer).toMatchObject({ reason: { status: 400 } });
+  test('takes no answer meant for a name that the application has given up', async () => {
+    const moving = await makeClient(owner, redirect_uri, 'Trusty');
+    const consent = await ann.visit(authorizeUrl({ client_id: moving.client_id }));
+    const { desc, website } = moving;
+    const renamed = { name: 'Nasty', desc, website, redirect_uri };
+    await updateApplication(moving.client_id, owner.id, renamed);
+    const shown = await allow(consent);
+    expectErrorPage(shown);
+    expect(shown.html).toContain('The application has changed');
+    const request = textBetween(consent, 'name="request" value="', '"');
+    expectErrorPage(await ann.visit(`${issuer}/oauth/authorize?request_id=${request}`));
+  });
+
+  test('takes three reads and writes, one after the other', async () => {
+    const sent = jest.spyOn(table, 'send');
+    await ann.visit(authorizeUrl());
+    expect(sent.mock.calls.map(([command]) => command.constructor.name)).toEqual([
+      'GetCommand',
+      'GetCommand',
+      'PutCommand',
+    ]);
+    sent.mockRestore();
   });
 
   test('is not shown for two requests, or for a request that is answered', async () => {
     const consent = await ann.visit(authorizeUrl());
     const request = textBetween(consent, 'name="request" value="', '"');
-    const at = `${issuer}/oauth/authorize?request=${request}`;
+    const at = `${issuer}/oauth/authorize?request_id=${request}`;
     expect((await ann.visit(at)).html).toContain('Let Demo use your account?');
-    expectErrorPage(await ann.visit(`${at}&request=${request}`));
+    expectErrorPage(await ann.visit(`${at}&request_id=${request}`));
     await allow(consent);
     expectErrorPage(await ann.visit(at));
   });
@@ -422,6 +602,24 @@ describe('the sign-in', () => {
     expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
     expect(new URL(shown.url)).toMatchObject({ username: '', password: '' });
     expect(browser.jar.get('session /')?.value).not.toBe('x');
+  });
+
+  test('returns to the account when the way is too long for a cookie', async () => {
+    const browser = openBrowser(issuer);
+    const noise = Array.from({ length: 2000 }, () => randomUUID()).join('');
+    const return_to = `${issuer}/account/connections?x=${noise.slice(0, 8000)}`;
+    const signIn = await browser.visit(`account/sign-in?${new URLSearchParams({ return_to })}`);
+    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    expect(shown.url).toBe(`${issuer}/account`);
+  });
+
+  test('begun again and again leaves four cookies', async () => {
+    const browser = openBrowser(issuer);
+    for (let i = 0; i < 6; i++) await browser.visit('account/connections');
+    expect([...browser.jar.keys()].filter((name) => name.startsWith('sign-in-'))).toHaveLength(4);
+    const last = await browser.visit('account/connections');
+    const shown = await browser.submit(last, 'Sign in', { name: 'Dan' });
+    expect(shown.url).toBe(`${issuer}/account/connections`);
   });
 
   test('returns to where one wanted to go', async () => {
@@ -637,6 +835,19 @@ describe('the pages of the account', () => {
     ['redirect_uri', 'http://127.0.0.2/'],
     ['redirect_uri', 'https://client.example/ x'],
     ['redirect_uri', 'https://client.example/\nx'],
+    ['redirect_uri', 'https://\nevil.example/cb'],
+    ['redirect_uri', 'https://\revil.example/cb'],
+    ['redirect_uri', 'https://\tevil.example/cb'],
+    ['redirect_uri', 'https://\nX-Injected:1/cb'],
+    ['redirect_uri', 'https://日.example/'],
+    ['redirect_uri', 'https://\u200bevil.example/'],
+    ['redirect_uri', 'https://"evil/'],
+    ['redirect_uri', 'https://@evil/'],
+    ['redirect_uri', 'https://*.example/'],
+    ['redirect_uri', 'https://client.example/é'],
+    ['redirect_uri', 'https://client.example@evil.example/'],
+    ['redirect_uri', 'https://'],
+    ['redirect_uri', 'https://client.example:x/'],
     ['redirect_uri', '/callback'],
     ['redirect_uri', ''],
     ['website', 'javascript:alert(1)'],
@@ -645,6 +856,10 @@ describe('the pages of the account', () => {
     ['website', 'data:text/html,x'],
     ['website', 'vbscript:x'],
     ['website', 'client.example'],
+    ['website', 'https://accounts.google.com@evil.example/'],
+    ['website', 'https://accounts.google.com:x@evil.example/'],
+    ['website', 'https://\nevil.example/'],
+    ['website', 'https://日.example/'],
     ['name', ''],
     ['name', ' '],
     ['name', 'x'.repeat(65)],
@@ -656,6 +871,44 @@ describe('the pages of the account', () => {
     expectErrorPage(await ann.submit(form, 'Register', { ...good, [field]: value }));
   });
 
+  test('register one application of a form that is sent twice', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Una');
+    const form = await browser.visit('account/applications');
+    const fields = { name: 'Once', desc: '', website: 'https://x.example', redirect_uri };
+    const idOf = (shown: Shown) => textBetween(shown, '<dt>Client ID</dt><dd><code>', '</code>');
+    const submit = (changes = {}) => browser.submit(form, 'Register', { ...fields, ...changes });
+    const both = await Promise.all([submit(), submit()]);
+    const [first, second] = both.map(idOf);
+    expect(first).toMatch(/^[\da-f]{32}$/);
+    expect(second).toBe(first);
+    expect(idOf(await submit())).toBe(first);
+    // Other content or another form is another application, and nobody else comes by this one.
+    const others = [
+      await submit({ desc: 'x' }),
+      await browser.submit(await browser.visit('account/applications'), 'Register', fields),
+      await ann.submit(await ann.visit('account/applications'), 'Register', {
+        ...fields,
+        form_id: textBetween(form, 'name="form_id" value="', '"'),
+      }),
+    ];
+    expect(new Set([first, ...others.map(idOf)]).size).toBe(4);
+    const list = await browser.visit('account/applications');
+    expect(list.html.match(/>Once</g)).toHaveLength(3);
+  });
+
+  test('register no 26th application', async () => {
+    const browser = openBrowser(issuer);
+    const page = await browser.signIn('Max');
+    const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
+    for (let i = 0; i < 25; i++) await makeClient({ id });
+    const form = await browser.visit('account/applications');
+    const fields = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
+    const shown = await browser.submit(form, 'Register', fields);
+    expectErrorPage(shown);
+    expect(shown.html).toContain('An account can have at most 25 applications: delete one first');
+  });
+
   test.each([
     'https://client.example',
     'https://client.example:8443/a?b=c',
@@ -663,6 +916,9 @@ describe('the pages of the account', () => {
     'http://127.0.0.1/callback',
     'http://[::1]:8080/',
     'https://client.example/a/../b?x=%2F',
+    'https://client.example?a',
+    'https://xn--wgv71a.example/',
+    'https://a_b.client-1.example/@c',
   ])('register an application with the redirect URI %s, as it is', async (uri) => {
     const form = await ann.visit('account/applications');
     const fields = {
@@ -677,6 +933,41 @@ describe('the pages of the account', () => {
     const asked = authorizeUrl({ client_id: id, redirect_uri: uri });
     const back = await allow(await ann.visit(asked));
     expect(back.url).toContain('code=');
+  });
+
+  test('take the website https://client.example#about', async () => {
+    const form = await ann.visit('account/applications');
+    const website = 'https://client.example#about';
+    const fields = { name: 'A', desc: '', website, redirect_uri };
+    const registered = await ann.submit(form, 'Register', fields);
+    expect(registered.html).toContain(`value="${website}"`);
+  });
+
+  test.each([
+    ['https://\nevil.example/cb', 'https://%0Aevil.example/cb?'],
+    ['https://\r\nX-Injected:1/cb', 'https://%0D%0AX-Injected:1/cb?'],
+    ['https://\tevil.example/é?a', 'https://%09evil.example/%C3%A9?a&'],
+    ['https://日.example/', 'https://%E6%97%A5.example/?'],
+    ['https://\u200bevil.example/', 'https://%E2%80%8Bevil.example/?'],
+  ])('were once less strict: %j is answered in ASCII', async (uri, start) => {
+    const old = await makeClient(owner, uri);
+    const headers = { Cookie: `session=${ann.jar.get('session /')?.value}` };
+    const at = authorizeUrl({ client_id: old.client_id, redirect_uri: uri, response_type: 'x' });
+    const fault = await fetch(at, { headers, redirect: 'manual' });
+    expect(fault.status).toBe(303);
+    expect(fault.headers.get('location')?.startsWith(`${start}error=`)).toBe(true);
+    const consent = await ann.visit(authorizeUrl({ client_id: old.client_id, redirect_uri: uri }));
+    expect(consent.status).toBe(200);
+    const csrf = textBetween(consent, 'name="csrf" value="', '"');
+    const request = textBetween(consent, 'name="request" value="', '"');
+    const answer = await fetch(`${issuer}/oauth/authorize`, {
+      method: 'POST',
+      headers,
+      redirect: 'manual',
+      body: new URLSearchParams({ csrf, request, decision: 'approve' }),
+    });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')?.startsWith(`${start}code=`)).toBe(true);
   });
 
   test('are about one’s own applications only', async () => {

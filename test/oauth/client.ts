@@ -3,7 +3,7 @@ import { handler as createToken } from '../../functions/create-token.ts';
 import type { Application } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import {
-  approveAuthorization,
+  answerAuthorization,
   insertAuthorizationRequest,
 } from '../../shared/oauth/authorization-repository.ts';
 import { clientSecret } from '../../shared/oauth/credentials.ts';
@@ -34,15 +34,16 @@ export async function makeClient(
 
 /** The code that a client gets when the user says yes. */
 export async function makeCode(
-  { client_id, redirect_uri }: Client,
+  { client_id, name, redirect_uri }: Client,
   user: Pick<TestUser, 'id'>,
   {
     code_challenge = null,
     scopes = ['user'],
   }: { code_challenge?: string | null; scopes?: Scope[] } = {},
 ): Promise<string> {
-  const request = { client_id, redirect_uri, scopes, state: null, code_challenge };
-  return approveAuthorization(await insertAuthorizationRequest(request), request, user.id);
+  const request = { client_id, name, redirect_uri, scopes, state: null, code_challenge };
+  const id = await insertAuthorizationRequest(request);
+  return `${(await answerAuthorization(id, 'approve', user.id)).code}`;
 }
 
 /** A form of `fields`, without those that are undefined. */

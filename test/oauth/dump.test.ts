@@ -26,7 +26,7 @@ function texts(value: unknown): string[] {
 beforeAll(async () => {
   const user = await makeUser();
   client = await makeClient(user);
-  const { client_id, redirect_uri, client_secret } = client;
+  const { client_id, name, redirect_uri, client_secret } = client;
   const rotated = await makeClient(user);
   await rotateSecret(rotated.client_id, user.id);
   issued.push(client_secret, rotated.client_secret, await startSession(user.id));
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const { body: second } = await refresh(client, first.refresh_token);
   issued.push(pending, code, first.access_token, first.refresh_token);
   issued.push(second.access_token, second.refresh_token);
-  const request = { client_id, redirect_uri, scopes: [], state: 'x', code_challenge: null };
+  const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
   await insertAuthorizationRequest(request);
   const profile = { display_name: 'Ann', email: null, musicdb_username: null };
   await findOrCreateUser({ issuer: 'https://id.example', subject: 'ann', ...profile });

@@ -4,9 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
+import { scanTable } from '../../fixtures.ts';
 
 interface Run {
   child: ChildProcess;
@@ -107,6 +110,33 @@ test('keeps its key over a restart', async () => {
   expect(await first.end).toEqual({ code: 0, stderr: '' });
   await start().url;
   expect(readFileSync(join(dataDir, 'signing-key'), 'utf8')).toBe(key);
+});
+
+test('deletes at its start what has expired', async () => {
+  const first = start();
+  await first.url;
+  const itemsAt = (url: string | null) => scanTable(url ?? '');
+  const items = [
+    { pk: 'REQUEST#old', sk: 'REQUEST', expires_at: Math.floor(Date.now() / 1000) - 1 },
+    { pk: 'REQUEST#new', sk: 'REQUEST', expires_at: Math.floor(Date.now() / 1000) + 600 },
+  ];
+  const client = new DynamoDBClient({ endpoint: discovery().dynamodb_endpoint ?? '' });
+  for (const Item of items) {
+    const put = new PutCommand({ TableName: 'reviews', Item });
+    await DynamoDBDocumentClient.from(client).send(put);
+  }
+  client.destroy();
+  first.child.kill('SIGTERM');
+  await first.end;
+
+  await start().url;
+  const deadline = Date.now() + 10_000;
+  let left = await itemsAt(discovery().dynamodb_endpoint);
+  while (left.length > 1 && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    left = await itemsAt(discovery().dynamodb_endpoint);
+  }
+  expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
 });
 
 test('leaves no engine at SIGKILL, and starts again', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
+import { seal } from '../../../shared/http/sealed.ts';
 import {
   csrfToken,
   forgetSession,
@@ -8,6 +9,7 @@ import {
   isCsrfToken,
   readSession,
   readSignIn,
+  type SignIn,
   startSession,
   startSignIn,
 } from '../../../shared/http/session.ts';
@@ -38,6 +40,13 @@ function request(...cookies: string[]) {
   return proxyEvent({ headers: { cookie: sent.join('; ') }, query: { state: 's' } });
 }
 
+/** The cookie of a sign-in that begins in a browser with these cookies, and those that it takes away. */
+async function begin(changes: Partial<SignIn> = {}, ...cookies: string[]) {
+  const begun = await startSignIn(request(...cookies), { ...signIn, ...changes });
+  const [cookie = '', ...forgotten] = begun ?? [];
+  return { cookie, forgotten: forgotten.map((line) => line.split('=')[0]) };
+}
+
 function contentOf(setCookie: string): string {
   return /=([^;]*)/.exec(setCookie)?.[1] ?? '';
 }
@@ -45,7 +54,7 @@ function contentOf(setCookie: string): string {
 describe('the cookies', () => {
   test.each([
     ['session', () => startSession(user_id), forgetSession, 43_200],
-    ['sign-in-s', () => startSignIn(signIn), () => forgetSignIn(signIn), 1800],
+    ['sign-in-s', async () => (await begin()).cookie, () => forgetSignIn(signIn), 1800],
   ] as const)('%s: stay with this very host on https', async (name, start, forget, age) => {
     const [pair, ...attributes] = (await start()).split('; ');
     expect(pair).toMatch(new RegExp(`^__Host-${name}=[\\w.-]+$`));
@@ -70,7 +79,7 @@ describe('the cookies', () => {
       session_id: expect.stringMatching(/^[\da-f]{32}$/),
       signed_in: expect.any(Number),
     });
-    expect(await readSignIn(request('a=b', await startSignIn(signIn)))).toEqual(signIn);
+    expect(await readSignIn(request('a=b', (await begin()).cookie))).toEqual(signIn);
   });
 
   test('name a new session each time', async () => {
@@ -81,7 +90,7 @@ describe('the cookies', () => {
   });
 
   test('are not good for ever', async () => {
-    const [session, began] = [await startSession(user_id), await startSignIn(signIn)];
+    const [session, { cookie: began }] = [await startSession(user_id), await begin()];
     const start = Date.now();
     stopClock(start + 1_790_000);
     expect(await readSignIn(request(began))).toEqual(signIn);
@@ -110,7 +119,7 @@ describe('the cookies', () => {
     ['another key', () => signed(other)],
     ['no signature', () => new UnsecuredJWT(claims).setAudience('session').encode()],
     ['another algorithm', () => signed(Buffer.alloc(64, 'session'), 'HS512')],
-    ['a sign-in', async () => contentOf(await startSignIn(signIn))],
+    ['a sign-in', async () => contentOf((await begin()).cookie)],
     ['the session for a sign-in', () => signed(key, 'HS256', 'sign-in')],
     [
       'a changed user',
@@ -127,6 +136,85 @@ describe('the cookies', () => {
   test('are not taken under the name that any subdomain could set', async () => {
     const cookie = await startSession(user_id);
     expect(await readSession(request(cookie.replace('__Host-', '')))).toBeUndefined();
+  });
+});
+
+describe('the cookies of sign-ins under way', () => {
+  /** As random as any. */
+  const noise = (length: number) =>
+    Array.from({ length }, () => String.fromCharCode(33 + Math.floor(94 * Math.random()))).join('');
+
+  test('are four at most, the newest', async () => {
+    const started = Date.now();
+    const cookies: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      stopClock(started + 1000 * i);
+      const { cookie, forgotten } = await begin({ state: `tab-${i}` }, ...cookies.toReversed());
+      expect(forgotten).toEqual(i < 4 ? [] : [`__Host-sign-in-tab-${i - 4}`]);
+      cookies.push(cookie);
+      if (i >= 4) cookies.shift();
+    }
+    // A repetition replaces its own.
+    expect((await begin({ state: 'tab-5' }, ...cookies)).cookie).toContain('sign-in-tab-5=');
+  });
+
+  test('take 6,000 bytes at most, beside what is none of ours', async () => {
+    const cookies: string[] = [];
+    for (let i = 0; i < 16; i++) {
+      const return_to = `/ws/account?${noise(2500)}`;
+      const { cookie, forgotten } = await begin({ state: `tab-${i}`, return_to }, ...cookies);
+      cookies.push(cookie);
+      for (const name of forgotten) {
+        cookies.splice(
+          cookies.findIndex((each) => each.startsWith(`${name}=`)),
+          1,
+        );
+      }
+      expect(cookies.map((each) => each.split(';')[0]).join('; ').length).toBeLessThan(6000);
+    }
+    expect(cookies.at(-1)).toContain('sign-in-tab-15=');
+  });
+
+  test('go when they are over, or never were', async () => {
+    const { cookie } = await begin({ state: 'old' });
+    stopClock(Date.now() + 1_802_000);
+    const others = ['__Host-sign-in-x=y', 'sign-in-x=y', '__Host-sign-in-<>=z', '__Host-session=s'];
+    const { forgotten } = await begin({}, cookie, ...others);
+    expect(forgotten.sort()).toEqual(['__Host-sign-in-old', '__Host-sign-in-x']);
+  });
+
+  test('are none where a browser would drop them', async () => {
+    const fits = await begin({ return_to: `/ws/account?${'x'.repeat(10_000)}` });
+    expect(fits.cookie.length).toBeLessThan(1000);
+    expect((await begin({ return_to: `/ws/account?${noise(3800)}` })).cookie).toBe('');
+  });
+
+  test.each([
+    ['a session', async () => contentOf(await startSession(user_id))],
+    ['a sealed request', () => seal('request', signIn, 60)],
+    [
+      'another key',
+      () => {
+        keysAre(other);
+        return seal('sign-in', signIn, 60);
+      },
+    ],
+    ['what is over', () => seal('sign-in', signIn, 0)],
+    ['no content', () => seal('sign-in', {}, 60)],
+    [
+      'what was not compressed',
+      () => new SignJWT(signIn).setProtectedHeader({ alg: 'HS256' }).sign(key),
+    ],
+  ])('are not taken with %s', async (_, value) => {
+    const cookie = `__Host-sign-in-s=${await value()}`;
+    keysAre(key);
+    expect(await readSignIn(request(cookie))).toBeUndefined();
+  });
+
+  test('outlive a key while it is still listed', async () => {
+    const { cookie } = await begin();
+    keysAre(other, key);
+    expect(await readSignIn(request(cookie))).toEqual(signIn);
   });
 });
 

@@ -54,6 +54,27 @@ describe('a token', () => {
     }
   });
 
+  test.each([[[]], [['review']], [['vote', 'user']], [['review', 'vote', 'user']]] as const)(
+    'narrowed to %j opens to what was sealed, and is another',
+    async (narrowed_to) => {
+      const { sealToken, openToken } = credentials;
+      const token = await sealToken('access', { ...content, narrowed_to });
+      expect(token).toMatch(/^rva_[A-Za-z0-9_-]{119}$/);
+      expect(await openToken('access', token)).toEqual({ ...content, narrowed_to });
+      // Neither can be made of the other by a byte more or less.
+      const bytes = Buffer.from(token.slice(4), 'base64url');
+      for (const cut of [
+        Buffer.concat([bytes.subarray(0, 56), bytes.subarray(57)]),
+        bytes.subarray(0, 88),
+        Buffer.concat([bytes.subarray(0, 56), Buffer.of(7), bytes.subarray(57)]),
+        Buffer.concat([bytes, Buffer.of(0)]),
+      ]) {
+        const text = `rva_${cut.toString('base64url')}`;
+        if (text !== token) expect(await openToken('access', text)).toBeUndefined();
+      }
+    },
+  );
+
   test('has one spelling', async () => {
     const { sealToken, openToken } = credentials;
     // Of 88 bytes the last character holds but two bits: fifteen others decode to the same.
