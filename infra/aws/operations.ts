@@ -12,10 +12,11 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { Duration } from 'aws-cdk-lib/core';
+import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/routes.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
@@ -44,6 +45,12 @@ export class Operations extends Construct {
     if (alarmMail) {
       this.#topic = new Topic(this, 'Topic', { enforceSSL: true });
       this.#topic.addSubscription(new EmailSubscription(alarmMail));
+      // The policy that demands TLS takes the place of SNS's own, which lets alarms of the account publish.
+      this.#topic.grantPublish(
+        new ServicePrincipal('cloudwatch.amazonaws.com', {
+          conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+        }),
+      );
     }
 
     // Every success of a route that changes something is an event of the domain: a review published, a vote cast, a token made.

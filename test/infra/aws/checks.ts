@@ -151,6 +151,21 @@ export function excessRights(template: Template): string[] {
   });
 }
 
+/** Topics that refuse what an alarm has to say, or that take it of the alarms of any account. */
+export function deafTopics(template: Template): string[] {
+  const permits = resources(template, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) =>
+    Properties.PolicyDocument.Statement.filter(
+      ({ Effect, Action, Principal, Condition }: Resource['Properties']) =>
+        Effect === 'Allow' &&
+        [Action].flat().includes('sns:Publish') &&
+        Principal.Service === 'cloudwatch.amazonaws.com' &&
+        Condition?.StringEquals?.['aws:SourceAccount']?.Ref === 'AWS::AccountId',
+    ),
+  );
+  const heard = permits.flatMap(({ Resource }) => references(Resource));
+  return resources(template, 'AWS::SNS::Topic').flatMap(([id]) => (heard.includes(id) ? [] : [id]));
+}
+
 /** Environment variables that the code of a function reads, and that nothing sets. */
 export function missingVariables(
   template: Template,

@@ -9,6 +9,7 @@ import { routes } from '../../../shared/routes.ts';
 import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
   circles,
+  deafTopics,
   excessRights,
   functions,
   missingVariables,
@@ -47,10 +48,16 @@ const [{ data, service, nag, said, code }, everything] = await Promise.all([
 ]);
 
 /** A copy of the template with one mistake. */
-function broken(mistake: (template: Template) => void): Template {
-  const copy = structuredClone(service);
+function broken(mistake: (template: Template) => void, template = service): Template {
+  const copy = structuredClone(template);
   mistake(copy);
   return copy;
+}
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Condition?: unknown;
 }
 
 function only({ Resources }: Template, type: string) {
@@ -207,6 +214,17 @@ describe('a mistake is found', () => {
   });
   test('data that would go with its stack', () => {
     expect(unretained(everything.data).length).toBeGreaterThan(0);
+  });
+  test('a topic that no alarm, or that any account may publish to', () => {
+    const policies = (mistake: (statements: Statement[]) => void) =>
+      broken((copy) => {
+        mistake(only(copy, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement);
+      }, everything.service);
+    const isAllow = ({ Effect }: Statement) => Effect === 'Allow';
+    const deaf = policies((all) => all.splice(all.findIndex(isAllow), 1));
+    const open = policies((all) => delete all.find(isAllow)?.Condition);
+    const topic = expect.stringMatching(/^OperationsTopic/);
+    expect([deafTopics(deaf), deafTopics(open)]).toEqual([[topic], [topic]]);
   });
   test('a circle', () => {
     const a = { Type: 'A', Properties: { of: { Ref: 'b' } } };
@@ -425,6 +443,7 @@ describe('the operator', () => {
     for (const [, { Properties }] of resources(everything.service, 'AWS::CloudWatch::Alarm')) {
       expect(Properties.AlarmActions).toHaveLength(1);
     }
+    expect(deafTopics(everything.service)).toEqual([]);
   });
 });
 
