@@ -1,4 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { describeError } from '../shared/describe-error.ts';
 import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
 import { eraseRemains } from '../shared/review/erase.ts';
 import { eraseAccount } from '../shared/user/erase-account.ts';
@@ -9,7 +10,11 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
     try {
       await erase(record);
     } catch (error) {
-      console.error(JSON.stringify({ message: 'Erasing failed', error: String(error) }));
+      console.error({
+        message: 'Erasing failed',
+        eventID: record.eventID,
+        error: describeError(error),
+      });
       return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
     }
   }

@@ -4,6 +4,6 @@ import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 export async function handler(): Promise<{ deleted: number }> {
   const today = new Date().toISOString().slice(0, 10);
   const deleted = await deleteDailyVotes(today);
-  console.info(JSON.stringify({ message: 'Expired vote counters', deleted }));
+  console.info({ message: 'Expired vote counters', deleted });
   return { deleted };
 }

@@ -1,4 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { describeError } from '../shared/describe-error.ts';
 import { contributionOf } from '../shared/feed/contribution.ts';
 import { applyContributions } from '../shared/feed/feed.ts';
 import { divideSlots, openCalendars } from '../shared/feed/large-lists.ts';
@@ -15,24 +16,20 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
     await apply(Records);
     return { batchItemFailures: [] };
   } catch (error) {
-    console.warn(
-      JSON.stringify({
-        message: 'A batch failed; taking its records one by one',
-        error: String(error),
-      }),
-    );
+    console.warn({
+      message: 'A batch failed; taking its records one by one',
+      error: describeError(error),
+    });
   }
   for (const record of Records) {
     try {
       await apply([record]);
     } catch (error) {
-      console.error(
-        JSON.stringify({
-          message: 'A record failed',
-          error: String(error),
-          eventID: record.eventID,
-        }),
-      );
+      console.error({
+        message: 'A record failed',
+        eventID: record.eventID,
+        error: describeError(error),
+      });
       return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
     }
   }

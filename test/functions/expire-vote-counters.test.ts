@@ -34,11 +34,12 @@ async function counters(): Promise<string[]> {
 }
 
 test('deletes the counters of past days, and only those', async () => {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
   const [author, voter] = [await makeUser(), await makeUser()];
   await vote(voter, await makeReview(author));
   await fill(300);
   expect(await handler()).toEqual({ deleted: 600 });
+  expect(logged.mock.calls).toEqual([[{ message: 'Expired vote counters', deleted: 600 }]]);
   expect(await counters()).toEqual([`VOTES#${today}`]);
   expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
   expect(await handler()).toEqual({ deleted: 0 });
