@@ -151,6 +151,75 @@ export function excessRights(template: Template): string[] {
   });
 }
 
+/** What an alarm watches and when it rings. */
+export interface Watch {
+  /** `namespace name statistic`, and `of` what: an operation, a route or an index. Those of the API and the table say no more. */
+  metrics: string[];
+  expression?: string;
+  rings: string;
+  /** How many periods must be so, of how many, of how many seconds. */
+  within: string;
+  missing: string;
+}
+
+/** All alarms, by the ids that they have in their stack. */
+export function alarms(template: Template): Record<string, Watch> {
+  const operators: Record<string, string> = {
+    GreaterThanThreshold: '>',
+    LessThanThreshold: '<',
+  };
+  return Object.fromEntries(
+    resources(template, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => {
+      const { EvaluationPeriods: of, DatapointsToAlarm: must = of, ...alarm } = Properties;
+      const all = alarm.Metrics ?? [
+        { MetricStat: { Metric: alarm, Period: alarm.Period, Stat: alarm.Statistic } },
+      ];
+      const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
+      const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);
+      return [
+        id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+        {
+          metrics: stats.map(
+            ({ Metric, Stat }: Resource) =>
+              `${Metric.Namespace} ${Metric.MetricName} ${Stat}${dimensionOf(template, Metric)}`,
+          ),
+          ...(expressions.length > 0 ? { expression: expressions.join('; ') } : {}),
+          rings: `${operators[alarm.ComparisonOperator]} ${alarm.Threshold}`,
+          within: `${must} of ${of} × ${[...new Set(stats.map(({ Period }: Resource) => Period))]} s`,
+          missing: alarm.TreatMissingData,
+        },
+      ];
+    }),
+  );
+}
+
+function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properties']): string {
+  const values = Dimensions.flatMap(({ Name, Value }: { Name: string; Value: { Ref: string } }) => {
+    if (Name === 'ApiName' || Name === 'TableName' || Name === 'QueueName') return [];
+    if (Name !== 'FunctionName') return [Value];
+    const found = functions(template).find(([, of]) => of === template.Resources[Value.Ref]);
+    return [found?.[0]];
+  });
+  return values.length > 0 ? ` of ${values}` : '';
+}
+
+/** What an event of a log adds to, by the filters of that log: metrics, with the value of their dimension. */
+export function countedBy(
+  template: Template,
+  logGroup: RegExp,
+  takes: (pattern: string) => boolean,
+): string[] {
+  return resources(template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
+    if (!logGroup.test(Properties.LogGroupName.Ref) || !takes(Properties.FilterPattern)) return [];
+    return Properties.MetricTransformations.map(
+      ({ MetricName, MetricValue, Dimensions = [] }: Resource) =>
+        [`${MetricValue} ${MetricName}`, ...Dimensions.map(({ Value }: Resource) => Value)].join(
+          ' by ',
+        ),
+    );
+  });
+}
+
 /** Topics that refuse what an alarm has to say, or that take it of the alarms of any account. */
 export function deafTopics(template: Template): string[] {
   const permits = resources(template, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) =>

@@ -9,7 +9,6 @@ import { routes } from '../../../shared/routes.ts';
 import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
   circles,
-  deafTopics,
   excessRights,
   functions,
   missingVariables,
@@ -48,16 +47,10 @@ const [{ data, service, nag, said, code }, everything] = await Promise.all([
 ]);
 
 /** A copy of the template with one mistake. */
-function broken(mistake: (template: Template) => void, template = service): Template {
-  const copy = structuredClone(template);
+function broken(mistake: (template: Template) => void): Template {
+  const copy = structuredClone(service);
   mistake(copy);
   return copy;
-}
-
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Condition?: unknown;
 }
 
 function only({ Resources }: Template, type: string) {
@@ -214,17 +207,6 @@ describe('a mistake is found', () => {
   });
   test('data that would go with its stack', () => {
     expect(unretained(everything.data).length).toBeGreaterThan(0);
-  });
-  test('a topic that no alarm, or that any account may publish to', () => {
-    const policies = (mistake: (statements: Statement[]) => void) =>
-      broken((copy) => {
-        mistake(only(copy, 'AWS::SNS::TopicPolicy').PolicyDocument.Statement);
-      }, everything.service);
-    const isAllow = ({ Effect }: Statement) => Effect === 'Allow';
-    const deaf = policies((all) => all.splice(all.findIndex(isAllow), 1));
-    const open = policies((all) => delete all.find(isAllow)?.Condition);
-    const topic = expect.stringMatching(/^OperationsTopic/);
-    expect([deafTopics(deaf), deafTopics(open)]).toEqual([[topic], [topic]]);
   });
   test('a circle', () => {
     const a = { Type: 'A', Properties: { of: { Ref: 'b' } } };
@@ -404,46 +386,6 @@ describe('the background', () => {
   });
   test('runs its jobs at their time', () => {
     expect(only(service, 'AWS::Events::Rule').ScheduleExpression).toBe('cron(15 0 * * ? *)');
-  });
-});
-
-describe('the operator', () => {
-  test('is told of what goes wrong', () => {
-    const ids = resources(service, 'AWS::CloudWatch::Alarm').map(([id]) =>
-      id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
-    );
-    expect(ids).toEqual(
-      expect.arrayContaining([
-        'ServerErrors',
-        'Throttles',
-        'TableReadThrottles',
-        'TableWriteThrottles',
-        'IteratorAgefeed',
-        'IteratorAgeeraser',
-        'DeadLetters',
-        'AuthorizerFailures',
-        'Errorsexpirevotecounters',
-      ]),
-    );
-  });
-  test('has an alarm for the latency of every route', () => {
-    const alarms = resources(service, 'AWS::CloudWatch::Alarm').filter(([id]) =>
-      id.startsWith('OperationsLatency'),
-    );
-    const watched = alarms.flatMap(([, { Properties }]) =>
-      Properties.Metrics.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat),
-    );
-    expect(watched).toHaveLength(routes.length);
-  });
-  test('gets mail where an address is given', () => {
-    expect(only(everything.service, 'AWS::SNS::Subscription')).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'ops@example.org',
-    });
-    for (const [, { Properties }] of resources(everything.service, 'AWS::CloudWatch::Alarm')) {
-      expect(Properties.AlarmActions).toHaveLength(1);
-    }
-    expect(deafTopics(everything.service)).toEqual([]);
   });
 });
 
