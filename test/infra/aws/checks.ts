@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,13 +19,19 @@ type Resource = { Type: string; Properties: any; [key: string]: any };
 export async function synthesize(outdir: string, context: Record<string, string> = {}) {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['bin/app.ts'], {
+  const report = join(outdir, 'validation-report.json');
+  const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
       CDK_OUTDIR: outdir,
       CDK_CONTEXT_JSON: JSON.stringify({ ...json(join(root, 'cdk.json')).context, ...context }),
     },
+  });
+  // What cdk-nag refuses is for a test to say, which sees the templates all the same.
+  const { stdout, stderr } = await synthesis.catch((error) => {
+    if (!existsSync(report)) throw error;
+    return error as { stdout: string; stderr: string };
   });
   const name = context.name ?? 'review-service';
   return {
@@ -35,7 +41,7 @@ export async function synthesize(outdir: string, context: Record<string, string>
       json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
     service: json(join(outdir, `${name}.template.json`)) as Template,
-    nag: json(join(outdir, 'validation-report.json')).pluginReports as unknown[],
+    nag: json(report).pluginReports as unknown[],
     code: (operation: string) =>
       readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
   };
