@@ -1,5 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
+import { describeError } from '../shared/describe-error.ts';
 import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
@@ -10,7 +11,11 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
     try {
       await erase(record);
     } catch (error) {
-      console.error(JSON.stringify({ message: 'Erasing failed', error: String(error) }));
+      console.error({
+        message: 'Erasing failed',
+        eventID: record.eventID,
+        error: describeError(error),
+      });
       return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
     }
   }

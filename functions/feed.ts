@@ -2,6 +2,7 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { contributionOf } from '../shared/aggregates/contribution.ts';
 import { growTrees } from '../shared/aggregates/grow.ts';
 import { project } from '../shared/aggregates/project.ts';
+import { describeError } from '../shared/describe-error.ts';
 
 /**
  * Keeps totals and rank trees up to date with the table's stream: the batch as one, or when that fails record by record up to
@@ -12,24 +13,20 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
     await apply(Records);
     return { batchItemFailures: [] };
   } catch (error) {
-    console.warn(
-      JSON.stringify({
-        message: 'A batch failed; taking its records one by one',
-        error: String(error),
-      }),
-    );
+    console.warn({
+      message: 'A batch failed; taking its records one by one',
+      error: describeError(error),
+    });
   }
   for (const record of Records) {
     try {
       await apply([record]);
     } catch (error) {
-      console.error(
-        JSON.stringify({
-          message: 'A record failed',
-          error: String(error),
-          eventID: record.eventID,
-        }),
-      );
+      console.error({
+        message: 'A record failed',
+        eventID: record.eventID,
+        error: describeError(error),
+      });
       return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
     }
   }

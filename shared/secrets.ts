@@ -1,4 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { describeError } from './describe-error.ts';
 import type { Secret } from './routes.ts';
 
 /** Keys of one purpose: the first makes, all of them verify, so that a key can be replaced. */
@@ -29,7 +30,11 @@ export async function readSecret(name: Secret): Promise<string> {
     kept.delete(arn);
     if (!before) throw error;
     // The keys of five minutes ago are better than none: they are tried again in half a minute.
-    console.warn(JSON.stringify({ message: `${name} could not be read again` }));
+    console.warn({
+      message: 'A secret could not be read again',
+      name,
+      error: describeError(error),
+    });
     kept.set(arn, { value: before.value, until: Date.now() + 30_000 });
     return before.value;
   }

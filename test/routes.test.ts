@@ -17,6 +17,61 @@ test('every operation has a file under functions/, and every file is one', () =>
   expect(files.toSorted()).toEqual(expected.map((operation) => `${operation}.ts`).toSorted());
 });
 
+/**
+ * Method, path and access of the whole API: what its specification lists in section 4, then revocation (RFC 7009) and what lies beside
+ * the version. Typed by hand, because other tests take what they expect from the route table itself.
+ */
+const contract = `
+  GET    /1/review/languages                                public
+  GET    /1/review                                          public
+  POST   /1/review                                          review
+  GET    /1/review/{review_id}/revisions/{rev}              public
+  GET    /1/review/{review_id}/revisions                    public
+  POST   /1/review/{review_id}/report                       vote
+  GET    /1/review/{review_id}/vote                         vote
+  PUT    /1/review/{review_id}/vote                         vote
+  DELETE /1/review/{review_id}/vote                         vote
+  GET    /1/review/{review_id}                              public
+  DELETE /1/review/{review_id}                              review
+  POST   /1/review/{review_id}                              review
+  GET    /1/reviews                                         public
+  GET    /1/user/me/applications                            token
+  GET    /1/user/me/reviews                                 token
+  GET    /1/user/me/tokens                                  token
+  GET    /1/user/me                                         token
+  POST   /1/user/me                                         user
+  DELETE /1/user/me                                         user
+  GET    /1/user                                            public
+  GET    /1/user/{user_id}                                  public
+  POST   /1/oauth/token                                     public
+  POST   /1/oauth/revoke                                    public
+
+  GET    /.well-known/oauth-authorization-server            public
+  GET    /oauth/authorize                                   public
+  POST   /oauth/authorize                                   public
+  GET    /account/sign-in                                   public
+  GET    /account/callback                                  public
+  POST   /account/sign-out                                  public
+  GET    /account                                           public
+  POST   /account                                           public
+  POST   /account/delete                                    public
+  GET    /account/applications                              public
+  POST   /account/applications                              public
+  GET    /account/applications/{client_id}                  public
+  POST   /account/applications/{client_id}                  public
+  POST   /account/applications/{client_id}/secret           public
+  POST   /account/applications/{client_id}/delete           public
+  GET    /account/connections                               public
+  POST   /account/connections/{client_id}/revoke            public
+`;
+
+test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {
+  const lines = contract.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
+  expect(
+    routes.map((route) => `${route.method} ${resourceOf(route)} ${route.access}`).toSorted(),
+  ).toEqual(lines.filter((line) => line !== '').toSorted());
+});
+
 test('no operation, and no method of a path, is there twice', () => {
   const names = [...routes.map(({ operation }) => operation), ...background];
   expect(new Set(names).size).toBe(names.length);

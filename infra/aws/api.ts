@@ -20,18 +20,24 @@ import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 import { type FunctionSurroundings, TableFunction } from './table-function.ts';
 
-/** One line of the access log: neither a path nor an address nor a token, as those tell of people. */
+/**
+ * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
+ * as `-`, so that only the status may stand without quotes; and a message could hold a quote, so that failures are told by
+ * kind and number. A line that is no JSON would be lost on every metric filter.
+ */
 const accessLogLine = `{${[
   '"requestId":"$context.requestId"',
   '"time":"$context.requestTime"',
   '"method":"$context.httpMethod"',
   '"route":"$context.httpMethod $context.resourcePath"',
   '"status":$context.status',
-  '"milliseconds":$context.responseLatency',
-  '"bytes":$context.responseLength',
+  '"milliseconds":"$context.responseLatency"',
+  '"bytes":"$context.responseLength"',
   '"error":"$context.error.responseType"',
   '"integrationStatus":"$context.integration.status"',
+  '"lambdaStatus":"$context.integration.integrationStatus"',
   '"authorizerStatus":"$context.authorizer.status"',
+  '"authorizerLambdaStatus":"$context.authorizer.integrationStatus"',
   '"client":"$context.authorizer.client_id"',
 ].join(',')}}`;
 

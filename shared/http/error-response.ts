@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { describeError } from '../describe-error.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { json } from './response.ts';
 
@@ -27,7 +28,7 @@ export function errorResponse(
 /** What the client may know of an error. Those that are not ours are logged here, once, and told to nobody. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
-  console.error(JSON.stringify({ message: 'Request failed', requestId, error: describe(error) }));
+  console.error({ message: 'Request failed', requestId, error: describeError(error) });
   if (isTransient(error)) return serviceUnavailable();
   return new ApiError(
     500,
@@ -46,12 +47,4 @@ function isTransient(error: unknown): boolean {
       `${error.name} ${'code' in error ? error.code : ''}`,
     )
   );
-}
-
-/** The message of a DynamoDB limit error may quote whole items, so of errors of the SDK only name and places are told. */
-function describe(error: unknown) {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const { name, message, stack = '' } = error;
-  if (!('$metadata' in error)) return { name, message, stack };
-  return { name, stack: stack.split('\n').filter((line) => line.startsWith('    at ')) };
 }

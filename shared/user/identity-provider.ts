@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
+import { describeError } from '../describe-error.ts';
 import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
@@ -59,7 +60,7 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     if (error instanceof ApiError) throw error;
     if (error instanceof TypeError) throw unreachable(error);
     const { name, code, error: reason } = error as Error & { code?: string; error?: string };
-    console.warn(JSON.stringify({ message: 'A sign-in failed', name, code, reason }));
+    console.warn({ message: 'A sign-in failed', name, code, reason });
     throw invalidRequest('The sign-in was not completed: please start again');
   }
 }
@@ -83,8 +84,7 @@ async function discover(): Promise<client.Configuration> {
 }
 
 function unreachable(error: Error): ApiError {
-  const { message, cause } = error;
-  console.error(JSON.stringify({ message: 'No identity provider', error: `${message}: ${cause}` }));
+  console.error({ message: 'No identity provider', error: describeError(error) });
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 

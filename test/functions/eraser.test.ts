@@ -61,18 +61,23 @@ describe('the eraser', () => {
     const [first, [one]] = await deleted();
     const [second, [two]] = await deleted();
     const Records = [one, two] as DynamoDBRecord[];
-    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
     const send = table.send.bind(table);
     let batches = 0;
+    const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
     // It breaks in the middle of the second.
     jest.spyOn(table, 'send').mockImplementation(((command: never) => {
       const isBatch = (command as object) instanceof BatchWriteCommand;
-      if (isBatch && ++batches > 18) throw new Error('interrupted');
+      if (isBatch && ++batches > 18) throw interruption;
       return send(command);
     }) as never);
     expect(await handler({ Records })).toEqual({
       batchItemFailures: [{ itemIdentifier: two?.dynamodb?.SequenceNumber }],
     });
+    const error = { name: 'Error', stack: expect.any(Array) };
+    expect(logged.mock.calls).toEqual([
+      [{ message: 'Erasing failed', eventID: two?.eventID, error }],
+    ]);
     jest.restoreAllMocks();
     expect(await remains(first)).toEqual([]);
     const left = (await remains(second)).length;

@@ -34,7 +34,7 @@ async function counters(): Promise<string[]> {
 }
 
 test('deletes the counters of days that statistics no longer reach, and only those', async () => {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
   const [author, voter] = [await makeUser(), await makeUser()];
   await vote(voter, await makeReview(author));
   const kept = { pk: `USER#${voter.id}`, sk: `VOTES#${day(31)}` };
@@ -43,6 +43,7 @@ test('deletes the counters of days that statistics no longer reach, and only tho
   expect(await handler()).toEqual({ deleted: 600 });
   expect((await counters()).toSorted()).toEqual([kept.sk, `VOTES#${today}`]);
   await batchWrite([{ delete: kept }]);
+  expect(logged.mock.calls).toEqual([[{ message: 'Expired vote counters', deleted: 600 }]]);
   expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
   expect(await handler()).toEqual({ deleted: 0 });
 });

@@ -171,6 +171,7 @@ test('a sign-in without the identity provider fails on a page, and cleanly', asy
     expect(answer?.body).toContain('<h1>Something went wrong</h1>');
     expect(answer?.headers).not.toHaveProperty('set-cookie');
   }
-  expect(logged).toHaveBeenCalledTimes(2);
+  expect(logged.mock.calls).toHaveLength(2);
+  expect(logged.mock.calls[0]).toMatchObject([{ message: 'No identity provider', error: {} }]);
   logged.mockRestore();
 });

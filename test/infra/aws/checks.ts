@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,7 +19,8 @@ type Resource = { Type: string; Properties: any; [key: string]: any };
 export async function synthesize(outdir: string, context: Record<string, string> = {}) {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['bin/app.ts'], {
+  const report = join(outdir, 'validation-report.json');
+  const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
@@ -27,12 +28,20 @@ export async function synthesize(outdir: string, context: Record<string, string>
       CDK_CONTEXT_JSON: JSON.stringify({ ...json(join(root, 'cdk.json')).context, ...context }),
     },
   });
+  // What cdk-nag refuses is for a test to say, which sees the templates all the same.
+  const { stdout, stderr } = await synthesis.catch((error) => {
+    if (!existsSync(report)) throw error;
+    return error as { stdout: string; stderr: string };
+  });
   const name = context.name ?? 'review-service';
   return {
     said: stdout + stderr,
+    /** By the name of a stack, whether CloudFormation refuses to delete it. */
+    isProtected: (stack: string): boolean =>
+      json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
     service: json(join(outdir, `${name}.template.json`)) as Template,
-    nag: json(join(outdir, 'validation-report.json')).pluginReports as unknown[],
+    nag: json(report).pluginReports as unknown[],
     code: (operation: string) =>
       readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
   };
@@ -106,8 +115,15 @@ export function wrongMethods(template: Template): string[] {
 
 /** Resources without a preflight, and answers of API Gateway that a script of another origin could not read. */
 export function withoutCors(template: Template): string[] {
+  const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
+    if (HttpMethod !== 'OPTIONS') return false;
+    const [{ ResponseParameters }] = Integration.IntegrationResponses;
+    const header = (name: string): string =>
+      ResponseParameters[`method.response.header.Access-Control-Allow-${name}`];
+    return header('Origin') === "'*'" && /\bAuthorization,Content-Type\b/.test(header('Headers'));
+  };
   const preflights = resources(template, 'AWS::ApiGateway::Method')
-    .filter(([, { Properties }]) => Properties.HttpMethod === 'OPTIONS')
+    .filter(([, { Properties }]) => isPreflight(Properties))
     .map(([, { Properties }]) => pathOf(template, Properties.ResourceId));
   const paths = resources(template, 'AWS::ApiGateway::Resource').map(([Ref]) =>
     pathOf(template, { Ref }),
@@ -149,6 +165,196 @@ export function excessRights(template: Template): string[] {
       .filter((secret) => !(secrets as readonly string[]).includes(secret));
     return [...actions, ...readable].map((right) => `${operation}: ${right}`);
   });
+}
+
+/** What functions must be allowed to do, by their code and by what surrounds them, and are not. */
+export function missingRights(template: Template, code: (operation: string) => string): string[] {
+  return functions(template).flatMap(([operation, { Properties }]) => {
+    const [role] = Properties.Role['Fn::GetAtt'];
+    const own = statements(template).filter(({ id, Effect }) => id === role && Effect === 'Allow');
+    const needed = [
+      ...rightsToLog(Properties),
+      ...rightsToTable(code(operation)),
+      ...rightsToSecrets(Properties),
+      ...rightsInBackground(template, Properties),
+    ];
+    const missing = needed.filter(
+      ([action, isMeant]) =>
+        !own.some(
+          ({ Action, Resource }) =>
+            [Action].flat().includes(action) &&
+            [Resource].flat().some((resource) => isMeant(JSON.stringify(resource))),
+        ),
+    );
+    return [...new Set(missing.map(([action]) => `${operation}: ${action}`))];
+  });
+}
+
+/** An action, and whether a resource, as JSON, is what it is needed for. */
+type Right = [action: string, isMeant: (resource: string) => boolean];
+
+function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
+  return ['CreateLogStream', 'PutLogEvents'].map((action) => [
+    `logs:${action}`,
+    (resource) => references(JSON.parse(resource)).includes(LoggingConfig.LogGroup.Ref),
+  ]);
+}
+
+/** By the names of DynamoDB's operations, which minified code keeps. Query and Scan do not count: the SDK's own pagers name them. */
+function rightsToTable(code: string): Right[] {
+  const named = [
+    'GetItem',
+    'BatchGetItem',
+    'PutItem',
+    'UpdateItem',
+    'DeleteItem',
+    'BatchWriteItem',
+  ];
+  // But for the table of the SDK that says where in a transaction items and keys are.
+  const inTransactions = /\b(Put|Update|Delete|ConditionCheck):(?!{(?:Item|Key):\w+,Expression)/g;
+  const actions = [
+    ...named.filter((action) => code.includes(`"${action}"`)),
+    ...(code.includes('"TransactGetItems"') ? ['GetItem'] : []),
+    ...(code.includes('"TransactWriteItems"')
+      ? [...code.matchAll(inTransactions)].map(([, name]) => `${name}Item`)
+      : []),
+  ];
+  const isTable = (resource: string) => /Table(?!.*StreamArn)(?!.*\/index\/)/.test(resource);
+  const isIndex = (resource: string) => /Table.*\/index\//.test(resource);
+  return [
+    ...actions.map((action): Right => [`dynamodb:${action}`, isTable]),
+    ...(/\bIndexName:/.test(code) ? [['dynamodb:Query', isIndex] satisfies Right] : []),
+  ];
+}
+
+function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
+  const variables = Object.entries(Environment?.Variables ?? {});
+  return variables
+    .filter(([name]) => name.endsWith('_ARN'))
+    .map(([, arn]) => [
+      'secretsmanager:GetSecretValue',
+      (secret) => secret === JSON.stringify(arn),
+    ]);
+}
+
+/** What Lambda does in the function's name: it reads the stream, and tells the queue what was given up. */
+function rightsInBackground(template: Template, lambda: Resource['Properties']): Right[] {
+  const settings = ['EventSourceMapping', 'EventInvokeConfig'].flatMap((type) =>
+    resources(template, `AWS::Lambda::${type}`).map(([, { Properties }]) => Properties),
+  );
+  return settings
+    .filter(({ FunctionName }) => template.Resources[FunctionName.Ref]?.Properties === lambda)
+    .flatMap(({ EventSourceArn, DestinationConfig }) => {
+      const is = (expression: unknown) => (resource: string) =>
+        resource === JSON.stringify(expression);
+      const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+      return [
+        ...(EventSourceArn ? reading : []).map(
+          (action): Right => [`dynamodb:${action}`, is(EventSourceArn)],
+        ),
+        ['sqs:SendMessage', is(DestinationConfig?.OnFailure?.Destination)] satisfies Right,
+      ];
+    });
+}
+
+/** Queues and topics that take messages without TLS. */
+export function withoutTls(template: Template): string[] {
+  const policies = ['SQS::Queue', 'SNS::Topic'].flatMap((type) =>
+    resources(template, `AWS::${type}Policy`).map(([, { Properties }]) => Properties),
+  );
+  const denied = policies.flatMap(({ PolicyDocument }) =>
+    PolicyDocument.Statement.filter(
+      ({ Effect, Condition }: Resource['Properties']) =>
+        Effect === 'Deny' && Condition?.Bool?.['aws:SecureTransport'] === 'false',
+    ).flatMap(({ Resource }: Resource['Properties']) => references(Resource)),
+  );
+  return [...resources(template, 'AWS::SQS::Queue'), ...resources(template, 'AWS::SNS::Topic')]
+    .map(([id]) => id)
+    .filter((id) => !denied.includes(id));
+}
+
+/** What an alarm watches and when it rings. */
+export interface Watch {
+  /** `namespace name statistic`, and `of` what: an operation, a route or an index. Those of the API and the table say no more. */
+  metrics: string[];
+  expression?: string;
+  rings: string;
+  /** How many periods must be so, of how many, of how many seconds. */
+  within: string;
+  missing: string;
+}
+
+/** All alarms, by the ids that they have in their stack. */
+export function alarms(template: Template): Record<string, Watch> {
+  const operators: Record<string, string> = {
+    GreaterThanThreshold: '>',
+    LessThanThreshold: '<',
+  };
+  return Object.fromEntries(
+    resources(template, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => {
+      const { EvaluationPeriods: of, DatapointsToAlarm: must = of, ...alarm } = Properties;
+      const all = alarm.Metrics ?? [
+        { MetricStat: { Metric: alarm, Period: alarm.Period, Stat: alarm.Statistic } },
+      ];
+      const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
+      const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);
+      return [
+        id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+        {
+          metrics: stats.map(
+            ({ Metric, Stat }: Resource) =>
+              `${Metric.Namespace} ${Metric.MetricName} ${Stat}${dimensionOf(template, Metric)}`,
+          ),
+          ...(expressions.length > 0 ? { expression: expressions.join('; ') } : {}),
+          rings: `${operators[alarm.ComparisonOperator]} ${alarm.Threshold}`,
+          within: `${must} of ${of} × ${[...new Set(stats.map(({ Period }: Resource) => Period))]} s`,
+          missing: alarm.TreatMissingData,
+        },
+      ];
+    }),
+  );
+}
+
+function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properties']): string {
+  const values = Dimensions.flatMap(({ Name, Value }: { Name: string; Value: { Ref: string } }) => {
+    if (Name === 'ApiName' || Name === 'TableName' || Name === 'QueueName') return [];
+    if (Name !== 'FunctionName') return [Value];
+    const found = functions(template).find(([, of]) => of === template.Resources[Value.Ref]);
+    return [found?.[0]];
+  });
+  return values.length > 0 ? ` of ${values}` : '';
+}
+
+/** What an event of a log adds to, by the filters of that log: metrics, with the value of their dimension. */
+export function countedBy(
+  template: Template,
+  logGroup: RegExp,
+  takes: (pattern: string) => boolean,
+): string[] {
+  return resources(template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
+    if (!logGroup.test(Properties.LogGroupName.Ref) || !takes(Properties.FilterPattern)) return [];
+    return Properties.MetricTransformations.map(
+      ({ MetricName, MetricValue, Dimensions = [] }: Resource) =>
+        [`${MetricValue} ${MetricName}`, ...Dimensions.map(({ Value }: Resource) => Value)].join(
+          ' by ',
+        ),
+    );
+  });
+}
+
+/** Topics that refuse what an alarm has to say, or that take it of the alarms of any account. */
+export function deafTopics(template: Template): string[] {
+  const permits = resources(template, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) =>
+    Properties.PolicyDocument.Statement.filter(
+      ({ Effect, Action, Principal, Condition }: Resource['Properties']) =>
+        Effect === 'Allow' &&
+        [Action].flat().includes('sns:Publish') &&
+        Principal.Service === 'cloudwatch.amazonaws.com' &&
+        Condition?.StringEquals?.['aws:SourceAccount']?.Ref === 'AWS::AccountId',
+    ),
+  );
+  const heard = permits.flatMap(({ Resource }) => references(Resource));
+  return resources(template, 'AWS::SNS::Topic').flatMap(([id]) => (heard.includes(id) ? [] : [id]));
 }
 
 /** Environment variables that the code of a function reads, and that nothing sets. */
@@ -249,6 +455,17 @@ function pathOf(template: Template, reference: { Ref?: string }): string {
   if (!resource) return '/';
   const parent = pathOf(template, resource.ParentId);
   return `${parent === '/' ? '' : parent}/${resource.PathPart}`;
+}
+
+/** An expression as text, with `${…}` for what is not known before the deployment. */
+export function textOf(expression: unknown): string {
+  if (typeof expression === 'string') return expression;
+  const { Ref, 'Fn::Join': join } = expression as {
+    Ref?: string;
+    'Fn::Join'?: [string, unknown[]];
+  };
+  if (join) return join[1].map(textOf).join(join[0]);
+  return `\${${Ref ?? JSON.stringify(expression)}}`;
 }
 
 /** The logical ids that an expression refers to. */

@@ -11,20 +11,23 @@ import {
   circles,
   excessRights,
   functions,
+  missingRights,
   missingVariables,
   resources,
   synthesize,
   type Template,
+  textOf,
   unretained,
   wildcardRights,
   withoutCors,
+  withoutTls,
   wrongMethods,
 } from './checks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-synth-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const [{ data, service, nag, said, code }, everything] = await Promise.all([
+const [{ data, service, nag, said, code, isProtected }, everything] = await Promise.all([
   synthesize(join(folder, 'default')),
   synthesize(join(folder, 'everything'), {
     name: 'reviews',
@@ -83,6 +86,12 @@ describe.each([
   });
   test('lets a function do to the table and read of the secrets only what the route table says', () => {
     expect(excessRights(service)).toEqual([]);
+  });
+  test('lets a function do what its code and its surroundings need', () => {
+    expect(missingRights(service, code)).toEqual([]);
+  });
+  test('takes no message without TLS', () => {
+    expect(withoutTls(service)).toEqual([]);
   });
   test('sets every environment variable that the code of a function reads', () => {
     expect(missingVariables(service, code)).toEqual([]);
@@ -192,6 +201,60 @@ describe('a mistake is found', () => {
       'put-vote: dynamodb:Scan',
     ]);
   });
+  test.each([
+    ['put-vote', 'logs:PutLogEvents'],
+    ['put-vote', 'dynamodb:PutItem'],
+    ['put-vote', 'dynamodb:ConditionCheckItem'],
+    ['get-user', 'dynamodb:GetItem'],
+    ['batch-get-reviews', 'dynamodb:BatchGetItem'],
+    ['list-reviews', 'dynamodb:Query'],
+    ['create-token', 'secretsmanager:GetSecretValue'],
+    ['feed', 'dynamodb:GetRecords'],
+    ['feed', 'sqs:SendMessage'],
+    ['expire-vote-counters', 'sqs:SendMessage'],
+    ['expire-vote-counters', 'dynamodb:BatchWriteItem'],
+  ])('a right that is missing: %s, %s', (operation, action) => {
+    const template = broken((copy) => {
+      const role = functions(copy).find(([name]) => name === operation)?.[1].Properties.Role;
+      const { Policies } = copy.Resources[role['Fn::GetAtt'][0]]?.Properties ?? {};
+      for (const statement of Policies[0].PolicyDocument.Statement) {
+        const actions: string[] = [statement.Action].flat();
+        // Of the table there is still the right to Query, but of no index.
+        const isLeft = action === 'dynamodb:Query' && !/index/.test(JSON.stringify(statement));
+        if (!isLeft) statement.Action = actions.filter((name) => name !== action);
+      }
+    });
+    expect(missingRights(template, code)).toEqual([`${operation}: ${action}`]);
+  });
+  test('a function that is given no right to the table, and reads it', () => {
+    const more = (operation: string) =>
+      operation === 'list-languages'
+        ? `${code(operation)};new GetCommand("GetItem")`
+        : code(operation);
+    expect(missingRights(service, more)).toEqual(['list-languages: dynamodb:GetItem']);
+  });
+  test('a queue and a topic without TLS', () => {
+    const template = structuredClone(everything.service);
+    for (const type of ['AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy']) {
+      const { Statement } = only(template, type).PolicyDocument;
+      Statement.splice(
+        Statement.findIndex(({ Effect }: { Effect: string }) => Effect === 'Deny'),
+        1,
+      );
+    }
+    expect(withoutTls(template)).toEqual([
+      expect.stringMatching(/^BackgroundDeadLetters/),
+      expect.stringMatching(/^OperationsTopic/),
+    ]);
+  });
+  test('a preflight that forbids the header of the token', () => {
+    const template = broken((copy) => {
+      const found = Object.entries(copy.Resources).find(([id]) => /1usermeOPTIONS/.test(id));
+      const headers = found?.[1].Properties.Integration.IntegrationResponses[0].ResponseParameters;
+      headers['method.response.header.Access-Control-Allow-Headers'] = "'Content-Type'";
+    });
+    expect(withoutCors(template)).toEqual(['/1/user/me']);
+  });
   test('an answer of API Gateway without CORS, and a path without preflight', () => {
     const template = broken((copy) => {
       const answer = Object.values(copy.Resources).find(
@@ -220,6 +283,8 @@ describe('the data', () => {
     expect(unretained(data)).toEqual([]);
     expect(only(data, 'AWS::DynamoDB::Table').DeletionProtectionEnabled).toBe(true);
     expect(only(data, 'AWS::Cognito::UserPool').DeletionProtection).toBe('ACTIVE');
+    expect(isProtected('review-service-data')).toBe(true);
+    expect(everything.isProtected('reviews-data')).toBe(false);
   });
   test('is a table as the local stack creates it, whose past can be restored', () => {
     const table = only(data, 'AWS::DynamoDB::Table');
@@ -284,6 +349,46 @@ describe('the API', () => {
       });
     }
   });
+  test('says of a missing or bad token that one is wanted (RFC 6750)', () => {
+    const answers = resources(service, 'AWS::ApiGateway::GatewayResponse').map(
+      ([, { Properties }]) => Properties,
+    );
+    expect(answers.find(({ ResponseType }) => ResponseType === 'UNAUTHORIZED')).toMatchObject({
+      StatusCode: '401',
+      ResponseParameters: {
+        'gatewayresponse.header.WWW-Authenticate': `'Bearer realm="review", error="invalid_token"'`,
+      },
+    });
+    expect(answers.find(({ ResponseType }) => ResponseType === 'ACCESS_DENIED')).toMatchObject({
+      StatusCode: '403',
+      ResponseParameters: {
+        'gatewayresponse.header.WWW-Authenticate': `'Bearer realm="review", error="insufficient_scope"'`,
+      },
+    });
+  });
+  test('may write its log', () => {
+    const { CloudWatchRoleArn } = only(service, 'AWS::ApiGateway::Account');
+    const [role] = CloudWatchRoleArn['Fn::GetAtt'];
+    expect(JSON.stringify(service.Resources[role]?.Properties.ManagedPolicyArns)).toContain(
+      'AmazonAPIGatewayPushToCloudWatchLogs',
+    );
+  });
+  test('has a user pool that sends people back to where they are awaited, after a page that exists', () => {
+    const callback = `${textOf(variables(service, 'sign-in').AUTH_URL)}/account/callback`;
+    const client = only(service, 'AWS::Cognito::UserPoolClient');
+    expect(client.CallbackURLs.map(textOf)).toEqual([callback]);
+    expect(client).toMatchObject({
+      AllowedOAuthFlows: ['code'],
+      AllowedOAuthScopes: ['openid', 'email', 'profile'],
+      GenerateSecret: true,
+    });
+    const [[id] = []] = resources(service, 'AWS::Cognito::UserPoolClient');
+    expect(only(service, 'AWS::Cognito::ManagedLoginBranding')).toMatchObject({
+      ClientId: { Ref: id },
+      UseCognitoProvidedValues: true,
+    });
+    expect(only(data, 'AWS::Cognito::UserPoolDomain').ManagedLoginVersion).toBe(2);
+  });
   test('is throttled and logged, without address, path or token', () => {
     const { MethodSettings, AccessLogSetting, StageName } = only(service, 'AWS::ApiGateway::Stage');
     expect(StageName).toBe('ws');
@@ -342,6 +447,18 @@ describe('the functions', () => {
       expect(Properties.RetentionInDays).toBe(30);
     }
   });
+  test('have the memory and the time that they were measured with', () => {
+    const longer: Record<string, number> = {
+      feed: 300,
+      eraser: 300,
+      'expire-vote-counters': 900,
+    };
+    for (const [operation, { Properties }] of functions(service)) {
+      const { MemorySize, Timeout } = Properties;
+      const expected = { MemorySize: 1024, Timeout: longer[operation] ?? 15 };
+      expect([operation, { MemorySize, Timeout }]).toEqual([operation, expected]);
+    }
+  });
   test('hold no secret in their environment', () => {
     for (const [, { Properties }] of functions(service)) {
       const names = Object.keys(Properties.Environment?.Variables ?? {});
@@ -351,6 +468,9 @@ describe('the functions', () => {
 });
 
 describe('the background', () => {
+  const [[queueId] = []] = resources(service, 'AWS::SQS::Queue');
+  const queue = { 'Fn::GetAtt': [queueId, 'Arn'] };
+
   test('reads of the stream what it asks for, within bounds, and a stream has two readers at most', () => {
     const mappings = resources(service, 'AWS::Lambda::EventSourceMapping');
     expect(mappings.length).toBeLessThanOrEqual(2);
@@ -380,54 +500,30 @@ describe('the background', () => {
     ]);
     for (const [, { Properties }] of mappings) {
       expect(Properties).toMatchObject({
+        StartingPosition: 'TRIM_HORIZON',
+        BatchSize: 100,
+        MaximumRecordAgeInSeconds: 6 * 3600,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
         MaximumRetryAttempts: 10_000,
-        DestinationConfig: { OnFailure: { Destination: expect.anything() } },
+        DestinationConfig: { OnFailure: { Destination: queue } },
       });
+      expect(Properties.Enabled).not.toBe(false);
     }
   });
-  test('runs its jobs at their time', () => {
-    expect(only(service, 'AWS::Events::Rule').ScheduleExpression).toBe('cron(15 0 * * ? *)');
-  });
-});
-
-describe('the operator', () => {
-  test('is told of what goes wrong', () => {
-    const ids = resources(service, 'AWS::CloudWatch::Alarm').map(([id]) =>
-      id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+  test('runs its jobs at their time, and tells the queue of one that fails', () => {
+    const id = Object.keys(service.Resources).find((id) =>
+      /^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/.test(id),
     );
-    expect(ids).toEqual(
-      expect.arrayContaining([
-        'ServerErrors',
-        'Throttles',
-        'TableReadThrottles',
-        'TableWriteThrottles',
-        'IteratorAgefeed',
-        'IteratorAgeeraser',
-        'DeadLetters',
-        'AuthorizerFailures',
-        'Errorsexpirevotecounters',
-      ]),
-    );
-  });
-  test('has an alarm for the latency of every route', () => {
-    const alarms = resources(service, 'AWS::CloudWatch::Alarm').filter(([id]) =>
-      id.startsWith('OperationsLatency'),
-    );
-    const watched = alarms.flatMap(([, { Properties }]) =>
-      Properties.Metrics.filter(({ MetricStat }: { MetricStat?: unknown }) => MetricStat),
-    );
-    expect(watched).toHaveLength(routes.length);
-  });
-  test('gets mail where an address is given', () => {
-    expect(only(everything.service, 'AWS::SNS::Subscription')).toMatchObject({
-      Protocol: 'email',
-      Endpoint: 'ops@example.org',
+    expect(only(service, 'AWS::Events::Rule')).toMatchObject({
+      ScheduleExpression: 'cron(15 0 * * ? *)',
+      State: 'ENABLED',
+      Targets: [{ Arn: { 'Fn::GetAtt': [id, 'Arn'] }, DeadLetterConfig: { Arn: queue } }],
     });
-    for (const [, { Properties }] of resources(everything.service, 'AWS::CloudWatch::Alarm')) {
-      expect(Properties.AlarmActions).toHaveLength(1);
-    }
+    expect(only(service, 'AWS::Lambda::EventInvokeConfig')).toMatchObject({
+      FunctionName: { Ref: id },
+      DestinationConfig: { OnFailure: { Destination: queue } },
+    });
   });
 });
 

@@ -1,12 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, expect, test } from '@jest/globals';
+import { deleteAccount } from '../../../shared/account/delete-account.ts';
 import {
   deleteApplication,
   listApplications,
 } from '../../../shared/oauth/application-repository.ts';
 import { TableName, table } from '../../../shared/table/client.ts';
 import { applicationKey, userKey } from '../../../shared/table/keys.ts';
-import { deleteAccount } from '../../../shared/user/delete-account.ts';
 import {
   applyStream,
   makeUser,

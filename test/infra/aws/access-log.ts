@@ -1,0 +1,88 @@
+/** The line that API Gateway writes: what is not set is printed as a hyphen. */
+export function accessLine(format: string, context: Readonly<Record<string, string>>): string {
+  return format.replace(/\$context\.([\w.]+)/g, (_, name) => context[name] ?? '-');
+}
+
+/** The line that Lambda's JSON logging writes of `console.error(message)`. */
+export function functionLine(message: unknown): string {
+  return JSON.stringify({
+    timestamp: '2026-11-21T00:00:00.000Z',
+    level: 'ERROR',
+    requestId: 'c3b8b4a5-3a5c-4d0c-9d0a-6c2a2c1f7c11',
+    message,
+  });
+}
+
+/** Whether a filter pattern of CloudWatch Logs takes a line: the part of its syntax for JSON that we use. Throws on other syntax. */
+export function takes(pattern: string, line: string): boolean {
+  let event: unknown;
+  try {
+    event = JSON.parse(line);
+  } catch {
+    return false;
+  }
+  const tokens = pattern.match(/"[^"]*"|\$[\w.]+|\d+|&&|\|\||[!<>]=|[{}()=<>]|\S/g) ?? [];
+  const next = (expected?: string): string => {
+    const token = tokens.shift() ?? '';
+    if (expected && token !== expected) throw new Error(`${pattern}: ${token} is no ${expected}`);
+    return token;
+  };
+  const any = (): boolean => {
+    let result = all();
+    while (tokens[0] === '||') {
+      next();
+      result = all() || result;
+    }
+    return result;
+  };
+  const all = (): boolean => {
+    let result = one();
+    while (tokens[0] === '&&') {
+      next();
+      result = one() && result;
+    }
+    return result;
+  };
+  const one = (): boolean => {
+    if (tokens[0] !== '(') return compare(fieldOf(event, next()), next(), next());
+    next('(');
+    const result = any();
+    next(')');
+    return result;
+  };
+  next('{');
+  const result = any();
+  next('}');
+  if (tokens.length > 0) throw new Error(`${pattern}: more follows`);
+  return result;
+}
+
+function fieldOf(event: unknown, selector: string): unknown {
+  const [root, ...names] = selector.split('.');
+  if (root !== '$') throw new Error(`${selector} is no selector`);
+  return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
+}
+
+/** What is not there, or of another type, is neither equal nor unequal. */
+function compare(field: unknown, operator: string, operand: string): boolean {
+  if (operand.startsWith('"')) {
+    if (typeof field !== 'string') return false;
+    const text = operand.slice(1, -1);
+    const isEqual = text.endsWith('*') ? field.startsWith(text.slice(0, -1)) : field === text;
+    if (operator === '=') return isEqual;
+    if (operator === '!=') return !isEqual;
+    throw new Error(`${operator} does not compare texts`);
+  }
+  if (!/^\d+$/.test(operand)) throw new Error(`${operand} is no value`);
+  if (typeof field !== 'number') return false;
+  switch (operator) {
+    case '=':
+      return field === Number(operand);
+    case '<':
+      return field < Number(operand);
+    case '>=':
+      return field >= Number(operand);
+    default:
+      throw new Error(`${operator} is not known here`);
+  }
+}

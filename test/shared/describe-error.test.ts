@@ -1,0 +1,51 @@
+import { inspect } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { describeError } from '../../shared/describe-error.ts';
+
+const item = 'ann@example.org';
+
+test('an error of ours is told with its message and where it came through', () => {
+  expect(describeError(new TypeError('x is not a function'))).toEqual({
+    name: 'TypeError',
+    message: 'x is not a function',
+    stack: expect.arrayContaining([expect.stringMatching(/^at .*describe-error\.test\.ts/)]),
+  });
+});
+
+test('an error of the AWS SDK keeps to itself what it may quote of an item', () => {
+  const quoting = Object.assign(new Error(item, { cause: new Error(item) }), {
+    name: 'ItemCollectionSizeLimitExceededException',
+    $metadata: {},
+    Item: { email: { S: item } },
+  });
+  const told = describeError(quoting);
+  expect(told).toEqual({ name: quoting.name, stack: expect.any(Array) });
+  expect(JSON.stringify(told)).not.toContain(item);
+  expect(describeError(new Error('failed', { cause: quoting }))).toMatchObject({
+    message: 'failed',
+    cause: { name: quoting.name },
+  });
+  expect(JSON.stringify(describeError(new Error('x', { cause: quoting })))).not.toContain(item);
+});
+
+test('a connection that was refused has no message, but a code', () => {
+  const refused = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
+  expect(describeError(new TypeError('fetch failed', { cause: refused }))).toMatchObject({
+    message: 'fetch failed',
+    cause: { name: 'AggregateError', code: 'ECONNREFUSED' },
+  });
+});
+
+test('what is thrown and no error is not told, but for its type', () => {
+  expect(describeError(item)).toEqual({ name: 'string' });
+  const loop = new Error('loop');
+  loop.cause = loop;
+  expect(describeError(loop)).toMatchObject({ cause: { name: 'Error', message: 'loop' } });
+});
+
+test('a terminal shows the whole of a line', () => {
+  const shown = inspect({ message: 'Request failed', error: describeError(new Error('broken')) });
+  expect(shown).toContain('broken');
+  expect(shown).toMatch(/'at .*describe-error\.test\.ts/);
+  expect(shown).not.toMatch(/\[(Object|Array)\]/);
+});
