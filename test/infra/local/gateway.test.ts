@@ -295,6 +295,14 @@ describe('limits', () => {
     expect(events[0]?.queryStringParameters).toEqual({ review_ids: ids });
   });
 
+  test('reads the worst query of that length at once', async () => {
+    const query = 'a&'.repeat(128 * 1024 - 50);
+    const start = performance.now();
+    expect((await fetch(`${gateway.url}/review?${query}`)).status).toBe(200);
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(events[0]?.multiValueQueryStringParameters?.a).toHaveLength(128 * 1024 - 50);
+  });
+
   test('refuses a longer one: 431', async () => {
     const answer = await raw(`GET /ws/1/review?${'x'.repeat(400_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 431 /);

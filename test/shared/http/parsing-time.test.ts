@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
+import { handler as createToken } from '../../../functions/create-token.ts';
+import { handler as getMe } from '../../../functions/get-me.ts';
+import { handler as listLanguages } from '../../../functions/list-languages.ts';
+import { handler as listUsers } from '../../../functions/list-users.ts';
+import { handler as noRoute } from '../../../functions/no-route.ts';
+import { handler as updateMe } from '../../../functions/update-me.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { readPairs } from '../../../shared/http/pairs.ts';
+import { readSession } from '../../../shared/http/session.ts';
+import { tokenExpression } from '../../../shared/http/token-expression.ts';
+import { openToken } from '../../../shared/oauth/credentials.ts';
+import { parseScopes } from '../../../shared/oauth/scopes.ts';
+import { invoke, proxyEvent, type TestRequest } from '../../invoke.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const small = 32 * 1024;
+const large = 8 * small;
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };
+
+/** `piece` as often as it fits. */
+function fill(size: number, piece: string): string {
+  return piece.repeat(Math.floor(size / piece.length));
+}
+
+/** In milliseconds. */
+async function timeOf(run: () => unknown): Promise<number> {
+  const start = performance.now();
+  await run();
+  return performance.now() - start;
+}
+
+/**
+ * Eight times as much takes some eight times as long where time grows in proportion, and 64 times where it is quadratic. The best of
+ * many runs counts, as whatever else this machine does can only make one longer.
+ */
+async function expectProportion(run: (size: number) => unknown): Promise<void> {
+  let short = Number.POSITIVE_INFINITY;
+  let long = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 12; i++) {
+    short = Math.min(short, await timeOf(() => run(small)));
+    long = Math.min(long, await timeOf(() => run(large)));
+    if (i > 0 && long < 24 * Math.max(short, 0.5)) return;
+  }
+  expect(`${long} ms after ${short} ms`).toBe('in proportion');
+}
+
+describe('eight times as much takes some eight times as long', () => {
+  test.each(['a&', 'a=&', '&', '=', '%', '%ff&', 'é&', 'a=%e9%&', '+', '__proto__&'])(
+    'pairs of %s',
+    (piece) => expectProportion((size) => readPairs(fill(size, piece))),
+  );
+
+  test.each(['a', 'a=b;', ';', '=', 'a;', 'session=x;', '"', '%'])('cookies of %s', (piece) =>
+    expectProportion((size) => readSession(proxyEvent({ headers: { cookie: fill(size, piece) } }))),
+  );
+
+  test.each(['rva_', 'rva_A=', 'A', '-'])('tokens of %s', (piece) =>
+    expectProportion(async (size) => {
+      new RegExp(tokenExpression).test(`Bearer ${fill(size, piece)} `);
+      await openToken('access', `rva_${fill(size, piece)}`);
+    }),
+  );
+
+  test.each([',', 'review,', 'x ', ', '])('scopes of %s', (piece) =>
+    expectProportion((size) => parseScopes(fill(size, piece))),
+  );
+
+  test.each<[string, unknown, (text: (piece: string) => string) => TestRequest]>([
+    ['entity tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"a",') } })],
+    ['commas', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(',')}x` } })],
+    ['spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(' ')}x` } })],
+    ['commas and spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': of(' ,\t') } })],
+    ['quotes', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"') } })],
+    ['weak tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('W/"",') } })],
+    [
+      'lines of a header',
+      listLanguages,
+      (of) => ({ headers: { 'If-None-Match': of('"a" ').split(' ') } }),
+    ],
+    [
+      'If-Match',
+      updateReview,
+      (of) => ({
+        caller,
+        path: { review_id: 'x' },
+        headers: { 'Content-Type': 'application/json', 'If-Match': of('"."') },
+        body: '{}',
+      }),
+    ],
+    ['headers', listLanguages, (of) => ({ headers: headersOf(of('ab')) })],
+    ['cursors', listUsers, (of) => ({ query: { cursor: of('Aa-_') } })],
+    ['cursors of nothing', listUsers, (of) => ({ query: { cursor: of('~') } })],
+    ['numbers', listUsers, (of) => ({ query: { offset: of('9') } })],
+    ['ids', batchGetReviews, (of) => ({ query: { review_ids: of('x,') } })],
+    ['braces', batchGetReviews, (of) => ({ query: { review_ids: of('{') } })],
+    ['what is included', getMe, (of) => ({ caller, query: { inc: of('stats,') } })],
+    ['segments', noRoute, (of) => ({ path: { proxy: of('1/') } })],
+    ['slashes', noRoute, (of) => ({ path: { proxy: of('/') } })],
+    ['Basic', createToken, (of) => basic(of('YTph'))],
+    ['Basic, padded', createToken, (of) => basic(`YTph${of('=')}!`)],
+    ['Basic, encoded', createToken, (of) => basic(Buffer.from(`a:${of('%')}`).toString('base64'))],
+    ['arrays', updateMe, (of) => json(`{"x":${of('[')}${of(']')}}`)],
+    ['objects', updateMe, (of) => json(`${of('{"x":')}1${of('}')}`)],
+    ['open arrays', updateMe, (of) => json(of('['))],
+    ['names', updateMe, (of) => json(`{${of('"a":1,')}"b":1}`)],
+    ['white space', updateMe, (of) => json(`{${of(' ')}`)],
+    ['escapes', updateMe, (of) => json(`{"display_name":"${of('\\u0000')}"}`)],
+    ['addresses', updateMe, (of) => json(`{"email":"${of('a.')}@${of('a.')}"}`)],
+  ])('%s', async (_, handler, request) => {
+    await expectProportion((size) =>
+      invoke(
+        handler,
+        request((piece) => fill(size, piece)),
+      ),
+    );
+  });
+});
+
+function basic(credentials: string): TestRequest {
+  return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
+}
+
+function json(body: string): TestRequest {
+  return { method: 'POST', caller, body };
+}
+
+function headersOf(text: string): Record<string, string> {
+  const names = Array.from({ length: text.length / 64 }, (_, i) => [`x-${i}`, text.slice(0, 60)]);
+  return Object.fromEntries(names);
+}
