@@ -46,6 +46,11 @@ export function bodyOf<T extends v.ObjectEntries>(entries: T) {
   );
 }
 
+/** A field of a body that need not be sent; null is as good as not sent (decisions.md). */
+export function optional<T extends v.GenericSchema>(schema: T) {
+  return v.nullish(schema, () => undefined);
+}
+
 /** A query parameter: a decimal integer from `min` to `max`. */
 export function IntegerParameter(min: number, max: number) {
   const message =
