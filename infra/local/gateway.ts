@@ -115,10 +115,11 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const event = readable(() =>
     proxyEvent(request, { requestId, path, query: query.join('?'), match }),
   );
-  event.body = await readBody(exchange);
+  const body = await readBody(exchange);
   if (match && match.route.access !== 'public') {
     event.requestContext.authorizer = await authorize(event, load, timeout);
   }
+  event.body = body.length === 0 ? null : textOf(body);
   const operation = match?.route.operation ?? 'no-route';
   try {
     return checked(await invoke(await load(operation), operation, event, timeout));
@@ -137,7 +138,7 @@ function readable<T>(read: () => T): T {
   }
 }
 
-async function readBody({ request, response }: Exchange): Promise<string | null> {
+async function readBody({ request, response }: Exchange): Promise<Buffer> {
   if (Number(request.headers['content-length']) > largestBody) {
     throw new GatewayError('REQUEST_TOO_LARGE');
   }
@@ -153,7 +154,16 @@ async function readBody({ request, response }: Exchange): Promise<string | null>
     });
     request.once('end', resolve).once('error', reject);
   });
-  return size === 0 ? null : Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
+}
+
+/** API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent. */
+function textOf(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw new GatewayError('BAD_REQUEST_BODY');
+  }
 }
 
 /** What a Lambda returned, if it has the form that API Gateway asks for. */

@@ -61,7 +61,7 @@ export const gatewayResponses: readonly GatewayResponse[] = [
   response('EXPIRED_TOKEN', 403, 'access_denied', 'AWS credentials are not accepted here'),
   response('INVALID_API_KEY', 403, 'access_denied', 'This API key is not accepted'),
   response('WAF_FILTERED', 403, 'access_denied', 'The request was refused by the firewall'),
-  response('BAD_REQUEST_BODY', 400, 'invalid_request', 'The body is not valid'),
+  response('BAD_REQUEST_BODY', 400, 'invalid_request', 'The body must be text in UTF-8'),
   response('BAD_REQUEST_PARAMETERS', 400, 'invalid_request', 'A parameter is not valid'),
   response('REQUEST_TOO_LARGE', 413, 'payload_too_large', 'The body may have at most 10 MB'),
   response('UNSUPPORTED_MEDIA_TYPE', 415, 'unsupported_media_type', 'Send JSON'),

@@ -136,6 +136,40 @@ describe('the event', () => {
   });
 });
 
+describe('a body that is not UTF-8', () => {
+  const post = (path: string, body: Uint8Array, headers = {}) =>
+    fetch(gateway.url + path, { method: 'POST', headers, body: Buffer.from(body) });
+  const latin1 = Buffer.from('{"text":"caf\xe9"}', 'latin1');
+  const token = { Authorization: 'Bearer t' };
+
+  test.each([
+    ['/review', latin1],
+    ['/oauth/token', Buffer.from('a=caf\xe9', 'latin1')],
+    ['/nothing', Buffer.from([0xed, 0xa0, 0x80])],
+    ['/review', Buffer.from('\ufeff{}', 'utf16le')],
+  ])('is refused at %s: 400', async (path, body) => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    const response = await post(path, body, token);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: 'invalid_request',
+      description: 'The body must be text in UTF-8',
+    });
+    expect(events).toHaveLength(0);
+  });
+
+  test('is not looked at where a token is missing: 401', async () => {
+    expect((await post('/review', latin1)).status).toBe(401);
+  });
+
+  test('is none for what UTF-8 has, a byte order mark and U+FFFD included', async () => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    const text = '\ufeff{"text":"\ufffd é 🎷 \u0000"}';
+    expect((await post('/review', Buffer.from(text), token)).status).toBe(200);
+    expect(events[0]?.body).toBe(text);
+  });
+});
+
 describe('the authorizer', () => {
   test('is asked with the method ARN as sent, and its context reaches the handler as strings', async () => {
     handlers.authorizer = (event) => ({
