@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
+import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { authorize } from './authorize.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
@@ -120,6 +121,7 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
     event.requestContext.authorizer = await authorize(event, load, timeout);
   }
   event.body = body.length === 0 ? null : textOf(body);
+  if (bytesOf(event) > largestEvent) throw new GatewayError('REQUEST_TOO_LARGE');
   const operation = match?.route.operation ?? 'no-route';
   try {
     return checked(await invoke(await load(operation), operation, event, timeout));
@@ -175,6 +177,7 @@ function checked(result: unknown): APIGatewayProxyResult {
   if (!isStatus || !isBody) {
     throw new Error('the handler did not return a proxy response');
   }
+  if (bytesOf(result) > largestAnswer) throw new Error('the answer is too large for Lambda');
   return result as APIGatewayProxyResult;
 }
 

@@ -63,7 +63,7 @@ export const gatewayResponses: readonly GatewayResponse[] = [
   response('WAF_FILTERED', 403, 'access_denied', 'The request was refused by the firewall'),
   response('BAD_REQUEST_BODY', 400, 'invalid_request', 'The body must be text in UTF-8'),
   response('BAD_REQUEST_PARAMETERS', 400, 'invalid_request', 'A parameter is not valid'),
-  response('REQUEST_TOO_LARGE', 413, 'payload_too_large', 'The body may have at most 10 MB'),
+  response('REQUEST_TOO_LARGE', 413, 'payload_too_large', 'The request may have at most 6 MB'),
   response('UNSUPPORTED_MEDIA_TYPE', 415, 'unsupported_media_type', 'Send JSON'),
   response('THROTTLED', 429, 'too_many_requests', busy, { 'Retry-After': `'1'` }),
   response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),
