@@ -7,6 +7,7 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { authorize } from './authorize.ts';
+import { compress } from './compress.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
 import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
@@ -43,11 +44,6 @@ export async function startGateway(options: {
   const mounts: Mount[] = [];
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
-    if (mounted) {
-      mounted.serve(request, response);
-      return;
-    }
     const requestId = randomUUID();
     const reply = (result: APIGatewayProxyResult, own?: 'own') => {
       response.setHeader('x-amzn-RequestId', requestId);
@@ -55,7 +51,14 @@ export async function startGateway(options: {
       send(response, result, own);
     };
     try {
-      reply(await answer({ request, response, requestId, load, timeout }));
+      refuseMalformed(request);
+      const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
+      if (mounted) {
+        mounted.serve(request, response);
+        return;
+      }
+      const result = await answer({ request, response, requestId, load, timeout });
+      reply(await compress(request, result));
     } catch (error) {
       if (request.errored) return; // The client is gone.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
@@ -68,6 +71,7 @@ export async function startGateway(options: {
 
   server.on('request', serve);
   server.on('checkContinue', serve);
+  server.on('checkExpectation', serve);
   server.on('clientError', refuse);
   await listen(server, port);
   const address = server.address();
@@ -97,9 +101,7 @@ interface Exchange {
 
 async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const { request, requestId, load, timeout } = exchange;
-  const { method = 'GET', httpVersion, headers } = request;
-  if (headers.host === undefined && httpVersion !== '1.0')
-    throw new GatewayError('DEFAULT_4XX', 400);
+  const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
 
   const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
@@ -129,6 +131,16 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
     if (!(error instanceof Timeout)) throw error;
     console.error(error.message);
     throw new GatewayError('INTEGRATION_TIMEOUT');
+  }
+}
+
+/** One host that can be one (RFC 9112 section 3.2), and no expectation that nobody can meet (RFC 9110 section 10.1.1). */
+function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage): void {
+  const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
+  const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
+  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', 400);
+  if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
+    throw new GatewayError('DEFAULT_4XX', 417);
   }
 }
 

@@ -60,7 +60,12 @@ export function optionsOf(body: unknown): AnswerOptions {
  */
 export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIGatewayProxyResult {
   const { headers, edition } = optionsOf(body);
-  const response = json(200, body, { 'Cache-Control': 'public, no-cache', ...headers });
+  const response = json(200, body, {
+    'Cache-Control': 'public, no-cache',
+    // API Gateway compresses, but does not say so to caches.
+    Vary: 'Accept-Encoding',
+    ...headers,
+  });
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${edition === undefined ? '' : `${edition}.`}${digest}"`;
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];

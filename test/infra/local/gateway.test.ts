@@ -434,11 +434,114 @@ describe('requests that are not valid', () => {
     'nonsense\r\n\r\n',
     'GET /ws/1/review HTTP/1.1\r\nHost: a\r\nConnection: close\r\nbad header\r\n\r\n',
     'GET /ws/1/review HTTP/1.1\r\nConnection: close\r\n\r\n',
+    ...['', 'a b', 'a/b', 'a@b', '[a', 'a:b', 'a\r\nHost: a', 'a\r\nhost: b', 'a, b', '\u00e9'].map(
+      (host) => `GET /ws/1/review HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    ),
   ])('%j: 400', async (bytes) => {
     const answer = await raw(bytes);
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
     expect(answer).toContain('Content-Type: application/json');
     expect(answer).toContain('"error":"invalid_request"');
+    expect(events).toHaveLength(0);
+  });
+
+  test.each(['a', 'a.example:443', '127.0.0.1:3000', '[::1]:3000', 'a:', 'xn--a_b', 'A'])(
+    'takes the host %s',
+    async (host) => {
+      const get = `GET /ws/1/review HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      expect(await raw(get)).toMatch(/^HTTP\/1.1 200 /);
+    },
+  );
+
+  test('does without a host in HTTP/1.0', async () => {
+    expect(await raw('GET /ws/1/review HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test.each(['GET', 'POST'])('has no other expectation than 100-continue: 417', async (method) => {
+    for (const expectation of ['x', '200-ok', '100-continue, x']) {
+      const answer = await raw(
+        `${method} /ws/1/review HTTP/1.1\r\nHost: a\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1.1 417 /);
+      expect(answer).toContain('Content-Type: application/json');
+      expect(answer).toContain('Access-Control-Allow-Origin: *');
+      expect(answer).toContain('"error":"invalid_request"');
+    }
+    expect(events).toHaveLength(0);
+  });
+});
+
+describe('compression', () => {
+  const body = `{"text":"${'é'.repeat(600)}"}`;
+  const get = (acceptEncoding?: string, method = 'GET') => {
+    const encoding = acceptEncoding === undefined ? '' : `Accept-Encoding: ${acceptEncoding}\r\n`;
+    return raw(
+      `${method} /ws/1/review/${review} HTTP/1.1\r\nHost: a\r\n${encoding}Connection: close\r\n\r\n`,
+    );
+  };
+  beforeEach(() => {
+    handlers['get-review'] = () => ({ statusCode: 200, headers: { ETag: '"x"' }, body });
+  });
+
+  test.each([
+    ['gzip', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['deflate', 'deflate'],
+    ['gzip, deflate, br, zstd', 'gzip'],
+    ['deflate, gzip', 'gzip'],
+    ['gzip;q=0.5, deflate', 'deflate'],
+    ['gzip; q=0, deflate;q=0.001', 'deflate'],
+    ['identity;q=1, gzip;q=0.1', 'gzip'],
+  ])('serves a client that takes %s with %s', async (acceptEncoding, coding) => {
+    const answer = await get(acceptEncoding);
+    expect(answer).toContain(`Content-Encoding: ${coding}\r\n`);
+    expect(answer).toContain('ETag: "x"');
+    expect(Number(/content-length: (\d+)/i.exec(answer)?.[1])).toBeLessThan(200);
+    // Whoever knows the coding gets what was meant.
+    const url = `${gateway.url}/review/${review}`;
+    const response = await fetch(url, { headers: { 'Accept-Encoding': acceptEncoding } });
+    expect(response.headers.get('content-encoding')).toBe(coding);
+    expect(await response.text()).toBe(body);
+  });
+
+  test.each([undefined, '', 'identity', '*', 'br', 'gzip;q=0', 'gzip;q=0.0, *', 'gzip;q=x', 'zip'])(
+    'leaves %p alone',
+    async (acceptEncoding) => {
+      const answer = await get(acceptEncoding);
+      expect(answer).not.toMatch(/content-encoding/i);
+      expect(answer.endsWith(body)).toBe(true);
+    },
+  );
+
+  test('is for bodies of 1024 bytes and more, that have no coding of their own', async () => {
+    handlers['get-review'] = () => ({ statusCode: 200, body: 'x'.repeat(1024) });
+    expect(await get('gzip')).toContain('Content-Encoding: gzip');
+    for (const result of [
+      { statusCode: 200, body: 'x'.repeat(1023) },
+      { statusCode: 304, body: 'x'.repeat(2000) },
+      { statusCode: 204, body: 'x'.repeat(2000) },
+    ]) {
+      handlers['get-review'] = () => result;
+      expect(await get('gzip')).not.toMatch(/content-encoding/i);
+    }
+    const headers = { 'content-encoding': 'br' };
+    handlers['get-review'] = () => ({ statusCode: 200, headers, body });
+    expect(await get('gzip')).toMatch(/content-encoding: br\r\n/);
+  });
+
+  test('takes bytes', async () => {
+    const bytes = Buffer.alloc(5_000, 'abc\xff', 'latin1');
+    const isBase64Encoded = true;
+    handlers['get-review'] = () => {
+      return { statusCode: 200, body: bytes.toString('base64'), isBase64Encoded };
+    };
+    const response = await fetch(`${gateway.url}/review/${review}`);
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  test('is not for HEAD', async () => {
+    expect(await get('gzip', 'HEAD')).not.toMatch(/content-encoding/i);
   });
 });
 
