@@ -13,10 +13,10 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
+import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
-import { type Route, routes, stage } from '../../shared/routes.ts';
+import { routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 import { type FunctionSurroundings, TableFunction } from './table-function.ts';
 
@@ -115,12 +115,15 @@ export class Api extends Construct {
     for (const route of routes) {
       const { operation, method, access, table, secrets } = route;
       const description = `${method} ${resourceOf(route)}`;
-      this.#method(
-        method,
-        resourceOf(route),
-        this.#function(operation, { surroundings, description, table, secrets }),
-        access === 'public' ? undefined : authorizer,
-      );
+      const handler = this.#function(operation, { surroundings, description, table, secrets });
+      for (const each of methodsOf(route)) {
+        this.#method(
+          each,
+          resourceOf(route),
+          handler,
+          access === 'public' ? undefined : authorizer,
+        );
+      }
     }
     const rest = this.#function('no-route', {
       surroundings,
@@ -137,18 +140,17 @@ export class Api extends Construct {
   }
 
   #method(
-    method: Route['method'] | 'ANY',
+    method: string,
     path: string,
     handler: TableFunction['lambda'],
     authorizer?: TokenAuthorizer,
   ): Method {
-    return this.restApi.root
-      .resourceForPath(path)
-      .addMethod(
-        method,
-        new LambdaIntegration(handler, { allowTestInvoke: false }),
-        authorizer && { authorizer },
-      );
+    return this.restApi.root.resourceForPath(path).addMethod(
+      method,
+      // One permission for all methods that lead to the function: a stack may have 500 resources only.
+      new LambdaIntegration(handler, { scopePermissionToMethod: false }),
+      authorizer && { authorizer },
+    );
   }
 }
 

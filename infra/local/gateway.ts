@@ -66,7 +66,7 @@ export async function startGateway(options: {
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       reply(render(refusal, requestId), 'own');
     }
-    if (request.method !== 'GET') afterWrite();
+    if (request.method !== 'GET' && request.method !== 'HEAD') afterWrite();
   }
 
   server.on('request', serve);
@@ -209,7 +209,9 @@ function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'ow
   const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
   if (hasBody) {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-    response.setHeader('Content-Length', body.length);
+    // How long the answer to GET would be, the one to HEAD does not say: its body was left out.
+    const isLeftOut = response.req.method === 'HEAD' && body.length === 0;
+    if (!isLeftOut) response.setHeader('Content-Length', body.length);
   }
   if (response.req.complete) {
     response.writeHead(result.statusCode).end(body);

@@ -5,13 +5,13 @@ import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requireMediaType } from './media-type.ts';
 import { listHeaderOf, type RequestSchema, readRequest } from './request.ts';
-import { json, publicJson } from './response.ts';
+import { headResponse, json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
  * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET.
+ * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET, or HEAD.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
@@ -19,6 +19,7 @@ export function endpoint<T extends RequestSchema>(
 ) {
   const isPublicGet = !('caller' in schema.entries || 'body' in schema.entries);
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {

@@ -10,6 +10,7 @@ import { toApiError } from './error-response.ts';
 import { readForm } from './form.ts';
 import { type Html, layout, styleSource } from './layout.ts';
 import { type RequestSchema, readRequest } from './request.ts';
+import { headResponse } from './response.ts';
 import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
@@ -46,6 +47,7 @@ export function page<T extends RequestSchema>(
   handle: (request: v.InferOutput<T>, visit: Visit) => Promise<Page | Redirect> | Page | Redirect,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
     .use(errorPage())
     .handler(async (event) => {
       requireHttps(event);

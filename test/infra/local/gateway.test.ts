@@ -283,7 +283,8 @@ describe('paths without a route', () => {
   test.each([
     ['GET', '/nothing/here/', '/{proxy+}', { proxy: '1/nothing/here/' }],
     ['DELETE', '/review', '/{proxy+}', { proxy: '1/review' }],
-    ['HEAD', '/review', '/{proxy+}', { proxy: '1/review' }],
+    ['HEAD', '/user/me', '/{proxy+}', { proxy: '1/user/me' }],
+    ['HEAD', '/nothing', '/{proxy+}', { proxy: '1/nothing' }],
     ['PATCH', `/review/${review}`, '/{proxy+}', { proxy: `1/review/${review}` }],
   ])('%s %s goes to no-route', async (method, path, resource, pathParameters) => {
     handlers['no-route'] = () => ({ statusCode: 404, body: '{"error":"not_found"}' });
@@ -468,6 +469,26 @@ describe('requests that are not valid', () => {
       expect(answer).toContain('"error":"invalid_request"');
     }
     expect(events).toHaveLength(0);
+  });
+});
+
+describe('HEAD', () => {
+  test('goes where GET does, and says no length where the body was left out', async () => {
+    handlers['get-review'] = () => ({ statusCode: 200, headers: { ETag: '"x"' }, body: '' });
+    const head = `HEAD /ws/1/review/${review} HTTP/1.1\r\nHost: a\r\n`;
+    const answer = await raw(`${head}\r\n${head}Connection: close\r\n\r\n`);
+    expect(answer.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
+    expect(answer).toContain('ETag: "x"');
+    expect(answer).not.toMatch(/content-length|transfer-encoding/i);
+    expect(events[0]).toMatchObject({ httpMethod: 'HEAD', resource: '/1/review/{review_id}' });
+    expect(writes).not.toHaveBeenCalled();
+  });
+
+  test('is refused without a body where the gateway itself refuses', async () => {
+    const response = await fetch(`${origin}/nothing`, { method: 'HEAD' });
+    expect(response.status).toBe(404);
+    expect(Number(response.headers.get('content-length'))).toBeGreaterThan(20);
+    expect(await response.text()).toBe('');
   });
 });
 
