@@ -134,6 +134,8 @@ describe('POST /review/{review_id}', () => {
 
   test.each([
     ['text or rating', { text: null, rating: null }],
+    ['text', { text: '\u200b '.repeat(20) }],
+    ['text', { text: `${text}\0` }],
     ['text', { text: 'short' }],
     ['text', { text: 5 }],
     ['text', { text: 'x'.repeat(5001) }],
