@@ -263,6 +263,20 @@ describe('the authorizer', () => {
     }
   });
 
+  test('is taken by the word at once where a path is full of wildcards', async () => {
+    handlers.authorizer = (event) => {
+      const { methodArn } = event as { methodArn: string };
+      return { principalId: 'u', policyDocument: policy('Allow', methodArn) };
+    };
+    const id = `${'a'.repeat(50)}${'*a'.repeat(18)}b${'*a'.repeat(18)}c?`;
+    const start = performance.now();
+    const path = `/review/${id.replace('?', '%3f')}/vote`;
+    expect((await vote('Bearer t', path)).status).toBe(200);
+    expect(performance.now() - start).toBeLessThan(1_000);
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', `*${id}x`) });
+    expect((await vote('Bearer t', path)).status).toBe(403);
+  });
+
   test('says by its context why it refuses', async () => {
     handlers.authorizer = () => ({
       principalId: 'u',
