@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { matchRoute } from '../../shared/http/match-route.ts';
+import { isUtf8 } from '../../shared/http/media-type.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
@@ -122,7 +123,7 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   if (match && match.route.access !== 'public') {
     event.requestContext.authorizer = await authorize(event, load, timeout);
   }
-  event.body = body.length === 0 ? null : textOf(body);
+  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
   if (bytesOf(event) > largestEvent) throw new GatewayError('REQUEST_TOO_LARGE');
   const operation = match?.route.operation ?? 'no-route';
   try {
@@ -171,12 +172,16 @@ async function readBody({ request, response }: Exchange): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent. */
-function textOf(body: Buffer): string {
+/**
+ * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent; but where another
+ * charset is named, the function knows better what to say.
+ */
+function textOf(body: Buffer, contentType = ''): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
-    throw new GatewayError('BAD_REQUEST_BODY');
+    if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
+    return body.toString();
   }
 }
 

@@ -23,6 +23,8 @@ const path = '/identity-provider';
 const longestName = 64;
 /** In bytes. */
 const largestForm = 64 * 1024;
+/** The library takes quadratic time for the parameters of a URL. */
+const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
@@ -111,6 +113,10 @@ export async function identityProvider(
     path,
     environment,
     serve(request, response) {
+      if ((request.url ?? '').length > longestUrl) {
+        response.writeHead(414, { 'Content-Type': 'text/plain' }).end('The URL is too long');
+        return;
+      }
       if (request.url?.startsWith(`${path}/sign-in/`)) {
         signIn(request, response).catch((error) => {
           response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);

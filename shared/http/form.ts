@@ -15,7 +15,7 @@ export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
   if (body.length > largestForm) throw payloadTooLarge('A form may have at most 64 KB');
   const encoded = body.toString();
-  if (!isUtf8(encoded)) throw invalidRequest('The form must be UTF-8, percent-encoded');
+  if (!isDecodable(encoded)) throw invalidRequest('The form must be UTF-8, percent-encoded');
   const form = new Map<string, string>();
   for (const [name, value] of readPairs(encoded)) {
     if (form.has(name)) throw invalidRequest(`${printable(name)} must be sent only once`);
@@ -29,7 +29,7 @@ function printable(name: string): string {
   return /^[\w.-]{1,64}$/.test(name) ? name : 'A field';
 }
 
-function isUtf8(encoded: string): boolean {
+function isDecodable(encoded: string): boolean {
   try {
     decodeURIComponent(encoded);
     return true;

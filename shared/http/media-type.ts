@@ -8,14 +8,20 @@ export function requireMediaType(
   type: string,
   otherwise: (message: string) => ApiError,
 ): void {
-  const [sent = '', ...parameters] = (headerOf(event, 'Content-Type') ?? '').split(';');
-  if (sent.trim().toLowerCase() !== type) {
+  const sent = headerOf(event, 'Content-Type') ?? '';
+  if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
     throw otherwise(`The body must be sent as Content-Type: ${type}`);
   }
-  for (const parameter of parameters) {
-    const [name = '', value = ''] = parameter.split('=').map((part) => part.trim().toLowerCase());
-    if (name === 'charset' && !/^("utf-?8"|utf-?8)$/.test(value)) {
-      throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
-    }
+  if (!isUtf8(sent)) {
+    throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
   }
+}
+
+/** Whether a Content-Type names no other charset than UTF-8. */
+export function isUtf8(contentType: string): boolean {
+  const [, ...parameters] = contentType.toLowerCase().split(';');
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+    return name !== 'charset' || /^("utf-?8"|utf-?8)$/.test(value);
+  });
 }

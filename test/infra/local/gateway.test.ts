@@ -162,6 +162,13 @@ describe('a body that is not UTF-8', () => {
     expect((await post('/review', latin1)).status).toBe(401);
   });
 
+  test('is left to the function where another charset is named', async () => {
+    handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
+    const headers = { ...token, 'Content-Type': 'application/json; charset=iso-8859-1' };
+    expect((await post('/review', latin1, headers)).status).toBe(200);
+    expect(events[0]?.body).toBe('{"text":"caf\ufffd"}');
+  });
+
   test('is none for what UTF-8 has, a byte order mark and U+FFFD included', async () => {
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
     const text = '\ufeff{"text":"\ufffd é 🎷 \u0000"}';

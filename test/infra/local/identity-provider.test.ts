@@ -80,4 +80,14 @@ describe('the development sign-in', () => {
     expect(response.status).toBe(413);
     expect(performance.now() - start).toBeLessThan(2_000);
   });
+
+  test('refuses a URL that the library would take minutes for: 414', async () => {
+    for (const piece of ['a&', 'a=&', '&']) {
+      const query = piece.repeat(200_000 / piece.length);
+      const start = performance.now();
+      const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`);
+      expect(response.status).toBe(414);
+      expect(performance.now() - start).toBeLessThan(2_000);
+    }
+  });
 });
