@@ -22,8 +22,8 @@ export const request = v.object({
     text: v.nullish(ReviewText, null),
     rating: v.nullish(Rating, null),
     license_choice: LicenseChoice,
-    language: v.optional(Language, 'en'),
-    is_draft: v.optional(v.boolean('must be true or false'), false),
+    language: v.nullish(Language, 'en'),
+    is_draft: v.nullish(v.boolean('must be true or false'), false),
   }),
 });
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller, IfMatch } from '../shared/http/request.ts';
+import { bodyOf, Caller, IfMatch, optional } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';
@@ -13,7 +13,7 @@ export const request = v.object({
   body: bodyOf({
     text: v.nullish(ReviewText),
     rating: v.nullish(Rating),
-    is_draft: v.optional(v.boolean('must be true or false')),
+    is_draft: optional(v.boolean('must be true or false')),
   }),
 });
 

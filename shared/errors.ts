@@ -76,6 +76,11 @@ export function preconditionFailed(what: string): ApiError {
   );
 }
 
+/** 413: there is more of it than this endpoint reads. */
+export function payloadTooLarge(message: string): ApiError {
+  return new ApiError(413, 'payload_too_large', message);
+}
+
 /** 415: the body is not of the type that this endpoint reads. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message);

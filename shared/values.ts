@@ -2,13 +2,14 @@ import * as v from 'valibot';
 
 /**
  * Well-formed Unicode text of so many code points (not UTF-16 units), kept verbatim. A lone surrogate cannot be
- * stored as UTF-8 and would come back changed, so it is refused.
+ * stored as UTF-8 and would come back changed, so it is refused; U+0000 ends a text in too many other programs.
  */
 export function Text(min: number, max: number) {
   const isWithin = (length: number) => min <= length && length <= max;
   return v.pipe(
     v.string('must be a string'),
     v.check((text) => text.isWellFormed(), 'must be well-formed Unicode, without lone surrogates'),
+    v.check((text) => !text.includes('\0'), 'must not contain U+0000'),
     v.check(
       // A code point is one or two UTF-16 units: a text of more than twice the maximum needs no counting.
       (text) => text.length <= 2 * max && isWithin([...text].length),
@@ -16,6 +17,30 @@ export function Text(min: number, max: number) {
     ),
   );
 }
+
+/** Whether a text shows anything: not spaces, controls, fillers, combining marks or a blank Braille pattern alone. */
+export function isVisible(text: string): boolean {
+  return /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{DI}\p{NChar}\u2800]/v.test(text);
+}
+
+/** A name for people to read, of at most so many code points: what stands in it can be seen, and turns no text around. */
+export function Name(max: number) {
+  return v.pipe(
+    Text(1, max),
+    v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+    v.check(isVisible, 'must have some visible character'),
+    v.check(
+      (name) => !hidden.test(name.replaceAll(joined, '')),
+      'must not contain invisible characters or controls of the direction of text',
+    ),
+  );
+}
+
+/** What is never seen, but for the variation selectors, which choose how the character before them looks. */
+const hidden = /[[\p{Cf}\p{Zl}\p{Zp}\p{DI}\p{NChar}\u2800]--\p{VS}]/v;
+
+/** Joiners where several scripts and emoji need them: between characters. */
+const joined = /(?<=[\p{L}\p{M}\p{N}\p{P}\p{S}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}\p{P}\p{S}])/gu;
 
 /** One of these texts. */
 export function oneOf<const T extends readonly string[]>(options: T) {

@@ -112,11 +112,15 @@ describe('what is no route', () => {
   );
 
   test.each([
-    ['1/review', 'GET, POST'],
-    ['1/review/', 'GET, POST'],
-    ['1/reviews', 'GET'],
+    ['1/review', 'GET, HEAD, POST'],
+    ['1/review/', 'GET, HEAD, POST'],
+    ['1/reviews', 'GET, HEAD'],
     ['1/review/x/vote', 'GET, PUT, DELETE'],
-    ['1/review/languages', 'GET, POST, DELETE'],
+    ['1/review/languages', 'GET, HEAD, POST, DELETE'],
+    ['1/user/me', 'GET, POST, DELETE'],
+    ['1/user/x', 'GET, HEAD'],
+    ['1/oauth/token', 'POST'],
+    ['oauth/authorize', 'GET, HEAD, POST'],
   ])('a known path with another method, %s: 405', async (proxy, allow) => {
     const { status, headers, body } = await invoke(noRoute, { path: { proxy }, method: 'PATCH' });
     expect([status, body.error]).toEqual([405, 'method_not_allowed']);

@@ -13,7 +13,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
+import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
@@ -99,10 +99,12 @@ export class Api extends Construct {
         methodOptions: Object.fromEntries(
           routes
             .filter(isSignIn)
-            .map((route) => [
-              `${resourceOf(route)}/${route.method}`,
-              throttling(Math.ceil(rateLimit / 10)),
-            ]),
+            .flatMap((route) =>
+              methodsOf(route).map((method) => [
+                `${resourceOf(route)}/${method}`,
+                throttling(Math.ceil(rateLimit / 10)),
+              ]),
+            ),
         ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
@@ -145,18 +147,21 @@ export class Api extends Construct {
     for (const route of routes) {
       const { operation, method, access, table, secrets } = route;
       const description = `${method} ${resourceOf(route)}`;
-      this.#method(
-        method,
-        resourceOf(route),
-        this.#function(operation, {
-          surroundings,
-          description,
-          table,
-          secrets,
-          concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
-        }),
-        access === 'public' ? undefined : authorizer,
-      );
+      const handler = this.#function(operation, {
+        surroundings,
+        description,
+        table,
+        secrets,
+        concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
+      });
+      for (const each of methodsOf(route)) {
+        this.#method(
+          each,
+          resourceOf(route),
+          handler,
+          access === 'public' ? undefined : authorizer,
+        );
+      }
     }
     const rest = this.#function('no-route', {
       surroundings,
@@ -173,18 +178,17 @@ export class Api extends Construct {
   }
 
   #method(
-    method: Route['method'] | 'ANY',
+    method: string,
     path: string,
     handler: TableFunction['lambda'],
     authorizer?: TokenAuthorizer,
   ): Method {
-    return this.restApi.root
-      .resourceForPath(path)
-      .addMethod(
-        method,
-        new LambdaIntegration(handler, { allowTestInvoke: false }),
-        authorizer && { authorizer },
-      );
+    return this.restApi.root.resourceForPath(path).addMethod(
+      method,
+      // One permission for all methods that lead to the function: a stack may have 500 resources only.
+      new LambdaIntegration(handler, { scopePermissionToMethod: false }),
+      authorizer && { authorizer },
+    );
   }
 }
 

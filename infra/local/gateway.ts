@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { matchRoute } from '../../shared/http/match-route.ts';
+import { isUtf8 } from '../../shared/http/media-type.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
+import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { authorize } from './authorize.ts';
+import { compress } from './compress.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
 import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
@@ -42,11 +45,6 @@ export async function startGateway(options: {
   const mounts: Mount[] = [];
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
-    if (mounted) {
-      mounted.serve(request, response);
-      return;
-    }
     const requestId = randomUUID();
     const reply = (result: APIGatewayProxyResult, own?: 'own') => {
       response.setHeader('x-amzn-RequestId', requestId);
@@ -54,7 +52,14 @@ export async function startGateway(options: {
       send(response, result, own);
     };
     try {
-      reply(await answer({ request, response, requestId, load, timeout }));
+      refuseMalformed(request);
+      const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
+      if (mounted) {
+        mounted.serve(request, response);
+        return;
+      }
+      const result = await answer({ request, response, requestId, load, timeout });
+      reply(await compress(request, result));
     } catch (error) {
       if (request.errored) return; // The client is gone.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
@@ -62,11 +67,12 @@ export async function startGateway(options: {
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       reply(render(refusal, requestId), 'own');
     }
-    if (request.method !== 'GET') afterWrite();
+    if (request.method !== 'GET' && request.method !== 'HEAD') afterWrite();
   }
 
   server.on('request', serve);
   server.on('checkContinue', serve);
+  server.on('checkExpectation', serve);
   server.on('clientError', refuse);
   await listen(server, port);
   const address = server.address();
@@ -96,9 +102,7 @@ interface Exchange {
 
 async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const { request, requestId, load, timeout } = exchange;
-  const { method = 'GET', httpVersion, headers } = request;
-  if (headers.host === undefined && httpVersion !== '1.0')
-    throw new GatewayError('DEFAULT_4XX', 400);
+  const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
 
   const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
@@ -115,10 +119,12 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const event = readable(() =>
     proxyEvent(request, { requestId, path, query: query.join('?'), match }),
   );
-  event.body = await readBody(exchange);
+  const body = await readBody(exchange);
   if (match && match.route.access !== 'public') {
     event.requestContext.authorizer = await authorize(event, load, timeout);
   }
+  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
+  if (bytesOf(event) > largestEvent) throw new GatewayError('REQUEST_TOO_LARGE');
   const operation = match?.route.operation ?? 'no-route';
   try {
     return checked(await invoke(await load(operation), operation, event, timeout));
@@ -126,6 +132,16 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
     if (!(error instanceof Timeout)) throw error;
     console.error(error.message);
     throw new GatewayError('INTEGRATION_TIMEOUT');
+  }
+}
+
+/** One host that can be one (RFC 9112 section 3.2), and no expectation that nobody can meet (RFC 9110 section 10.1.1). */
+function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage): void {
+  const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
+  const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
+  if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', 400);
+  if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
+    throw new GatewayError('DEFAULT_4XX', 417);
   }
 }
 
@@ -137,7 +153,7 @@ function readable<T>(read: () => T): T {
   }
 }
 
-async function readBody({ request, response }: Exchange): Promise<string | null> {
+async function readBody({ request, response }: Exchange): Promise<Buffer> {
   if (Number(request.headers['content-length']) > largestBody) {
     throw new GatewayError('REQUEST_TOO_LARGE');
   }
@@ -153,7 +169,20 @@ async function readBody({ request, response }: Exchange): Promise<string | null>
     });
     request.once('end', resolve).once('error', reject);
   });
-  return size === 0 ? null : Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
+}
+
+/**
+ * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent; but where another
+ * charset is named, the function knows better what to say.
+ */
+function textOf(body: Buffer, contentType = ''): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
+    return body.toString();
+  }
 }
 
 /** What a Lambda returned, if it has the form that API Gateway asks for. */
@@ -165,6 +194,7 @@ function checked(result: unknown): APIGatewayProxyResult {
   if (!isStatus || !isBody) {
     throw new Error('the handler did not return a proxy response');
   }
+  if (bytesOf(result) > largestAnswer) throw new Error('the answer is too large for Lambda');
   return result as APIGatewayProxyResult;
 }
 
@@ -184,7 +214,9 @@ function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'ow
   const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
   if (hasBody) {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-    response.setHeader('Content-Length', body.length);
+    // How long the answer to GET would be, the one to HEAD does not say: its body was left out.
+    const isLeftOut = response.req.method === 'HEAD' && body.length === 0;
+    if (!isLeftOut) response.setHeader('Content-Length', body.length);
   }
   if (response.req.complete) {
     response.writeHead(result.statusCode).end(body);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html } from 'hono/html';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
+import { readPairs } from '../../shared/http/pairs.ts';
 
 /** Answers HTTP requests whose path begins with `path`. */
 export interface Mount {
@@ -18,6 +19,12 @@ interface Environment {
 }
 
 const path = '/identity-provider';
+/** In code points. */
+const longestName = 64;
+/** In bytes. */
+const largestForm = 64 * 1024;
+/** The library takes quadratic time for the parameters of a URL. */
+const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
@@ -92,7 +99,14 @@ export async function identityProvider(
       response.end(`${await signInPage()}`);
       return;
     }
-    const name = new URLSearchParams(await textOf(request)).get('name')?.trim() || 'Reader';
+    const form = await textOf(request);
+    if (form === undefined) {
+      response.writeHead(413, { 'Content-Type': 'text/plain', Connection: 'close' });
+      response.end('The form is too large');
+      return;
+    }
+    const sent = readPairs(form).find(([field]) => field === 'name')?.[1] ?? '';
+    const name = [...sent.trim()].slice(0, longestName).join('').trim() || 'Reader';
     await provider.interactionFinished(request, response, { login: { accountId: name } });
   }
 
@@ -100,6 +114,10 @@ export async function identityProvider(
     path,
     environment,
     serve(request, response) {
+      if ((request.url ?? '').length > longestUrl) {
+        response.writeHead(414, { 'Content-Type': 'text/plain' }).end('The URL is too long');
+        return;
+      }
       if (request.url?.startsWith(`${path}/sign-in/`)) {
         signIn(request, response).catch((error) => {
           response.writeHead(400, { 'Content-Type': 'text/plain' }).end(`${error}`);
@@ -147,7 +165,7 @@ input, button { font: inherit; padding: .5rem; width: 100%; box-sizing: border-b
 <h1>Development sign-in</h1>
 <p>This provider exists on this machine only. Any name will do, and the same name is the same person.</p>
 <form method="post">
-<label>Name <input name="name" required maxlength="64" autofocus></label>
+<label>Name <input name="name" required maxlength="${longestName}" autofocus></label>
 <button>Sign in</button>
 </form>
 </body>
@@ -159,8 +177,18 @@ async function signingKey() {
   return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+/** Undefined when it is too large for a form of ours. */
+async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
+  let size = 0;
+  // Leaving the loop must not cut the connection before the answer is out.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > largestForm) {
+      request.resume();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks).toString();
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
+import { readPairs } from '../../shared/http/pairs.ts';
 import { stage } from '../../shared/routes.ts';
 
 /**
@@ -100,7 +101,7 @@ function headersOf(request: IncomingMessage) {
 }
 
 function queryOf(query: string) {
-  const pairs = [...new URLSearchParams(query)];
+  const pairs = readPairs(query);
   if (pairs.length === 0) {
     return { queryStringParameters: null, multiValueQueryStringParameters: null };
   }

@@ -1,17 +1,17 @@
 import middy, { type MiddlewareObj } from '@middy/core';
-import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
-import { invalidRequest, unsupportedMediaType } from '../errors.ts';
+import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
-import { headerOf, listHeaderOf, type RequestSchema, readRequest } from './request.ts';
-import { json, publicJson } from './response.ts';
+import { requireMediaType } from './media-type.ts';
+import { listHeaderOf, type RequestSchema, readRequest } from './request.ts';
+import { headResponse, json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
  * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET.
+ * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET, or HEAD.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
@@ -19,6 +19,7 @@ export function endpoint<T extends RequestSchema>(
 ) {
   const isPublicGet = !('caller' in schema.entries || 'body' in schema.entries);
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
@@ -29,24 +30,39 @@ export function endpoint<T extends RequestSchema>(
 
 /** Parses the body where there is one; the schema says whether there must be. */
 function jsonBody(): Http {
-  const parser = httpJsonBodyParser<APIGatewayProxyEvent>({ disableContentTypeCheck: true });
   return {
-    async before(request) {
-      const { event } = request;
+    before({ event }) {
       if (!event.body) {
         event.body = null;
         return;
       }
-      if (!/^application\/json *(;|$)/i.test(headerOf(event, 'Content-Type') ?? '')) {
-        throw unsupportedMediaType('The body must be sent as Content-Type: application/json');
-      }
-      try {
-        await parser.before?.(request);
-      } catch {
-        throw invalidRequest(
-          'The body must be valid JSON without the keys __proto__ and prototype',
-        );
-      }
+      requireMediaType(event, 'application/json', unsupportedMediaType);
+      const text = Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').toString();
+      Object.assign(event, { body: parseJson(text) });
     },
   };
+}
+
+/** Throws ApiError 400 that says where the mistake is. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text, refuseForbidden);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    // What is not a mistake in the text is the end of the stack, as JSON.parse goes down to call the function above.
+    const fault = error instanceof SyntaxError ? error.message.toWellFormed() : 'nested too deeply';
+    throw invalidRequest(`The body must be valid JSON: ${fault}`);
+  }
+}
+
+/** Keys that would reach a prototype if the object were ever copied by assignment. */
+function refuseForbidden(key: string, value: unknown): unknown {
+  const isObject = typeof value === 'object' && value !== null;
+  if (key === '__proto__') {
+    throw invalidRequest('The body must be JSON without the key __proto__');
+  }
+  if (key === 'constructor' && isObject && Object.hasOwn(value, 'prototype')) {
+    throw invalidRequest('The body must be JSON without the key constructor.prototype');
+  }
+  return value;
 }

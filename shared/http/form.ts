@@ -1,41 +1,39 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { invalidRequest } from '../errors.ts';
-import { headerOf } from './request.ts';
+import { invalidRequest, payloadTooLarge } from '../errors.ts';
+import { requireMediaType } from './media-type.ts';
+import { readPairs } from './pairs.ts';
+
+/** In bytes. */
+const largestForm = 64 * 1024;
 
 /**
- * The fields of a form-encoded body. Throws ApiError 400 when it is not of that type, or has a field twice (RFC 6749 section 3.2).
+ * The fields of a form-encoded body. Throws ApiError 413 for more than 64 KB, 415 for another charset than UTF-8, 400 when it is not of
+ * that type or has a field twice (RFC 6749 section 3.2).
  */
 export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
-  const type = headerOf(event, 'content-type') ?? '';
-  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(type)) {
-    throw invalidRequest(
-      'The body must be sent as Content-Type: application/x-www-form-urlencoded',
-    );
-  }
-  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString();
+  requireMediaType(event, 'application/x-www-form-urlencoded', invalidRequest);
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (body.length > largestForm) throw payloadTooLarge('A form may have at most 64 KB');
+  const encoded = body.toString();
+  if (!isDecodable(encoded)) throw invalidRequest('The form must be UTF-8, percent-encoded');
   const form = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(body)) {
-    if (form.has(name)) throw invalidRequest(`${nameOf(name)} must be sent only once`);
+  for (const [name, value] of readPairs(encoded)) {
+    if (form.has(name)) throw invalidRequest(`${printable(name)} must be sent only once`);
     form.set(name, value);
   }
   return Object.fromEntries(form);
 }
 
-/** Names that an error may tell: what else is sent may hold any characters, and RFC 6749 section 5.2 allows few. */
-const known: ReadonlySet<string> = new Set([
-  'client_id',
-  'client_secret',
-  'code',
-  'code_verifier',
-  'csrf',
-  'grant_type',
-  'redirect_uri',
-  'refresh_token',
-  'scope',
-  'token',
-  'token_type_hint',
-]);
+/** The name of a field, unless it could not stand in an error_description (RFC 6749 section 5.2). */
+function printable(name: string): string {
+  return /^[\w.-]{1,64}$/.test(name) ? name : 'A field';
+}
 
-function nameOf(field: string): string {
-  return known.has(field) ? field : 'Each parameter';
+function isDecodable(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
 }

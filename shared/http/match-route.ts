@@ -8,15 +8,23 @@ export interface Match {
 
 /**
  * The route that serves `method` on `path`, a path below the stage such as `/1/review/`. As in API Gateway a
- * trailing or doubled slash makes no difference.
+ * trailing or doubled slash makes no difference. HEAD goes where GET does (RFC 9110 section 9.3.2), as long as anybody may.
  */
 export function matchRoute(method: string, path: string): Match | undefined {
-  return matches(path).find(({ route }) => route.method === method);
+  const asked = method === 'HEAD' ? 'GET' : method;
+  const found = matches(path).find(({ route }) => route.method === asked);
+  return found && methodsOf(found.route).includes(method) ? found : undefined;
+}
+
+/** The methods by which a route is called. */
+export function methodsOf({ method, access }: Route): string[] {
+  return method === 'GET' && access === 'public' ? ['GET', 'HEAD'] : [method];
 }
 
 /** The methods that `path` takes; none if there is no such path. */
 export function allowedMethods(path: string): string[] {
-  return [...new Set(matches(path).map(({ route }) => route.method))];
+  const methods = matches(path).flatMap(({ route }) => methodsOf(route));
+  return [...new Set(methods)].filter((method) => matchRoute(method, path));
 }
 
 /** The full resource path of a route, below the stage: `/1/review/{review_id}`. */

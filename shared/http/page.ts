@@ -9,6 +9,7 @@ import { errorPage } from './error-page.ts';
 import { readForm } from './form.ts';
 import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
 import { type RequestSchema, readRequest } from './request.ts';
+import { headResponse } from './response.ts';
 import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
@@ -27,6 +28,7 @@ export function page<T extends RequestSchema>(
   handle: (request: v.InferOutput<T>, visit: Visit) => Promise<Page | Redirect> | Page | Redirect,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
     .use(errorPage())
     .handler(async (event) => {
       requireHttps(event);

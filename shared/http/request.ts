@@ -23,7 +23,7 @@ export interface RequestParts {
   caller: unknown;
   path: Record<string, string | undefined>;
   query: Record<string, string | undefined>;
-  /** The query as a client would write it, without the question mark. API Gateway does not pass on what was sent. */
+  /** The query in the fewest characters that say it, without the question mark. API Gateway does not pass on what was sent. */
   query_string: string;
   /** The header. */
   if_match: string | undefined;
@@ -44,6 +44,11 @@ export function bodyOf<T extends v.ObjectEntries>(entries: T) {
     ),
     v.object(entries),
   );
+}
+
+/** A field of a body that need not be sent; null is as good as not sent (decisions.md). */
+export function optional<T extends v.GenericSchema>(schema: T) {
+  return v.nullish(schema, () => undefined);
 }
 
 /** A query parameter: a decimal integer from `min` to `max`. */
@@ -125,8 +130,15 @@ export function readRequest<T extends RequestSchema>(
 
 function queryString({ multiValueQueryStringParameters }: APIGatewayProxyEvent): string {
   return Object.entries(multiValueQueryStringParameters ?? {})
-    .flatMap(([name, values = []]) => values.map((value) => encodeURI(`${name}=${value}`)))
+    .flatMap(([name, values = []]) =>
+      values.map((value) => encode(name) + (value === '' ? '' : `=${encode(value)}`)),
+    )
     .join('&');
+}
+
+/** Encodes only what would not arrive otherwise. A space can be sent as +. */
+function encode(text: string): string {
+  return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }
 
 /** A parameter that is sent twice says two things: API Gateway would quietly keep the last. */

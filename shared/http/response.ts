@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { parseEntityTags } from './entity-tags.ts';
+
+type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /** On every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
 export const commonHeaders = {
@@ -60,7 +63,12 @@ export function optionsOf(body: unknown): AnswerOptions {
  */
 export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIGatewayProxyResult {
   const { headers, edition } = optionsOf(body);
-  const response = json(200, body, { 'Cache-Control': 'public, no-cache', ...headers });
+  const response = json(200, body, {
+    'Cache-Control': 'public, no-cache',
+    // API Gateway compresses, but does not say so to caches.
+    Vary: 'Accept-Encoding',
+    ...headers,
+  });
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${edition === undefined ? '' : `${edition}.`}${digest}"`;
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
@@ -68,6 +76,15 @@ export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIG
   if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
   const { 'Content-Type': _, ...kept } = response.headers;
   return { statusCode: 304, headers: { ...kept, ETag }, body: '' };
+}
+
+/** Leaves the body out of the answer to HEAD. It is used first, and so comes last. */
+export function headResponse(): Http {
+  const leaveOut: Http['after'] = (request) => {
+    if (request.event.httpMethod !== 'HEAD' || !request.response) return;
+    request.response = { ...request.response, body: '' };
+  };
+  return { after: leaveOut, onError: leaveOut };
 }
 
 /** For lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isLoopback, Text } from '../values.ts';
+import { isLoopback, Name, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 
 /** A client id: 32 hexadecimal digits. */
@@ -23,11 +23,7 @@ export type Application = v.InferOutput<typeof Application>;
 
 /** What an owner tells of an application. */
 export const Registration = v.object({
-  name: v.pipe(
-    Text(1, 64),
-    v.regex(/^[^\p{Cc}\p{Cf}]*$/u, 'must not contain control or invisible characters'),
-    v.check((name) => name.trim() !== '', 'must not be blank'),
-  ),
+  name: Name(64),
   desc: Text(0, 500),
   website: v.pipe(
     v.string(),

@@ -3,13 +3,16 @@ import * as v from 'valibot';
 import { type IndexAttributes, popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
-import { oneOf, Text } from '../values.ts';
+import { isVisible, oneOf, Text } from '../values.ts';
 import { type EntityType, entityTypes } from './entity-type.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
 
-/** 25 to 5000 code points (spec section 8). */
-export const ReviewText = Text(25, 5000);
+/** 25 to 5000 code points (spec section 8), some of them to be seen. */
+export const ReviewText = v.pipe(
+  Text(25, 5000),
+  v.check(isVisible, 'must have some visible character'),
+);
 
 /** 1 to 5 (spec section 8). */
 export const Rating = v.pipe(

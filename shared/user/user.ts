@@ -1,15 +1,11 @@
 import * as v from 'valibot';
 import type { IndexAttributes } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
-import { Text } from '../values.ts';
+import { Name } from '../values.ts';
 import { userTypeOf } from './user-type.ts';
 
-/** 1 to 64 characters, none of them a control character. */
-export const DisplayName = v.pipe(
-  Text(1, 64),
-  v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
-  v.check((name) => name.trim() !== '', 'must not be blank'),
-);
+/** The public name. */
+export const DisplayName = Name(64);
 
 /** One address, at most 254 characters (RFC 5321 section 4.5.3). */
 export const Email = v.pipe(

@@ -125,6 +125,33 @@ describe('GET /reviews', () => {
     }
   });
 
+  // Characters that a client can send as they are count once, others as they must be encoded: three for each byte.
+  test.each([
+    ['{', 1],
+    ['|', 1],
+    ['^', 1],
+    ['"', 1],
+    ['%', 1],
+    [' ', 1],
+    ['<', 1],
+    ['&', 3],
+    ['+', 3],
+    ['\u0001', 3],
+    ['é', 6],
+    ['名', 9],
+    ['🎷', 12],
+  ])('counts %j as %i characters', async (character, length) => {
+    // "review_ids=" takes 11.
+    const most = Math.floor(4085 / length);
+    expect((await lookUp(character.repeat(most))).status).toBe(400);
+    expect((await lookUp(character.repeat(most + 1))).status).toBe(503);
+  });
+
+  test('counts no = after a name that stands alone', async () => {
+    const query = { review_ids: id, a: Array.from({ length: 2_000 }, () => '') };
+    expect((await invoke(handler, { query })).status).toBe(200);
+  });
+
   test('measures all of the query string', async () => {
     const query = { review_ids: id, padding: 'x'.repeat(4096) };
     expect((await invoke(handler, { query })).status).toBe(503);

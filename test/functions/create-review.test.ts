@@ -100,12 +100,16 @@ describe('POST /review', () => {
     ['only a rating', { text: undefined }, { text: null, rating: 4 }],
     ['a rating, and null for a text', { text: null }, { text: null, rating: 4 }],
     ['no language', { language: undefined }, { language: 'en' }],
+    ['null for a language', { language: null }, { language: 'en' }],
+    ['null for is_draft', { is_draft: null }, { is_draft: undefined }],
     ['25 characters', { text: 'x'.repeat(25) }, {}],
     ['5000 characters', { text: 'x'.repeat(5000) }, {}],
     ['25 characters beyond the first plane', { text: '🎵'.repeat(25) }, {}],
     ['5000 characters beyond the first plane', { text: '🎵'.repeat(5000) }, {}],
-    ['25 spaces', { text: ' '.repeat(25) }, {}],
-    ['NUL, controls and line ends', { text: `\0\u0001\r\n\t\u2028\ufeff${text}\0` }, {}],
+    ['24 spaces and a dot', { text: `${' '.repeat(24)}.` }, {}],
+    ['a character that Unicode may have one day', { text: `${' '.repeat(24)}\u{323b0}` }, {}],
+    ['a letter with 24 accents', { text: `e${'\u0301'.repeat(24)}` }, {}],
+    ['controls and line ends', { text: `\u0001\r\n\t\u2028\ufeff\u200b${text}\u0001` }, {}],
     ['text that is not normalised', { text: `e\u0301\u00e9 \ufb01 \u202e ${text}` }, {}],
     [
       'text that looks like JSON',
@@ -170,6 +174,23 @@ describe('POST /review', () => {
     ['text', { text: 'x'.repeat(5001) }],
     ['text', { text: '🎵'.repeat(5001) }],
     ['text', { text: 'x'.repeat(1_000_000) }],
+    ...[
+      ' ',
+      '\u200b',
+      '\u0301',
+      '\u3164',
+      '\u2800',
+      '\n\t',
+      '\u202e',
+      '\u{e0020}',
+      '\ufe0f',
+      '\uffff',
+    ].map((character): [string, Record<string, unknown>] => [
+      'text',
+      { text: character.repeat(25) },
+    ]),
+    ['text', { text: `${text}\0` }],
+    ['text', { text: `\0${text}` }],
     ['text', { text: `${text}\ud800` }],
     ['text', { text: `\udfb5${text}` }],
     ['rating', { rating: '4' }],
@@ -221,6 +242,7 @@ describe('POST /review', () => {
     '"text"',
     '{"__proto__":{"rating":5}}',
     '{"rating":5,"nested":{"__proto__":null}}',
+    '{"nested":[{"constructor":{"prototype":null}}]}',
     '['.repeat(100_000),
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     'entity_id=x&rating=5',
@@ -232,6 +254,33 @@ describe('POST /review', () => {
       error: 'invalid_request',
       description: expect.stringMatching(/^The body must be /),
     });
+  });
+
+  test.each([
+    ['{"text" "x"}', /^The body must be valid JSON: .*':'.* line 1 column 9/],
+    ['{\n  "rating": 5\n  "text": "x"}', /^The body must be valid JSON: .*','.* line 3 column 3/],
+    [
+      `{"text": "${text.trim()}", "rating": five}`,
+      /^The body must be valid JSON: .*"rating": five/,
+    ],
+    ['{"rating": 5', /^The body must be valid JSON: .*line 1 column 13/],
+    ['{"a":{"__proto__":1}}', /^The body must be JSON without the key __proto__$/],
+    ['{"constructor":{"prototype":1}}', /without the key constructor.prototype$/],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /nested too deeply$/],
+  ])('says where the mistake is: %.40j', async (body, description) => {
+    const answer = await post(body, user, { 'Content-Type': 'application/json' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.description.replace(/[()]/g, '')).toMatch(description);
+  });
+
+  test('tells of a mistake no more than what is around it', async () => {
+    const secret = 'Password1 '.repeat(1_000);
+    for (const body of [`{"text": ${secret}}`, `{"text": "${secret}" ${secret}}`, `🎵${secret}`]) {
+      const answer = await post(body, user, { 'Content-Type': 'application/json' });
+      expect(answer.status).toBe(400);
+      expect(answer.body.description.length).toBeLessThan(140);
+      expect(answer.body.description.isWellFormed()).toBe(true);
+    }
   });
 
   test('has no use for keys that mean something to JavaScript', async () => {
@@ -259,10 +308,25 @@ describe('POST /review', () => {
     });
   });
 
+  test.each(['iso-8859-1', '"ISO-8859-1"', 'utf-16', 'utf-8; charset=latin1', '', 'utf-8 x'])(
+    'refuses the charset %s: 415',
+    async (charset) => {
+      const headers = { 'Content-Type': `application/json; charset=${charset}` };
+      const { status, body } = await post(reviewBody(), user, headers);
+      expect(status).toBe(415);
+      expect(body).toEqual({
+        error: 'unsupported_media_type',
+        description: expect.stringContaining('UTF-8'),
+      });
+    },
+  );
+
   test.each<Record<string, string>>([
     { 'content-type': 'application/json; charset=utf-8' },
     { 'CONTENT-TYPE': 'Application/JSON' },
     { 'Content-Type': 'application/json;charset=UTF-8' },
+    { 'Content-Type': 'application/json ; Charset="Utf-8"; x=y' },
+    { 'Content-Type': 'application/json;charset=utf8;' },
   ])('takes the type %j', async (headers) => {
     expect((await post(reviewBody(), user, headers)).status).toBe(200);
   });

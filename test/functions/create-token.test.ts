@@ -180,9 +180,9 @@ describe('POST /oauth/token', () => {
   );
 
   test.each([
-    ['é"\\', 'Each parameter must be sent only once'],
-    ['x'.repeat(10_000), 'Each parameter must be sent only once'],
-    ['foo', 'Each parameter must be sent only once'],
+    ['é"\\', 'A field must be sent only once'],
+    ['x'.repeat(10_000), 'A field must be sent only once'],
+    ['foo', 'foo must be sent only once'],
     ['scope', 'scope must be sent only once'],
   ])('names no field that it does not know: %j', async (name, text) => {
     const field = new URLSearchParams([[name, '1']]);

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { handler as getRevision } from '../../functions/get-revision.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { listRevisions as readRevisions } from '../../shared/review/revision-repository.ts';
+import { TableName, table } from '../../shared/table/client.ts';
 import { revisionKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUser, setAttributes, text, vote } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { invoke, lambdaContext, proxyEvent } from '../invoke.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);
@@ -36,6 +39,26 @@ function list(review_id = id) {
   return invoke(listRevisions, { path: { review_id } });
 }
 
+/** More revisions than fit an answer. */
+async function putRevisions(review_id: string, content: string): Promise<void> {
+  const size = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
+  const timestamp = new Date().toISOString();
+  const votes = { votes_positive: 0, votes_negative: 0 };
+  const ids = Array.from({ length: Math.ceil(6_500_000 / size) }, (_, i) => i + 2);
+  for (let start = 0; start < ids.length; start += 25) {
+    const items = ids.slice(start, start + 25).map((n) => {
+      const revision = { review_id, id: n, text: content, rating: 5, timestamp, ...votes };
+      return { PutRequest: { Item: { ...revisionKey(review_id, n), ...revision } } };
+    });
+    await table.send(new BatchWriteCommand({ RequestItems: { [TableName]: items } }));
+  }
+}
+
+/** The proxy response itself. */
+async function rawList(review_id: string): Promise<APIGatewayProxyResult> {
+  return listRevisions(proxyEvent({ path: { review_id } }), lambdaContext());
+}
+
 describe('GET /review/{review_id}/revisions', () => {
   test('gives all, newest first', async () => {
     const { status, body } = await list();
@@ -50,10 +73,28 @@ describe('GET /review/{review_id}/revisions', () => {
 
   test('leaves out the oldest when there is more than fits an answer', async () => {
     const all = await readRevisions(id);
-    const bytes = all.slice(0, 3).reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+    const { body } = await list();
+    const bytes = body.revisions
+      .slice(0, 3)
+      .reduce((sum: number, one: unknown) => sum + JSON.stringify(JSON.stringify(one)).length, 0);
     expect(await readRevisions(id, bytes)).toEqual(all.slice(0, 3));
     expect(await readRevisions(id, bytes - 1)).toEqual(all.slice(0, 2));
   });
+
+  // A character as it is counted: JSON in JSON.
+  test.each(['x', '"', '\n', '🎷', '\u0001'])(
+    'fills the 6 MB of an answer of Lambda, and no more, with texts of %j',
+    async (character) => {
+      const review_id = await makeReview(author);
+      await putRevisions(review_id, character.repeat(5_000));
+      const result = await rawList(review_id);
+      const bytes = Buffer.byteLength(JSON.stringify(result));
+      expect(bytes).toBeLessThanOrEqual(6_291_556);
+      const { revisions } = JSON.parse(result.body);
+      expect(revisions[0].id).toBe(revisions.at(-1).id + revisions.length - 1);
+      expect(bytes + (bytes - 1_000) / revisions.length).toBeGreaterThan(6_270_000);
+    },
+  );
 });
 
 describe('GET /review/{review_id}/revisions/{rev}', () => {

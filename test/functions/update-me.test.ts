@@ -3,7 +3,7 @@ import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeUser, readItem } from '../fixtures.ts';
+import { makeUser, readItem, setAttributes } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
 describe('POST /user/me', () => {
@@ -14,9 +14,15 @@ describe('POST /user/me', () => {
     [{ display_name: '名'.repeat(64) }],
     [{ display_name: '🎷'.repeat(64) }],
     [{ display_name: ' x ' }],
+    [{ display_name: '👩‍💻 🏳️‍🌈 ❤️ 1️⃣ 👍🏽' }],
+    [{ display_name: 'می‌خواهم' }],
+    [{ display_name: 'ශ්‍රී' }],
+    [{ display_name: 'র‍্যাব' }],
+    [{ display_name: 'e\u0301 ﬁ ĳ\u00a0x' }],
+    [{ display_name: '葛\u{e0100}城' }],
+    [{ display_name: 'שלום' }],
     [{ display_name: '<b>"Ann" & \'Bob\'</b>' }],
     [{ email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(58)}.ef` }],
-    [{ email: null }],
     [{}],
     [{ karma: 1000, id: 'x', identity: 'x', deleted_at: 'x', version: 9 }],
   ])('takes %j', async (body) => {
@@ -43,7 +49,35 @@ describe('POST /user/me', () => {
     [{ display_name: 'a\nb' }, 'display_name'],
     [{ display_name: 'a\u0085b' }, 'display_name'],
     [{ display_name: '\ud800' }, 'display_name'],
-    [{ display_name: null }, 'display_name'],
+    ...[
+      '\u0000',
+      '\u200b',
+      '\u0301',
+      '\u3164',
+      '\u2800',
+      '\u115f\u1160',
+      '\ufe0f',
+      '\u00a0\u3000',
+      'a\u200bb',
+      'a\u2060b',
+      'a\ufeffb',
+      'a\u00adb',
+      'a\u3164b',
+      'a\u2800b',
+      'a\u034fb',
+      '\u202eevil',
+      'a\u202db',
+      'a\u2066b\u2069',
+      'a\u200fb',
+      'a\u061cb',
+      'a\u2028b',
+      'a\u{e0041}',
+      '\u200dab',
+      'ab\u200c',
+      'a \u200db',
+      'a\u200d\u200db',
+      'a\uffffb',
+    ].map((display_name): [unknown, string] => [{ display_name }, 'display_name']),
     [{ display_name: 1 }, 'display_name'],
     [{ email: '' }, 'email'],
     [{ email: 'x' }, 'email'],
@@ -70,6 +104,16 @@ describe('POST /user/me', () => {
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     expect(answer.body.description).toContain(name);
     expect(await readItem(userKey(id))).toEqual(before);
+  });
+
+  test('takes null as not sent', async () => {
+    const { id, caller } = await makeUser({ display_name: 'Ann' });
+    await setAttributes(userKey(id), { email: 'ann@example.com' });
+    const before = await readItem(userKey(id));
+    for (const body of [{ display_name: null }, { display_name: null, email: null }]) {
+      expect((await invoke(handler, { caller, method: 'POST', body })).status).toBe(200);
+      expect(await readItem(userKey(id))).toEqual(before);
+    }
   });
 
   test('refuses who is gone, and brings nobody back', async () => {

@@ -79,6 +79,7 @@ describe('POST /review/{review_id}', () => {
     { rating: 4 },
     { text, rating: 4, is_draft: false },
     { is_draft: false },
+    { is_draft: null },
     { entity_id: randomUUID(), language: 'de', license_choice: 'CC0 1.0', edits: 7 },
   ])('makes no revision of no change: %j', async (body) => {
     const before = await readItem(reviewKey(id));
@@ -133,6 +134,8 @@ describe('POST /review/{review_id}', () => {
 
   test.each([
     ['text or rating', { text: null, rating: null }],
+    ['text', { text: '\u200b '.repeat(20) }],
+    ['text', { text: `${text}\0` }],
     ['text', { text: 'short' }],
     ['text', { text: 5 }],
     ['text', { text: 'x'.repeat(5001) }],
@@ -140,7 +143,6 @@ describe('POST /review/{review_id}', () => {
     ['rating', { rating: '4' }],
     ['rating', { rating: 0 }],
     ['rating', { rating: 4.5 }],
-    ['is_draft', { is_draft: null }],
     ['is_draft', { is_draft: 'false' }],
     ['The body', undefined],
     ['The body', []],

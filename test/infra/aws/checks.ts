@@ -89,6 +89,10 @@ export function wrongMethods(template: Template): string[] {
   const expected = new Map<string, Pick<Route, 'operation' | 'access'>>(
     routes.map((route) => [`${route.method} ${resourceOf(route)}`, route]),
   );
+  for (const route of routes) {
+    if (route.method !== 'GET' || route.access !== 'public') continue;
+    expected.set(`HEAD ${resourceOf(route)}`, route);
+  }
   for (const path of ['/', '/{proxy+}']) {
     expected.set(`ANY ${path}`, { operation: 'no-route', access: 'public' });
   }

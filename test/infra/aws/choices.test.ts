@@ -171,9 +171,12 @@ describe('the API', () => {
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
       ['GET /oauth/authorize', 20, 40],
+      ['HEAD /oauth/authorize', 20, 40],
       ['POST /oauth/authorize', 20, 40],
       ['GET /account/sign-in', 20, 40],
+      ['HEAD /account/sign-in', 20, 40],
       ['GET /account/callback', 20, 40],
+      ['HEAD /account/callback', 20, 40],
     ]);
   });
   test('gives sign-ins and tokens executions of their own, and no more, where that is chosen', () => {

@@ -49,6 +49,7 @@ describe('a public GET', () => {
           etag,
           'cache-control': first.headers['cache-control'],
           'access-control-allow-origin': '*',
+          vary: 'Accept-Encoding',
         });
         expect(again.headers).not.toHaveProperty('content-type');
       }

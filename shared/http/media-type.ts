@@ -1,0 +1,27 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type ApiError, unsupportedMediaType } from '../errors.ts';
+import { headerOf } from './request.ts';
+
+/** Refuses a body that is said to be something else than `type` in UTF-8: by `otherwise`, or for its charset by ApiError 415. */
+export function requireMediaType(
+  event: APIGatewayProxyEvent,
+  type: string,
+  otherwise: (message: string) => ApiError,
+): void {
+  const sent = headerOf(event, 'Content-Type') ?? '';
+  if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
+    throw otherwise(`The body must be sent as Content-Type: ${type}`);
+  }
+  if (!isUtf8(sent)) {
+    throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
+  }
+}
+
+/** Whether a Content-Type names no other charset than UTF-8. */
+export function isUtf8(contentType: string): boolean {
+  const [, ...parameters] = contentType.toLowerCase().split(';');
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=').map((part) => part.trim());
+    return name !== 'charset' || /^("utf-?8"|utf-?8)$/.test(value);
+  });
+}

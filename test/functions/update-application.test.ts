@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler } from '../../functions/update-application.ts';
+import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { findApplication } from '../../shared/oauth/application-repository.ts';
+import { makeUser } from '../fixtures.ts';
+import { invoke, proxyEvent } from '../invoke.ts';
+import { formOf, makeClient } from '../oauth/client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const owner = await makeUser();
+const { client_id, redirect_uri, website } = await makeClient(owner);
+const cookie = (await startSession(owner.id)).split(';')[0] ?? '';
+const session = await readSession(proxyEvent({ headers: { cookie } }));
+const csrf = session && (await csrfToken(session));
+
+function rename(name: string, desc = '') {
+  return invoke(handler, {
+    method: 'POST',
+    path: { client_id },
+    headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: formOf({ csrf, name, desc, website, redirect_uri }),
+  });
+}
+
+describe('POST /account/applications/{client_id}', () => {
+  test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(
+    'takes the name %j',
+    async (name) => {
+      expect((await rename(name)).status).toBe(303);
+      expect(await findApplication(client_id)).toMatchObject({ name });
+    },
+  );
+
+  test.each([
+    '',
+    ' ',
+    'x'.repeat(65),
+    'a\nb',
+    '\u200b',
+    '\u0301',
+    '\u3164',
+    '\u2800',
+    'Goog\u200ble',
+    '\u202eelgooG',
+    'a\u2066b',
+    'a\u2028b',
+    'a\u200d',
+    '\u200ca',
+  ])('refuses the name %j', async (name) => {
+    const before = await findApplication(client_id);
+    const { status, body } = await rename(name);
+    expect(status).toBe(400);
+    expect(body).toMatch(/<p>name must /);
+    expect(await findApplication(client_id)).toEqual(before);
+  });
+
+  test('takes a description that shows nothing, but none with U+0000', async () => {
+    expect((await rename('Reviews', ' \u200b')).status).toBe(303);
+    const { status, body } = await rename('Reviews', 'a\0b');
+    expect(status).toBe(400);
+    expect(body).toContain('desc must not contain U+0000');
+  });
+});

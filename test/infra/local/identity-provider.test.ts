@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { identityProvider } from '../../../infra/local/identity-provider.ts';
+import { challenge, verifier } from '../../oauth/client.ts';
+
+const gateway = await startGateway({
+  port: 0,
+  load: async () => () => ({ statusCode: 200, body: '' }),
+});
+const { origin } = new URL(gateway.url);
+const callback = `${origin}/ws/account/callback`;
+const provider = await identityProvider(origin, callback);
+gateway.mount(provider);
+afterAll(() => gateway.stop());
+
+/** The sign-in page of a new authorization request, with the cookies to go on. */
+async function openSignIn() {
+  const query = new URLSearchParams({
+    client_id: provider.environment.OIDC_CLIENT_ID,
+    response_type: 'code',
+    scope: 'openid',
+    redirect_uri: callback,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  });
+  const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`, {
+    redirect: 'manual',
+  });
+  const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0]);
+  return {
+    url: new URL(response.headers.get('location') ?? '', origin),
+    headers: {
+      Cookie: cookies.join('; '),
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+  };
+}
+
+/** What the ID token says that comes for a code. */
+async function claimsOf(code: string): Promise<unknown> {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = provider.environment;
+  const response = await fetch(`${OIDC_ISSUER}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: verifier,
+      redirect_uri: callback,
+      client_id: OIDC_CLIENT_ID,
+      client_secret: OIDC_CLIENT_SECRET,
+    }),
+  });
+  const { id_token = '' } = (await response.json()) as { id_token?: string };
+  return JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
+}
+
+describe('the development sign-in', () => {
+  test.each([
+    ['Ann', 'Ann'],
+    [' Ann ', 'Ann'],
+    ['', 'Reader'],
+    ['🎷'.repeat(5_000), '🎷'.repeat(64)],
+  ])('takes a name, up to 64 characters of it: %#', async (name, taken) => {
+    const { url, headers } = await openSignIn();
+    const body = new URLSearchParams({ name });
+    const signedIn = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+    const resumed = await fetch(signedIn.headers.get('location') ?? '', {
+      headers,
+      redirect: 'manual',
+    });
+    const { searchParams } = new URL(resumed.headers.get('location') ?? '');
+    expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject({ sub: taken });
+  });
+
+  test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {
+    const { url, headers } = await openSignIn();
+    const body = `${piece}${piece.repeat(5e6 / piece.length)}`;
+    const start = performance.now();
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+    expect(response.status).toBe(413);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  test('refuses a URL that the library would take minutes for: 414', async () => {
+    for (const piece of ['a&', 'a=&', '&']) {
+      const query = piece.repeat(200_000 / piece.length);
+      const start = performance.now();
+      const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`);
+      expect(response.status).toBe(414);
+      expect(performance.now() - start).toBeLessThan(2_000);
+    }
+  });
+});

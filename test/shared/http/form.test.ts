@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler as createToken } from '../../../functions/create-token.ts';
+import { handler as registerApplication } from '../../../functions/register-application.ts';
+import { handler as revokeToken } from '../../../functions/revoke-token.ts';
+import { handler as signOut } from '../../../functions/sign-out.ts';
+import { startSession } from '../../../shared/http/session.ts';
+import { makeUser } from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const type = 'application/x-www-form-urlencoded';
+const cookie = (await startSession((await makeUser()).id)).split(';')[0] ?? '';
+
+function post(handler: unknown, body: string, contentType = type) {
+  return invoke(handler, {
+    method: 'POST',
+    headers: { cookie, 'Content-Type': contentType },
+    body,
+  });
+}
+
+const endpoints: [string, unknown][] = [
+  ['POST /oauth/token', createToken],
+  ['POST /oauth/revoke', revokeToken],
+];
+const pages: [string, unknown][] = [
+  ['POST /account/sign-out', signOut],
+  ['POST /account/applications', registerApplication],
+];
+
+describe.each(endpoints)('%s', (_, handler) => {
+  test('takes a form of 64 KB', async () => {
+    const { status, body } = await post(handler, `client_id=${'x'.repeat(65_526)}`);
+    expect([status, body.error]).toEqual([401, 'invalid_client']);
+  });
+
+  test('refuses a larger form: 413', async () => {
+    for (const form of [`client_id=${'x'.repeat(65_527)}`, 'é'.repeat(32_769), 'a&'.repeat(3e6)]) {
+      const { status, body } = await post(handler, form);
+      expect(status).toBe(413);
+      expect(body).toEqual({
+        error: 'payload_too_large',
+        error_description: 'A form may have at most 64 KB',
+      });
+    }
+  });
+
+  test.each([
+    ['iso-8859-1', 415, 'unsupported_media_type'],
+    ['UTF-16', 415, 'unsupported_media_type'],
+    ['"UTF-8"', 401, 'invalid_client'],
+    ['utf-8', 401, 'invalid_client'],
+  ])('takes UTF-8 only, which %s is or is not: %i', async (charset, status, error) => {
+    const answer = await post(handler, 'client_id=x', `${type}; charset=${charset}`);
+    expect(answer).toMatchObject({ status, body: { error } });
+  });
+
+  test.each(['client_id=caf%e9', 'client_id=%', '%zz=1'])('refuses %s: 400', async (form) => {
+    const { status, body } = await post(handler, form);
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_request',
+      error_description: 'The form must be UTF-8, percent-encoded',
+    });
+  });
+
+  test('tells of no name that RFC 6749 section 5.2 has no characters for', async () => {
+    const { status, body } = await post(handler, 'é"\\=1&é"\\=2');
+    expect(status).toBe(400);
+    expect(body.error_description).toBe('A field must be sent only once');
+  });
+});
+
+describe.each(pages)('%s', (_, handler) => {
+  test('refuses a form of more than 64 KB: 413', async () => {
+    const { status, body } = await post(handler, `csrf=${'x'.repeat(65_532)}`);
+    expect(status).toBe(413);
+    expect(body).toContain('A form may have at most 64 KB.');
+  });
+});
+
+test.each([...endpoints, ...pages])(
+  '%s answers the worst form of 64 KB at once',
+  async (_, handler) => {
+    for (const piece of ['a&', '&', '%&', '%ff&', 'a=%e9%&']) {
+      const body = piece.repeat(65_536 / piece.length);
+      const start = performance.now();
+      expect((await post(handler, body)).status).toBeLessThan(500);
+      expect(performance.now() - start).toBeLessThan(1_000);
+    }
+  },
+);

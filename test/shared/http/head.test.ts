@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { loadFunction } from '../../../infra/local/invoke.ts';
+import { makeReview, makeUser } from '../../fixtures.ts';
+
+const user = await makeUser();
+const review_id = await makeReview(user);
+const gateway = await startGateway({ port: 0, load: loadFunction });
+const { origin } = new URL(gateway.url);
+Object.assign(process.env, {
+  AUTH_URL: `${origin}/ws`,
+  SESSION_KEYS: Buffer.alloc(32, 'session').toString('base64url'),
+  OIDC_ISSUER: 'http://127.0.0.1:9',
+  OIDC_CLIENT_ID: 'reviews',
+  OIDC_CLIENT_SECRET: 'secret',
+});
+jest.spyOn(console, 'error').mockImplementation(() => {});
+afterAll(() => gateway.stop());
+
+/** Without what the connection and each request have of their own. */
+async function ask(method: string, path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${origin}/ws${path}`, { method, headers, redirect: 'manual' });
+  const own = /^(date|connection|keep-alive|content-length|x-amzn-requestid)$/;
+  const headersOfAnswer = [...response.headers].filter(([name]) => !own.test(name));
+  return {
+    status: response.status,
+    headers: Object.fromEntries(headersOfAnswer),
+    length: response.headers.get('content-length'),
+    body: await response.text(),
+  };
+}
+
+describe('HEAD is GET without the body', () => {
+  test.each([
+    ['/1/review/languages', 200],
+    ['/1/review/', 200],
+    ['/1/review?limit=x', 400],
+    [`/1/review/${review_id}`, 200],
+    [`/1/review/${user.id}`, 404],
+    [`/1/review/${review_id}/revisions`, 200],
+    [`/1/review/${review_id}/revisions/1`, 200],
+    [`/1/reviews/?review_ids=${review_id}`, 200],
+    ['/1/user/', 200],
+    [`/1/user/${user.id}`, 200],
+    ['/1/nothing', 404],
+    ['/.well-known/oauth-authorization-server', 200],
+    ['/oauth/authorize', 400],
+    ['/account', 303],
+    ['/account/applications', 303],
+    ['/account/applications/x', 303],
+    ['/account/connections', 303],
+    ['/account/callback', 400],
+  ])('at %s: %i', async (path, status) => {
+    const get = await ask('GET', path, { 'Accept-Encoding': 'identity' });
+    const head = await ask('HEAD', path, { 'Accept-Encoding': 'identity' });
+    expect(get.status).toBe(status);
+    expect(head).toEqual({ ...get, length: null, body: '' });
+  });
+
+  test('with its conditions', async () => {
+    const { headers } = await ask('HEAD', `/1/review/${review_id}`);
+    expect(headers.etag).toMatch(/^"/);
+    const etag = headers.etag ?? '';
+    const again = await ask('HEAD', `/1/review/${review_id}`, { 'If-None-Match': etag });
+    expect(again).toMatchObject({ status: 304, headers: { etag }, body: '' });
+  });
+
+  test.each(['/1/user/me', '/1/user/me/reviews', `/1/review/${review_id}/vote`, '/1/oauth/token'])(
+    'but not at %s: 405',
+    async (path) => {
+      const { status, headers, body } = await ask('HEAD', path);
+      expect([status, body]).toEqual([405, '']);
+      expect(headers.allow).not.toContain('HEAD');
+    },
+  );
+});

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
+import { handler as createToken } from '../../../functions/create-token.ts';
+import { handler as getMe } from '../../../functions/get-me.ts';
+import { handler as listLanguages } from '../../../functions/list-languages.ts';
+import { handler as listUsers } from '../../../functions/list-users.ts';
+import { handler as noRoute } from '../../../functions/no-route.ts';
+import { handler as updateMe } from '../../../functions/update-me.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { readPairs } from '../../../shared/http/pairs.ts';
+import { readSession } from '../../../shared/http/session.ts';
+import { tokenExpression } from '../../../shared/http/token-expression.ts';
+import { openToken } from '../../../shared/oauth/credentials.ts';
+import { parseScopes } from '../../../shared/oauth/scopes.ts';
+import { invoke, proxyEvent, type TestRequest } from '../../invoke.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const small = 16 * 1024;
+const large = 16 * small;
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };
+
+/** `piece` as often as it fits. */
+function fill(size: number, piece: string): string {
+  return piece.repeat(Math.floor(size / piece.length));
+}
+
+/** In milliseconds of this thread, whatever else the machine does. The system counts them coarsely: one run alone may take none. */
+async function timeOf(run: () => unknown, times: number): Promise<number> {
+  const start = process.threadCpuUsage();
+  for (let i = 0; i < times; i++) await run();
+  const { user, system } = process.threadCpuUsage(start);
+  return (user + system) / 1_000;
+}
+
+/** As much in one piece takes about as long as in 16 where time grows in proportion, and 16 times as long where it is quadratic. */
+async function expectProportion(run: (size: number) => unknown): Promise<void> {
+  let pieces = 0;
+  let whole = 0;
+  for (let i = 0; i < 6; i++) {
+    pieces += await timeOf(() => run(small), 16);
+    whole += await timeOf(() => run(large), 1);
+    if (i > 0 && whole < 5 * pieces + 30) return;
+  }
+  expect(`${whole} ms in one piece, ${pieces} ms in 16`).toBe('in proportion');
+}
+
+describe('time grows in proportion', () => {
+  test.each(['a&', 'a=&', '&', '=', '%', '%ff&', 'é&', 'a=%e9%&', '+', '__proto__&'])(
+    'pairs of %s',
+    (piece) => expectProportion((size) => readPairs(fill(size, piece))),
+  );
+
+  test.each(['a', 'a=b;', ';', '=', 'a;', 'session=x;', '"', '%'])('cookies of %s', (piece) =>
+    expectProportion((size) => readSession(proxyEvent({ headers: { cookie: fill(size, piece) } }))),
+  );
+
+  test.each(['rva_', 'rva_A=', 'A', '-'])('tokens of %s', (piece) =>
+    expectProportion(async (size) => {
+      new RegExp(tokenExpression).test(`Bearer ${fill(size, piece)} `);
+      await openToken('access', `rva_${fill(size, piece)}`);
+    }),
+  );
+
+  test.each([',', 'review,', 'x ', ', '])('scopes of %s', (piece) =>
+    expectProportion((size) => parseScopes(fill(size, piece))),
+  );
+
+  test.each<[string, unknown, (text: (piece: string) => string) => TestRequest]>([
+    ['entity tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"a",') } })],
+    ['commas', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(',')}x` } })],
+    ['spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(' ')}x` } })],
+    ['commas and spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': of(' ,\t') } })],
+    ['quotes', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"') } })],
+    ['weak tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('W/"",') } })],
+    [
+      'lines of a header',
+      listLanguages,
+      (of) => ({ headers: { 'If-None-Match': of('"a" ').split(' ') } }),
+    ],
+    [
+      'If-Match',
+      updateReview,
+      (of) => ({
+        caller,
+        path: { review_id: 'x' },
+        headers: { 'Content-Type': 'application/json', 'If-Match': of('"."') },
+        body: '{}',
+      }),
+    ],
+    ['headers', listLanguages, (of) => ({ headers: headersOf(of('ab')) })],
+    ['cursors', listUsers, (of) => ({ query: { cursor: of('Aa-_') } })],
+    ['cursors of nothing', listUsers, (of) => ({ query: { cursor: of('~') } })],
+    ['numbers', listUsers, (of) => ({ query: { offset: of('9') } })],
+    ['ids', batchGetReviews, (of) => ({ query: { review_ids: of('x,') } })],
+    ['braces', batchGetReviews, (of) => ({ query: { review_ids: of('{') } })],
+    ['what is included', getMe, (of) => ({ caller, query: { inc: of('stats,') } })],
+    ['segments', noRoute, (of) => ({ path: { proxy: of('1/') } })],
+    ['slashes', noRoute, (of) => ({ path: { proxy: of('/') } })],
+    ['Basic', createToken, (of) => basic(of('YTph'))],
+    ['Basic, padded', createToken, (of) => basic(`YTph${of('=')}!`)],
+    ['Basic, encoded', createToken, (of) => basic(Buffer.from(`a:${of('%')}`).toString('base64'))],
+    ['arrays', updateMe, (of) => json(`{"x":${of('[')}${of(']')}}`)],
+    ['objects', updateMe, (of) => json(`${of('{"x":')}1${of('}')}`)],
+    ['open arrays', updateMe, (of) => json(of('['))],
+    ['names', updateMe, (of) => json(`{${of('"a":1,')}"b":1}`)],
+    ['white space', updateMe, (of) => json(`{${of(' ')}`)],
+    ['escapes', updateMe, (of) => json(`{"display_name":"${of('\\u0000')}"}`)],
+    ['addresses', updateMe, (of) => json(`{"email":"${of('a.')}@${of('a.')}"}`)],
+  ])('%s', async (_, handler, request) => {
+    await expectProportion((size) =>
+      invoke(
+        handler,
+        request((piece) => fill(size, piece)),
+      ),
+    );
+  });
+});
+
+function basic(credentials: string): TestRequest {
+  return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
+}
+
+function json(body: string): TestRequest {
+  return { method: 'POST', caller, body };
+}
+
+function headersOf(text: string): Record<string, string> {
+  const names = Array.from({ length: text.length / 64 }, (_, i) => [`x-${i}`, text.slice(0, 60)]);
+  return Object.fromEntries(names);
+}
