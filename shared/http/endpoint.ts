@@ -1,4 +1,5 @@
 import middy, { type MiddlewareObj } from '@middy/core';
+import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
@@ -30,28 +31,35 @@ export function endpoint<T extends RequestSchema>(
 
 /** Parses the body where there is one; the schema says whether there must be. */
 function jsonBody(): Http {
+  const parser = httpJsonBodyParser<APIGatewayProxyEvent>({ disableContentTypeCheck: true });
   return {
-    before({ event }) {
+    async before(request) {
+      const { event } = request;
       if (!event.body) {
         event.body = null;
         return;
       }
       requireMediaType(event, 'application/json', unsupportedMediaType);
       const text = Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').toString();
-      Object.assign(event, { body: parseJson(text) });
+      try {
+        await parser.before?.(request);
+      } catch {
+        throw mistakeIn(text);
+      }
     },
   };
 }
 
-/** Throws ApiError 400 that says where the mistake is. */
-function parseJson(text: string): unknown {
+/** ApiError 400 that says where the mistake is: the parser refuses, and does not tell why. */
+function mistakeIn(text: string): ApiError {
   try {
-    return JSON.parse(text, refuseForbidden);
+    JSON.parse(text, refuseForbidden);
+    return invalidRequest('The body must be valid JSON');
   } catch (error) {
-    if (error instanceof ApiError) throw error;
-    // What is not a mistake in the text is the end of the stack, as JSON.parse goes down to call the function above.
+    if (error instanceof ApiError) return error;
+    // What is not a mistake in the text is the end of the stack, as JSON.parse goes down to call the function below.
     const fault = error instanceof SyntaxError ? error.message.toWellFormed() : 'nested too deeply';
-    throw invalidRequest(`The body must be valid JSON: ${fault}`);
+    return invalidRequest(`The body must be valid JSON: ${fault}`);
   }
 }
 
