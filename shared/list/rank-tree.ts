@@ -99,7 +99,9 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
     if (content === undefined || name === 'pk' || name === 'sk') continue;
     const isValue = name.startsWith(valueMark);
     const isPopular = letter !== letter.toLowerCase();
-    if (order === 'date' ? isValue || isPopular : isPopular && !isOfNone) continue;
+    // The root holds counters of both trees.
+    if (isValue && !(order === 'popularity' && isRoot)) continue;
+    if (isPopular && !isOfNone) continue;
     // In the order by popularity all blocks of the root are one child: those without popularity.
     const child = isValue ? name.slice(1, -1) : isRoot && isOfNone ? 0 : name.slice(0, -1);
     const id = `${child}${content}`;
