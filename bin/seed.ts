@@ -6,9 +6,8 @@ import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
 import type { Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
-import { revisionOf } from '../shared/review/revision.ts';
-import { TableName, table } from '../shared/table/client.ts';
-import { claimKey, entityKey, revisionKey } from '../shared/table/keys.ts';
+import { table, tableName } from '../shared/table/client.ts';
+import { claimKey, entityKey } from '../shared/table/keys.ts';
 import { transact } from '../shared/table/transact.ts';
 import { userItem } from '../shared/user/user-repository.ts';
 import { tally, type Vote } from '../shared/vote/vote.ts';
@@ -98,6 +97,8 @@ export async function seed(options: {
       is_hidden: false,
       votes_positive: 0,
       votes_negative: 0,
+      revision_votes_positive: 0,
+      revision_votes_negative: 0,
       popularity: 0,
       source: null,
       source_url: null,
@@ -111,14 +112,13 @@ export async function seed(options: {
     addTo(author.counts, changes.author);
     addTo(subject.counts, changes.entity);
 
-    const { votes_positive, votes_negative } = review;
-    const revision = { ...revisionOf(review), votes_positive, votes_negative };
+    review.revision_votes_positive = review.votes_positive;
+    review.revision_votes_negative = review.votes_negative;
     const item = reviewItem(review);
     return [
       item,
       // Which of the owners will have long lists is not known yet: the rebuild sees to it.
       projectionItem({ ...contribution({ ...item }), owners: [] }),
-      { ...revisionKey(review.id, revision.id), ...revision },
       { ...claimKey(author.id, subject.id), review_id: review.id },
       ...cast.map(voteItem),
     ];
@@ -183,7 +183,7 @@ async function writeAll(items: readonly object[]): Promise<void> {
 export async function withoutStream(work: () => Promise<void>): Promise<void> {
   const isLocal = process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
   const setStream = (StreamSpecification: StreamSpecification) =>
-    table.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+    table.send(new UpdateTableCommand({ TableName: tableName(), StreamSpecification }));
   if (isLocal) await setStream({ StreamEnabled: false });
   try {
     await work();

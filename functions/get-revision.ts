@@ -11,6 +11,6 @@ export const request = v.object({
 });
 
 export const handler = endpoint(request, async ({ path }) => {
-  await getPublicReview(path.review_id);
-  return { revision: presentRevision(await getRevision(path.review_id, path.rev)) };
+  const { review } = await getPublicReview(path.review_id);
+  return { revision: presentRevision(await getRevision(review, path.rev)) };
 });

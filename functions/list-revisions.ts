@@ -8,7 +8,7 @@ import { Uuid } from '../shared/values.ts';
 export const request = v.object({ path: v.object({ review_id: Uuid }) });
 
 export const handler = endpoint(request, async ({ path }) => {
-  await getPublicReview(path.review_id);
-  const revisions = await listRevisions(path.review_id);
+  const { review } = await getPublicReview(path.review_id);
+  const revisions = await listRevisions(review);
   return { revisions: revisions.map(presentRevision) };
 });

@@ -4,7 +4,7 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { matches } from '../../shared/review/counts.ts';
 import { facetOf, isPublic, kindOf, type Review } from '../../shared/review/review.ts';
 import { type Item, keyString } from '../../shared/table/batch.ts';
-import { TableName, table } from '../../shared/table/client.ts';
+import { table, tableName } from '../../shared/table/client.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
 
@@ -92,7 +92,7 @@ async function scan(FilterExpression: string, value: string): Promise<Item[]> {
   for await (const { Items = [] } of paginateScan(
     { client: table, pageSize: 4000 },
     {
-      TableName,
+      TableName: tableName(),
       ConsistentRead: true,
       FilterExpression,
       ExpressionAttributeValues: { ':value': value },

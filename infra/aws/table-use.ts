@@ -1,6 +1,6 @@
 import { tableDefinition } from '../../shared/table/definition.ts';
 
-/** The actions of commands but Query; those of TransactWrite are its parts. No function is ever allowed to Scan. */
+/** The actions of commands; those of TransactWrite are its parts, and of Query the callers tell. No function is ever allowed to Scan. */
 const actionsOf: Readonly<Record<string, readonly string[]>> = {
   Get: ['GetItem'],
   BatchGet: ['BatchGetItem'],
@@ -36,21 +36,17 @@ export function actionsIn(code: string): string[] {
       if (new RegExp(`\\b${part}: `).test(code)) actions.push(action);
     }
   }
-  if (queriesIn(code).includes(undefined)) actions.push('Query');
+  if (/(?<!function\*? )\b(queryItems|countItems)\d*\(/.test(code)) actions.push('Query');
   return [...new Set(actions)].sort();
 }
 
-/** The indexes that the code queries: where it says `${scope}-by-date`, those of every scope. */
+/** The indexes that the code queries, by how it calls `queryIndex`: where it says `${scope}-by-${order}`, all of them. */
 export function indexesIn(code: string): string[] {
-  const patterns = queriesIn(code).flatMap((name) =>
-    name ? new RegExp(`^${name.slice(1, -1).replaceAll(/\$\{\w+\}/g, '\\w+')}$`) : [],
-  );
+  const calls = [...code.matchAll(/(?<!function\* )\bqueryIndex\d*\(\s*(["`][^"`]+["`])?/g)];
+  const patterns = calls.map(([call, name]) => {
+    if (!name) throw new Error(`queryIndex must be called with the name of an index: ${call}`);
+    return new RegExp(`^${name.slice(1, -1).replaceAll(/\$\{\w+\}/g, '\\w+')}$`);
+  });
   const names = tableDefinition.indexes.map(({ name }) => name);
   return names.filter((name) => patterns.some((pattern) => pattern.test(name)));
-}
-
-/** The IndexName of every query, as it is written just before the condition; undefined for the table itself. */
-function queriesIn(code: string): (string | undefined)[] {
-  const queries = code.matchAll(/(?:IndexName: (["`]\S+["`]),\s*)?KeyConditionExpression:/g);
-  return [...queries].map(([, name]) => name);
 }

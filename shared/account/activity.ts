@@ -43,10 +43,11 @@ async function countReviews(user_id: string, days: readonly string[]): Promise<n
 
 /** The dates of the newest reviews since the earliest of these days. */
 async function readSince(user_id: string, days: readonly string[], most?: number) {
-  const partition = { scope: 'author', value: user_id } as const;
-  const sorting = { order: 'date', descending: true } as const;
-  const range = { low: days.toSorted()[0] };
-  const pages = queryIndex(partition, sorting, { range, pageSize: leafCapacity + 1 });
+  const pages = queryIndex('author-by-date', user_id, {
+    descending: true,
+    range: { low: days.toSorted()[0] },
+    pageSize: leafCapacity + 1,
+  });
   return (await collect(pages, most)).map(({ date = '' }) => date);
 }
 

@@ -1,8 +1,7 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
-import { TableName, table } from '../table/client.ts';
 import { identityKey, userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 
@@ -16,9 +15,9 @@ const maxGrants = 90;
 export async function deleteAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const hasRevokedAll = await retryStale(async () => {
-    const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-    if (!Item || Item.deleted_at !== undefined) throw invalidToken();
-    const { identity } = Item;
+    const item = await getItem(Key);
+    if (!item || item.deleted_at !== undefined) throw invalidToken();
+    const { identity } = item;
     const grants = await listGrants(userId);
     await transact([
       {

@@ -1,10 +1,9 @@
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { deleteGrantsOf, findApplication } from '../oauth/application-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
 import { batchGet, type Item } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { reviewKey } from '../table/keys.ts';
+import { scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
@@ -98,16 +97,11 @@ export async function findLeftovers(
     }
   };
   let read = 0;
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.send(
-      new ScanCommand({ TableName, ConsistentRead: true, Limit: 4000, ExclusiveStartKey }),
-    );
-    for (const item of Items as Item[]) note(item);
-    read += Items.length;
+  for await (const { items } of scanItems()) {
+    for (const item of items) note(item);
+    read += items.length;
     onProgress(read);
-    ExclusiveStartKey = LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  }
   return {
     users: missing(users),
     reviews: missing(reviews),

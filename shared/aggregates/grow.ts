@@ -41,10 +41,12 @@ export async function markTrees({ pk, sk }: Key, calendar: 'opening' | 'ready'):
 
 async function grow(owner: Item): Promise<void> {
   await markTrees(owner, 'opening');
-  const scope = owner.sk === 'ENTITY' ? 'entity' : 'author';
-  const partition = { scope, value: owner.pk.slice(owner.sk.length + 1) } as const;
-  const sorting = { order: 'date', descending: false } as const;
-  for await (const entries of queryIndex(partition, sorting, { pageSize: 100 })) {
+  const id = owner.pk.slice(owner.sk.length + 1);
+  const pages =
+    owner.sk === 'ENTITY'
+      ? queryIndex('entity-by-date', id, { pageSize: 100 })
+      : queryIndex('author-by-date', id, { pageSize: 100 });
+  for await (const entries of pages) {
     const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
     const items = await batchGet(keys, { consistent: true });
     await project([...items.values()].map(contribution));

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
-import { batchWrite, type Item, keyString } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
+import { batchWrite, keyString } from '../table/batch.ts';
 import {
   entityKey,
   type Key,
@@ -14,6 +12,7 @@ import {
   totalKey,
   userKey,
 } from '../table/keys.ts';
+import { scanItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import {
   type Amounts,
@@ -189,35 +188,28 @@ async function readAll(
     nodes: [],
   };
   const { actual, projected, withTrees, nodes } = contents;
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new ScanCommand({
-        TableName,
-        ConsistentRead: true,
-        FilterExpression:
-          'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
-        ProjectionExpression:
-          'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
-        ExpressionAttributeNames: {
-          '#all': 'all',
-          '#date': 'date',
-          '#time': 'time',
-          '#version': 'version',
-        },
-        ExpressionAttributeValues: {
-          ':review': reviewKey('').sk,
-          ':user': userKey('').sk,
-          ':entity': entityKey('').sk,
-          ':projected': projectionKey({ pk: '' }).sk,
-          ':nodes': 'FEED#',
-          ':totals': 'TOTAL#',
-        },
-        Limit: 4000,
-        ExclusiveStartKey,
-      }),
-    );
-    for (const item of (page.Items ?? []) as Item[]) {
+  const pages = scanItems({
+    FilterExpression:
+      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
+    ProjectionExpression:
+      'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
+    ExpressionAttributeNames: {
+      '#all': 'all',
+      '#date': 'date',
+      '#time': 'time',
+      '#version': 'version',
+    },
+    ExpressionAttributeValues: {
+      ':review': reviewKey('').sk,
+      ':user': userKey('').sk,
+      ':entity': entityKey('').sk,
+      ':projected': projectionKey({ pk: '' }).sk,
+      ':nodes': 'FEED#',
+      ':totals': 'TOTAL#',
+    },
+  });
+  for await (const { items } of pages) {
+    for (const item of items) {
       const { pk, sk } = item;
       if (item.calendar) withTrees.add(pk);
       if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
@@ -226,8 +218,7 @@ async function readAll(
     }
     onProgress(actual.size);
     await keepLock();
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  }
   return contents;
 }
 

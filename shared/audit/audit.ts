@@ -163,8 +163,7 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   };
   if (scope === 'author') counted.karma = 0;
   for (const value of scope === 'author' ? [id, `UNLISTED#${id}`] : [id]) {
-    const sorting = { order: 'date', descending: false } as const;
-    for await (const entries of queryIndex({ scope, value }, sorting, { pageSize: 100 })) {
+    for await (const entries of queryIndex(`${scope}-by-date`, value, { pageSize: 100 })) {
       for (const review of await readReviews(entries)) {
         if (scope === 'author') bump('karma', review.popularity);
         if (!isPublic(review)) continue;

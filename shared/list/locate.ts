@@ -1,5 +1,6 @@
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import type { KeyRange, Partition, Sorting, SortKey } from '../table/query.ts';
+import type { Scope } from '../table/definition.ts';
+import type { KeyRange, Sorting, SortKey } from '../table/query.ts';
 import {
   boundsOf,
   type Content,
@@ -8,6 +9,12 @@ import {
   isLeaf,
   nodeKey,
 } from './rank-tree.ts';
+
+/** One partition of an index scope, such as all reviews of an entity. */
+export interface Partition {
+  scope: Scope;
+  value: string;
+}
 
 /** A rank tree of a list, and where the entries lie that it counts. */
 export interface Tree {

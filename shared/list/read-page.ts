@@ -3,13 +3,12 @@ import {
   collect,
   type Entry,
   type KeyRange,
-  type Partition,
   queryIndex,
   type Sorting,
   type SortKey,
   sortKeyIn,
 } from '../table/query.ts';
-import { locate, type Tree } from './locate.ts';
+import { locate, type Partition, type Tree } from './locate.ts';
 import { entriesPerHalfUnit, leafCapacity } from './rank-tree.ts';
 
 /** Which page of a list: what comes after an offset, or after a place. */
@@ -76,7 +75,7 @@ async function readFirst(
   const range = rangeFrom(request);
   const entries: Entry[] = [];
   let read = 0;
-  for await (const page of queryIndex(partition, request, { range, pageSize })) {
+  for await (const page of entriesOf(partition, request, range, pageSize)) {
     entries.push(...page.filter((entry) => isAfter(request)(entry) && accept(entry)));
     read += page.length;
     if (entries.length >= wanted || read >= most) return Object.assign(entries, { isAll: false });
@@ -100,9 +99,7 @@ async function readByRank(
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
   const found = await Promise.all(
     stretches.flatMap(({ partitions, ...range }) =>
-      [...partitions].map((partition) =>
-        collect(queryIndex(partition, request, { range, pageSize: most }), most),
-      ),
+      [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );
   const entries = inOrder(found, request)
@@ -111,6 +108,15 @@ async function readByRank(
   const page = toPage(entries, request);
   // Fewer than were counted: some have just gone, and there may be more behind.
   return entries.length <= request.limit ? { ...page, next: end } : page;
+}
+
+function entriesOf(
+  { scope, value }: Partition,
+  { order, descending }: Sorting,
+  range: KeyRange,
+  pageSize: number,
+): AsyncGenerator<Entry[]> {
+  return queryIndex(`${scope}-by-${order}`, value, { descending, range, pageSize });
 }
 
 /** Partitions merged into one order. */

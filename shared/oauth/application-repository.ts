@@ -1,11 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { applicationKey, type Key, userKey } from '../table/keys.ts';
-import { collect, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { Application, ClientId, type Registration } from './application.ts';
@@ -16,9 +14,8 @@ const mostApplications = 25;
 /** Undefined when there is none, whatever the text. */
 export async function findApplication(client_id: string): Promise<Application | undefined> {
   if (!v.is(ClientId, client_id)) return undefined;
-  const Key = applicationKey(client_id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  return Item && v.parse(Application, Item);
+  const item = await getItem(applicationKey(client_id));
+  return item && v.parse(Application, item);
 }
 
 /** An application of this owner. Throws ApiError 404, also when it is another's. */
@@ -159,9 +156,9 @@ function clientIdOf(user_id: string, registration: Registration, form_id: string
  */
 async function counted(user_id: string, by: 1 | -1, gone: ApiError): Promise<Write> {
   const Key = userKey(user_id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  if (!parseUser(Item)) throw gone;
-  const known = v.parse(v.optional(v.number()), Item?.applications);
+  const item = await getItem(Key);
+  if (!parseUser(item)) throw gone;
+  const known = v.parse(v.optional(v.number()), item?.applications);
   const count = known ?? (await listedUnder(`OWNER#${user_id}`)).length;
   if (by > 0 && count >= mostApplications) {
     throw invalidRequest(
@@ -190,8 +187,7 @@ async function counted(user_id: string, by: 1 | -1, gone: ApiError): Promise<Wri
 }
 
 function listedUnder(author: string): Promise<Key[]> {
-  const sorting = { order: 'date', descending: false } as const;
-  return collect(queryIndex({ scope: 'author', value: author }, sorting));
+  return collect(queryIndex('author-by-date', author));
 }
 
 function applicationItem(application: Application) {

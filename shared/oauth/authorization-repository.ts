@@ -1,9 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken } from '../errors.ts';
-import { batchGet } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
+import { batchGet, batchWrite } from '../table/batch.ts';
 import {
   applicationKey,
   authorizationRequestKey,
@@ -11,7 +9,7 @@ import {
   type Key,
   userKey,
 } from '../table/keys.ts';
-import { collect, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
@@ -64,7 +62,7 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
     ...request,
     expires_at: inSeconds(requestLifetime),
   };
-  await table.send(new PutCommand({ TableName, Item }));
+  await batchWrite([{ put: Item }]);
   return id;
 }
 
@@ -108,14 +106,14 @@ export async function answerAuthorization(
 /** What a code stands for; undefined when it is unknown, or was given to an account that is gone. */
 export async function findCode(code: string): Promise<AuthorizationCode | undefined> {
   const Key = codeKey(sha256(code));
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  return Item && v.parse(AuthorizationCode, Item);
+  const item = await getItem(Key);
+  return item && v.parse(AuthorizationCode, item);
 }
 
 /** The keys of the codes that a user has approved, for one application or for all, as far as the index shows them yet. */
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
-  const partition = { scope: 'author', value: `APPROVER#${userId}` } as const;
-  const entries = await collect(queryIndex(partition, { order: 'date', descending: true }), 100);
+  const pages = queryIndex('author-by-date', `APPROVER#${userId}`, { descending: true });
+  const entries = await collect(pages, 100);
   const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
   const items = await batchGet(keys, { consistent: true });
   return [...items.values()]
@@ -148,9 +146,9 @@ function codeItem(hash: string, code: AuthorizationCode) {
 async function getKeptRequest(id: string): Promise<v.InferOutput<typeof KeptRequest>> {
   if (!/^[\da-f]{32}$/.test(id)) throw expired();
   const Key = authorizationRequestKey(id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  if (!Item || Item.expires_at <= inSeconds(0)) throw expired();
-  return v.parse(KeptRequest, Item);
+  const item = await getItem(Key);
+  if (!item || Number(item.expires_at) <= inSeconds(0)) throw expired();
+  return v.parse(KeptRequest, item);
 }
 
 /** The write that answers a request: it fails, as a stale read, when another answer came first. */

@@ -1,11 +1,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
 import { batchWrite } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
-import { applicationKey, between, grantKey, type Key, userKey } from '../table/keys.ts';
+import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
+import { collect, getItem, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import {
@@ -32,8 +31,8 @@ export async function findGrant(
   { consistent = false } = {},
 ): Promise<Grant | undefined> {
   const Key = grantKey(token.user_id, token.client_id, token.grant_id);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: consistent }));
-  return Item && v.parse(Grant, Item);
+  const item = await getItem(Key, { consistent });
+  return item && v.parse(Grant, item);
 }
 
 /** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist. */
@@ -122,20 +121,9 @@ export async function rotateRefreshToken(
 /** All that a user has granted, or has granted to one application; oldest first. */
 export async function listGrants(userId: string, clientId?: string): Promise<Grant[]> {
   const { pk } = userKey(userId);
-  const prefix = clientId === undefined ? 'GRANT#' : grantKey(userId, clientId, '').sk;
-  const pages = paginateQuery(
-    { client: table, pageSize: 1000 },
-    {
-      TableName,
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': pk, ...between(prefix) },
-      ConsistentRead: true,
-    },
-  );
-  const grants: Grant[] = [];
-  for await (const { Items = [] } of pages) {
-    grants.push(...Items.map((item) => v.parse(Grant, item)));
-  }
+  const sk = clientId === undefined ? 'GRANT#' : grantKey(userId, clientId, '').sk;
+  const items = await collect(queryItems({ pk, sk }, { pageSize: 1000 }));
+  const grants = items.map((item) => v.parse(Grant, item));
   return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 

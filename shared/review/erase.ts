@@ -1,7 +1,6 @@
-import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { entityKey, projectionKey } from '../table/keys.ts';
+import { getItem, queryItems } from '../table/query.ts';
 import { StaleRead, transact } from '../table/transact.ts';
 
 /**
@@ -9,18 +8,8 @@ import { StaleRead, transact } from '../table/transact.ts';
  * repeated. What the feed has applied stays: it expires by itself.
  */
 export async function eraseRemains(pk: string): Promise<void> {
-  const pages = paginateQuery(
-    { client: table, pageSize: 250 },
-    {
-      TableName,
-      KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': pk },
-      ConsistentRead: true,
-      ProjectionExpression: 'pk, sk',
-    },
-  );
-  for await (const { Items = [] } of pages) {
-    const remains = Items.filter(({ sk }) => sk !== projectionKey({ pk }).sk);
+  for await (const items of queryItems({ pk, sk: '' })) {
+    const remains = items.filter(({ sk }) => sk !== projectionKey({ pk }).sk);
     await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
   }
 }
@@ -31,9 +20,9 @@ export async function eraseRemains(pk: string): Promise<void> {
  */
 export async function eraseEntity(entityId: string): Promise<boolean> {
   const Key = entityKey(entityId);
-  const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-  if (!Item || !isEmpty(Item)) return false;
-  const { last_change } = Item;
+  const item = await getItem(Key);
+  if (!item || !isEmpty(item)) return false;
+  const { last_change } = item;
   try {
     await transact([
       {

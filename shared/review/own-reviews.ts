@@ -1,7 +1,6 @@
-import { paginateQuery } from '@aws-sdk/lib-dynamodb';
 import { readPage } from '../list/read-page.ts';
-import { TableName, table } from '../table/client.ts';
-import { between, claimKey } from '../table/keys.ts';
+import { claimKey } from '../table/keys.ts';
+import { countItems } from '../table/query.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** A page of a user's own reviews, drafts and hidden ones included, newest first, and how many there are. */
@@ -10,7 +9,8 @@ export async function listOwnReviews(
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
-  const count = await countClaims(user_id);
+  // A user has one claim for each review, whatever its state.
+  const count = await countItems(claimKey(user_id, ''));
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { entries } = await readPage(
     {
@@ -25,22 +25,4 @@ export async function listOwnReviews(
     entries.map(({ pk }) => ({ review_id: pk.slice('REVIEW#'.length), user_id })),
   );
   return { count, reviews };
-}
-
-/** A user has one claim for each review, whatever its state. */
-async function countClaims(user_id: string): Promise<number> {
-  const { pk, sk } = claimKey(user_id, '');
-  const pages = paginateQuery(
-    { client: table, pageSize: 4000 },
-    {
-      TableName,
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': pk, ...between(sk) },
-      ConsistentRead: true,
-      Select: 'COUNT',
-    },
-  );
-  let count = 0;
-  for await (const { Count = 0 } of pages) count += Count;
-  return count;
 }

@@ -1,10 +1,8 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
-import { collect, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { Report } from './report.ts';
@@ -17,10 +15,8 @@ export async function insertReport(report: Report): Promise<void> {
   const { review_id, user_id } = report;
   const key = reportKey(review_id, user_id);
   await retryStale(async () => {
-    const { Item } = await table.send(
-      new GetCommand({ TableName, Key: key, ConsistentRead: true }),
-    );
-    if (Item) return;
+    const item = await getItem(key);
+    if (item) return;
     await transact([
       { Put: { Item: reportItem(report), ConditionExpression: 'attribute_not_exists(pk)' } },
       {
@@ -41,8 +37,7 @@ export async function insertReport(report: Report): Promise<void> {
 
 /** All reports, oldest first. */
 export async function listReports(): Promise<Report[]> {
-  const sorting = { order: 'date', descending: false } as const;
-  const entries = await collect(queryIndex({ scope: 'all', value: 'REPORT' }, sorting));
+  const entries = await collect(queryIndex('all-by-date', 'REPORT'));
   const reports: Report[] = [];
   for (let start = 0; start < entries.length; start += 100) {
     const keys = entries.slice(start, start + 100).map(({ pk, sk }): Key => ({ pk, sk }));

@@ -1,3 +1,4 @@
+import type { Partition } from '../list/locate.ts';
 import {
   type List,
   type Page,
@@ -8,7 +9,7 @@ import {
 import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
-import { type Entry, getItem, type Partition, type SortKey } from '../table/query.ts';
+import { type Entry, getItem, type SortKey } from '../table/query.ts';
 import {
   countMatching,
   type FacetCounts,

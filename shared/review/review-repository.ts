@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import type { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
@@ -62,7 +61,6 @@ export async function insertReview(review: Review): Promise<void> {
   if (isPublic(review)) await announceFacet(facetOf(review));
   await transact([
     { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
-    { Put: { Item: { ...revisionKey(id, 1), ...revisionOf(review) } } },
     {
       Put: {
         Item: { ...claimKey(user_id, entity_id), review_id: id },
@@ -96,7 +94,9 @@ export async function updateReview(
       ...(after.edits === before.edits
         ? []
         : [
-            { Put: { Item: { ...revisionKey(id, currentRevision(after)), ...revisionOf(after) } } },
+            {
+              Put: { Item: { ...revisionKey(id, currentRevision(before)), ...revisionOf(before) } },
+            },
           ]),
       ...countWrites(before, after),
     ]);
@@ -175,10 +175,8 @@ async function remove(
 }
 
 async function findReview(id: string): Promise<Review | undefined> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName, Key: reviewKey(id), ConsistentRead: true }),
-  );
-  return Item && v.parse(Review, Item);
+  const item = await getItem(reviewKey(id));
+  return item && v.parse(Review, item);
 }
 
 async function getOwnReview(
@@ -208,7 +206,14 @@ function applyChange(before: Review, change: ReviewChange): Review {
   if (!isEdit && !isPublication) return before;
   return {
     ...before,
-    ...(isEdit && { text, rating, edits: before.edits + 1, last_updated: now }),
+    ...(isEdit && {
+      text,
+      rating,
+      edits: before.edits + 1,
+      last_updated: now,
+      revision_votes_positive: 0,
+      revision_votes_negative: 0,
+    }),
     ...(isPublication && { published_on: now }),
   };
 }

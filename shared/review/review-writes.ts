@@ -33,6 +33,8 @@ export function replaceReview(before: Review, after: Review): Write {
     'is_hidden',
     'published_on',
     ...(set.includes('popularity_rank') ? ['popularity'] : []),
+    // An edit freezes the votes of the revision before.
+    ...(set.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
   ];
   return {
     Update: {

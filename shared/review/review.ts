@@ -54,6 +54,9 @@ export const Review = v.object({
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
+  /** Those of these votes that were last cast while the current revision was; frozen into the revision at the next edit. */
+  revision_votes_positive: v.optional(v.number(), 0),
+  revision_votes_negative: v.optional(v.number(), 0),
   /** Positive minus negative votes. */
   popularity: v.number(),
   source: v.nullable(v.string()),
@@ -88,6 +91,8 @@ export function newReview(
     is_hidden: false,
     votes_positive: 0,
     votes_negative: 0,
+    revision_votes_positive: 0,
+    revision_votes_negative: 0,
     popularity: 0,
     source: null,
     source_url: null,

@@ -1,18 +1,17 @@
-import { GetCommand, paginateQuery } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { bytesOf, largestAnswer } from '../lambda-limits.ts';
-import { TableName, table } from '../table/client.ts';
-import { between, revisionKey } from '../table/keys.ts';
-import { presentRevision, Revision } from './revision.ts';
+import { revisionKey } from '../table/keys.ts';
+import { getItem, queryItems } from '../table/query.ts';
+import { currentRevision, type Review } from './review.ts';
+import { presentRevision, Revision, revisionOf } from './revision.ts';
 
-/** Throws ApiError 404. */
-export async function getRevision(reviewId: string, n: number): Promise<Revision> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName, Key: revisionKey(reviewId, n), ConsistentRead: true }),
-  );
-  if (!Item) throw notFound('Revision');
-  return v.parse(Revision, Item);
+/** A revision of this review. The current one lies on the review, earlier ones beside it. Throws ApiError 404. */
+export async function getRevision(review: Review, n: number): Promise<Revision> {
+  if (n === currentRevision(review)) return revisionOf(review);
+  const item = n < currentRevision(review) ? await getItem(revisionKey(review.id, n)) : undefined;
+  if (!item) throw notFound('Revision');
+  return v.parse(Revision, item);
 }
 
 /** For the status, the headers and the frame of an answer, in bytes. */
@@ -23,24 +22,13 @@ const frame = 10_000;
  * each can still be read by its number.
  */
 export async function listRevisions(
-  reviewId: string,
+  review: Review,
   maxBytes = largestAnswer - frame,
 ): Promise<Revision[]> {
-  const pages = paginateQuery(
-    { client: table, pageSize: 1000 },
-    {
-      TableName,
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': revisionKey(reviewId, 1).pk, ...between('REVISION#') },
-      ConsistentRead: true,
-      ScanIndexForward: false,
-    },
-  );
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const { Items = [] } of pages) {
-    for (const item of Items) {
-      const revision = v.parse(Revision, item);
+  for await (const page of revisionsOf(review)) {
+    for (const revision of page) {
       // JSON in JSON; the quotes of the outer one count for the comma.
       bytes += bytesOf(JSON.stringify(presentRevision(revision)));
       if (bytes > maxBytes) return revisions;
@@ -48,4 +36,14 @@ export async function listRevisions(
     }
   }
   return revisions;
+}
+
+async function* revisionsOf(review: Review): AsyncGenerator<Revision[]> {
+  yield [revisionOf(review)];
+  if (review.edits === 0) return;
+  const prefix = { ...revisionKey(review.id, 1), sk: 'REVISION#' };
+  for await (const items of queryItems(prefix, { pageSize: 1000, descending: true })) {
+    // An edit since the review was read is not of its time.
+    yield items.map((item) => v.parse(Revision, item)).filter(({ id }) => id <= review.edits);
+  }
 }

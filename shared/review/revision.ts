@@ -17,7 +17,7 @@ export const Revision = v.object({
 });
 export type Revision = v.InferOutput<typeof Revision>;
 
-/** The current revision of a review that nobody has voted on since it was made. */
+/** The current revision, which lies on the review itself. */
 export function revisionOf(review: Review): Revision {
   return {
     review_id: review.id,
@@ -25,8 +25,8 @@ export function revisionOf(review: Review): Revision {
     text: review.text,
     rating: review.rating,
     timestamp: review.last_updated,
-    votes_positive: 0,
-    votes_negative: 0,
+    votes_positive: review.revision_votes_positive,
+    votes_negative: review.revision_votes_negative,
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { serviceUnavailable } from '../errors.ts';
-import { TableName, table } from './client.ts';
+import { table, tableName } from './client.ts';
 import type { Key } from './keys.ts';
 
 /** An item as it lies in the table. */
@@ -24,11 +24,11 @@ export async function batchGet(
     if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
     const { Responses, UnprocessedKeys } = await table.send(
       new BatchGetCommand({
-        RequestItems: { [TableName]: { Keys: [...pending], ConsistentRead: consistent } },
+        RequestItems: { [tableName()]: { Keys: [...pending], ConsistentRead: consistent } },
       }),
     );
-    for (const item of (Responses?.[TableName] ?? []) as Item[]) items.set(keyString(item), item);
-    pending = (UnprocessedKeys?.[TableName]?.Keys ?? []) as Key[];
+    for (const item of (Responses?.[tableName()] ?? []) as Item[]) items.set(keyString(item), item);
+    pending = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
   }
   return items;
 }
@@ -49,9 +49,9 @@ export async function batchWrite(
       if (attempt === attempts) throw serviceUnavailable();
       if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
       const { UnprocessedItems } = await table.send(
-        new BatchWriteCommand({ RequestItems: { [TableName]: pending } }),
+        new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }),
       );
-      pending = UnprocessedItems?.[TableName] ?? [];
+      pending = UnprocessedItems?.[tableName()] ?? [];
     }
   }
 }

@@ -1,8 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** The one table. Set by the stack that runs us. */
-export const TableName = process.env.TABLE_NAME ?? 'reviews';
+/** The name of the one table; set by the stack that runs us. */
+export function tableName(): string {
+  return process.env.TABLE_NAME ?? 'reviews';
+}
 
 /**
  * The one client, made once per process. A request that DynamoDB does not answer within two seconds is tried

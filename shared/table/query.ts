@@ -1,14 +1,14 @@
-import { GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  GetCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  ScanCommand,
+  type ScanCommandInput,
+} from '@aws-sdk/lib-dynamodb';
 import type { Item } from './batch.ts';
-import { TableName, table } from './client.ts';
-import { type Order, type Scope, sortKeyOf } from './definition.ts';
+import { table, tableName } from './client.ts';
+import { type IndexName, type Order, sortKeyOf } from './definition.ts';
 import { between, type IndexAttributes, type Key } from './keys.ts';
-
-/** One partition of an index scope, such as all reviews of an entity. */
-export interface Partition {
-  scope: Scope;
-  value: string;
-}
 
 /** An index entry: the keys of an item and the projected attributes, about 190 bytes. */
 export type Entry = Key & IndexAttributes & { user_id?: string };
@@ -37,7 +37,7 @@ export async function getItem(
   { consistent = true } = {},
 ): Promise<Item | undefined> {
   const { Item } = await table.send(
-    new GetCommand({ TableName, Key: { pk, sk }, ConsistentRead: consistent }),
+    new GetCommand({ TableName: tableName(), Key: { pk, sk }, ConsistentRead: consistent }),
   );
   return Item as Item | undefined;
 }
@@ -47,60 +47,72 @@ export async function* queryItems(
   prefix: Key,
   { pageSize = 250, descending = false, consistent = true } = {},
 ): AsyncGenerator<Item[]> {
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-        ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk) },
-        ConsistentRead: consistent,
-        ScanIndexForward: !descending,
-        Limit: pageSize,
-        ExclusiveStartKey,
-      }),
-    );
-    yield (page.Items ?? []) as Item[];
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+  const query = { ...within(prefix), ConsistentRead: consistent, ScanIndexForward: !descending };
+  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) yield Items as Item[];
+}
+
+/** How many items `queryItems` would give, for the same units. */
+export async function countItems(prefix: Key): Promise<number> {
+  const query = {
+    ...within(prefix),
+    ConsistentRead: true,
+    Select: 'COUNT',
+    Limit: pageLimit,
+  } as const;
+  let count = 0;
+  for await (const { Count = 0 } of pagesOf(query)) count += Count;
+  return count;
 }
 
 /** The entries of an index partition in order, page by page. Eventually consistent, as indexes are. */
 export async function* queryIndex(
-  { scope, value }: Partition,
-  { order, descending }: Sorting,
-  { range = {}, pageSize = 250 }: { range?: KeyRange; pageSize?: number } = {},
+  index: IndexName,
+  partition: string,
+  {
+    descending = false,
+    range: { low, high } = {},
+    pageSize = 250,
+  }: { descending?: boolean; range?: KeyRange; pageSize?: number } = {},
 ): AsyncGenerator<Entry[]> {
-  const { low, high } = range;
+  const [scope = '', order] = index.split('-by-') as [string, Order];
+  const bounds = [
+    low === undefined ? '' : '#sort >= :low',
+    high === undefined ? '' : '#sort <= :high',
+  ];
   const condition =
-    low === undefined
-      ? high === undefined || '#sort <= :high'
-      : high === undefined
-        ? '#sort >= :low'
-        : '#sort BETWEEN :low AND :high';
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
+    low !== undefined && high !== undefined ? '#sort BETWEEN :low AND :high' : bounds.join('');
+  const pages = pagesOf({
+    IndexName: index,
+    KeyConditionExpression: `#scope = :partition${condition && ` AND ${condition}`}`,
+    ExpressionAttributeNames: { '#scope': scope, ...(condition && { '#sort': sortKeyOf(order) }) },
+    ExpressionAttributeValues: { ':partition': partition, ':low': low, ':high': high },
+    ScanIndexForward: !descending,
+    Limit: Math.min(pageLimit, pageSize),
+  });
+  for await (const { Items = [] } of pages) yield Items as Entry[];
+}
+
+/** The items of the whole table, a page at a time, each with the position to go on from; consistent. For operators. */
+export async function* scanItems({
+  from,
+  pageSize = pageLimit,
+  ...filter
+}: {
+  from?: Key;
+  pageSize?: number;
+} & Pick<
+  ScanCommandInput,
+  | 'FilterExpression'
+  | 'ProjectionExpression'
+  | 'ExpressionAttributeNames'
+  | 'ExpressionAttributeValues'
+> = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
+  const scan = { TableName: tableName(), ConsistentRead: true, Limit: pageSize, ...filter };
+  let ExclusiveStartKey: Record<string, unknown> | undefined = from && { ...from };
   do {
-    const page = await table.send(
-      new QueryCommand({
-        TableName,
-        IndexName: `${scope}-by-${order}`,
-        KeyConditionExpression: `#partition = :partition${condition === true ? '' : ` AND ${condition}`}`,
-        ExpressionAttributeNames: {
-          '#partition': scope,
-          ...(condition !== true && { '#sort': sortKeyOf(order) }),
-        },
-        ExpressionAttributeValues: {
-          ':partition': value,
-          ...(low !== undefined && { ':low': low }),
-          ...(high !== undefined && { ':high': high }),
-        },
-        ScanIndexForward: !descending,
-        Limit: Math.min(pageLimit, pageSize),
-        ExclusiveStartKey,
-      }),
-    );
-    yield (page.Items ?? []) as Entry[];
+    const page = await table.send(new ScanCommand({ ...scan, ExclusiveStartKey }));
     ExclusiveStartKey = page.LastEvaluatedKey;
+    yield { items: (page.Items ?? []) as Item[], position: ExclusiveStartKey as Key | undefined };
   } while (ExclusiveStartKey);
 }
 
@@ -133,20 +145,20 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
   };
 }
 
-/** All items of the table, a page at a time, each with the position to go on from; consistent. */
-export async function* scanItems({
-  from,
-  pageSize = 250,
-}: {
-  from?: Key;
-  pageSize?: number;
-} = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
-  let ExclusiveStartKey: Record<string, unknown> | undefined = from && { ...from };
+function within(prefix: Key) {
+  return {
+    KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
+    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk) },
+  };
+}
+
+async function* pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await table.send(
-      new ScanCommand({ TableName, ConsistentRead: true, Limit: pageSize, ExclusiveStartKey }),
+      new QueryCommand({ TableName: tableName(), ...query, ExclusiveStartKey }),
     );
+    yield page;
     ExclusiveStartKey = page.LastEvaluatedKey;
-    yield { items: (page.Items ?? []) as Item[], position: ExclusiveStartKey as Key | undefined };
   } while (ExclusiveStartKey);
 }

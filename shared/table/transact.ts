@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
-import { TableName, table } from './client.ts';
+import { table, tableName } from './client.ts';
 import type { Key } from './keys.ts';
 
 interface Expressions {
@@ -81,13 +81,13 @@ export async function transact(writes: readonly Write[]): Promise<void> {
 
 /**
  * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
- * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in ten tries or 4 s.
+ * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in 4 s.
  */
 export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + patience.stale;
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    if (attempt > 0) await backOff(attempt);
-    if (performance.now() > deadline) break;
+  for (let attempt = 0; performance.now() < deadline; attempt++) {
+    // A long pause would make the next read no fresher.
+    if (attempt > 0) await sleep(Math.random() * Math.min(80, 10 * 2 ** attempt));
     try {
       return await readThenWrite();
     } catch (error) {
@@ -120,6 +120,6 @@ async function backOff(attempt: number): Promise<void> {
 
 function inTable(action: object) {
   return Object.fromEntries(
-    Object.entries(action).map(([kind, request]) => [kind, { TableName, ...request }]),
+    Object.entries(action).map(([kind, request]) => [kind, { TableName: tableName(), ...request }]),
   );
 }

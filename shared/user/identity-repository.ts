@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
-import { TableName, table } from '../table/client.ts';
 import { identityKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
 import type { User } from './user.ts';
 import { findUser, userItem } from './user-repository.ts';
@@ -24,9 +23,9 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
     .digest('hex');
   const Key = identityKey(hash);
   return retryStale(async () => {
-    const { Item } = await table.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
-    if (Item) {
-      const known = await findUser(String(Item.user_id));
+    const item = await getItem(Key);
+    if (item) {
+      const known = await findUser(String(item.user_id));
       // Deleted between the two reads, and its identity with it.
       if (!known) throw new StaleRead();
       return known;

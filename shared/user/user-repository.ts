@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { isAlive, listedUser, parseUser, type User } from './user.ts';
 
@@ -16,10 +15,8 @@ export async function getUser(id: string): Promise<User> {
 
 /** Undefined when there is no such account, or it is being erased. */
 export async function findUser(id: string): Promise<User | undefined> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName, Key: userKey(id), ConsistentRead: true }),
-  );
-  return parseUser(Item);
+  const item = await getItem(userKey(id));
+  return parseUser(item);
 }
 
 /** The users with these ids, by id; those that do not exist are left out. At most 100 distinct ids. */

@@ -1,8 +1,7 @@
-import { paginateQuery, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { limitExceeded } from '../errors.ts';
 import { batchWrite } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { dailyVotesKey } from '../table/keys.ts';
+import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { add, type Write } from '../table/transact.ts';
 import { daysAgo } from '../time.ts';
 import type { User } from '../user/user.ts';
@@ -49,40 +48,22 @@ export function moveVote(before: Vote, after: Vote | undefined): Write[] {
 
 /** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */
 export async function readDailyVotes(userId: string, first: string): Promise<Map<string, number>> {
-  const { pk, sk } = dailyVotesKey(userId, first);
-  const { Items = [] } = await table.send(
-    new QueryCommand({
-      TableName,
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-      ExpressionAttributeValues: { ':pk': pk, ':from': sk, ':to': dailyVotesKey(userId, '~').sk },
-      Limit: keptDays + 1,
-    }),
-  );
-  return new Map(
+  const items = await collect(queryItems(dailyVotesKey(userId, ''), { consistent: false }));
+  const days = items.map(({ sk, count, cast = count }): [string, number] => [
+    sk.slice(dailyVotesKey('', '').sk.length),
     // Older counters have no `cast`.
-    Items.map(({ sk, count, cast = count }) => [
-      String(sk).slice(dailyVotesKey('', '').sk.length),
-      Number(cast),
-    ]),
-  );
+    Number(cast),
+  ]);
+  return new Map(days.filter(([day]) => day >= first));
 }
 
 /** Deletes the counters that nothing reads any more, a page at a time; gives how many. Safe to repeat. */
 export async function deleteDailyVotes(): Promise<number> {
-  const pages = paginateQuery(
-    { client: table, pageSize: 250 },
-    {
-      TableName,
-      IndexName: 'all-by-date',
-      KeyConditionExpression: '#all = :all AND #date < :day',
-      ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: { ':all': 'VOTES', ':day': daysAgo(keptDays) },
-    },
-  );
+  const pages = queryIndex('all-by-date', 'VOTES', { range: { high: daysAgo(keptDays) } });
   let deleted = 0;
-  for await (const { Items = [] } of pages) {
-    await batchWrite(Items.map(({ pk, sk }) => ({ delete: { pk, sk } })));
-    deleted += Items.length;
+  for await (const entries of pages) {
+    await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    deleted += entries.length;
   }
   return deleted;
 }

@@ -1,24 +1,21 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { TableName, table } from '../table/client.ts';
 import { rankStep, reviewKey, revisionKey, userKey, voteKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { moveVote, spendVote } from './daily-votes.ts';
-import { type Tally, tally, Vote } from './vote.ts';
+import { difference, tally, Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
 export async function getVote(reviewId: string, userId: string): Promise<Vote> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName, Key: voteKey(reviewId, userId), ConsistentRead: true }),
-  );
-  if (!Item) throw notFound('Vote');
-  return v.parse(Vote, Item);
+  const item = await getItem(voteKey(reviewId, userId));
+  if (!item) throw notFound('Vote');
+  return v.parse(Vote, item);
 }
 
 /**
@@ -134,28 +131,22 @@ function unchanged(previous: Vote | undefined) {
 
 /** What a review and its revisions gain and lose when one vote takes the place of another. */
 function recount(review: Review, before: Vote | undefined, after: Vote | undefined): Write[] {
-  const revisions = new Map<number, Tally>();
-  for (const [vote, sign] of [
-    [before, -1],
-    [after, 1],
-  ] as const) {
-    if (!vote) continue;
-    const { votes_positive = 0, votes_negative = 0 } = revisions.get(vote.revision) ?? {};
-    const { votes_positive: up, votes_negative: down } = tally(vote);
-    revisions.set(vote.revision, {
-      votes_positive: votes_positive + sign * up,
-      votes_negative: votes_negative + sign * down,
-    });
-  }
-  const popularity = popularityChange(before, after);
-  const votes_positive = Number(after?.vote === true) - Number(before?.vote === true);
+  const total = difference(tally(after), tally(before));
+  const popularity = total.votes_positive - total.votes_negative;
+  const ofRevision = (n: number) => (vote: Vote | undefined) =>
+    tally(vote?.revision === n ? vote : undefined);
+  const inRevision = (n: number) => difference(ofRevision(n)(after), ofRevision(n)(before));
+  const current = inRevision(currentRevision(review));
   const update = add(reviewKey(review.id), {
-    votes_positive,
-    votes_negative: votes_positive - popularity,
+    ...total,
+    revision_votes_positive: current.votes_positive,
+    revision_votes_negative: current.votes_negative,
     popularity,
     ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
     version: 1,
   });
+  // Earlier revisions only ever lose votes.
+  const earlier = before && before.revision < currentRevision(review) ? before.revision : undefined;
   return [
     {
       Update: {
@@ -169,9 +160,9 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
         },
       },
     },
-    ...[...revisions].map(([n, counts]) => ({
-      Update: add(revisionKey(review.id, n), { ...counts }),
-    })),
+    ...(earlier === undefined
+      ? []
+      : [{ Update: add(revisionKey(review.id, earlier), { ...inRevision(earlier) }) }]),
   ];
 }
 

@@ -25,7 +25,18 @@ export interface Tally {
   votes_negative: number;
 }
 
-/** What a vote adds to a review or revision. */
-export function tally({ vote }: Pick<Vote, 'vote'>): Tally {
-  return { votes_positive: vote ? 1 : 0, votes_negative: vote ? 0 : 1 };
+/** What a vote adds to a review or revision; none adds nothing. */
+export function tally(cast: Pick<Vote, 'vote'> | undefined): Tally {
+  return {
+    votes_positive: Number(cast?.vote === true),
+    votes_negative: Number(cast?.vote === false),
+  };
+}
+
+/** What is added to come from one tally to another. */
+export function difference(after: Tally, before: Tally): Tally {
+  return {
+    votes_positive: after.votes_positive - before.votes_positive,
+    votes_negative: after.votes_negative - before.votes_negative,
+  };
 }

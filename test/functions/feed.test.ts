@@ -7,7 +7,7 @@ import { handler } from '../../functions/feed.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
-import { TableName, table } from '../../shared/table/client.ts';
+import { table, tableName } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKey, totalKey } from '../../shared/table/keys.ts';
 import {
   makeReview,
@@ -180,7 +180,7 @@ describe('the feed', () => {
     await makeUser();
     const all = await records();
     const until = Math.floor(Date.now() / 1000) + 60;
-    await table.send(new PutCommand({ TableName, Item: { ...rebuildKey, until } }));
+    await table.send(new PutCommand({ TableName: tableName(), Item: { ...rebuildKey, until } }));
     expect(await handler({ Records: all })).toEqual({
       batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
     });
@@ -188,7 +188,7 @@ describe('the feed', () => {
     // A rebuild that died holds nobody up for longer.
     await setAttributes(rebuildKey, { until: Math.floor(Date.now() / 1000) - 1 });
     await feed(all);
-    await table.send(new DeleteCommand({ TableName, Key: rebuildKey }));
+    await table.send(new DeleteCommand({ TableName: tableName(), Key: rebuildKey }));
     await expectExactTotals();
   });
 });

@@ -8,7 +8,7 @@ import { countChanges, matches } from '../../shared/review/counts.ts';
 import { facetOf, kindOf, newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { TableName, table } from '../../shared/table/client.ts';
+import { table, tableName } from '../../shared/table/client.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { randomNumbers, readItem, text } from '../fixtures.ts';
@@ -219,7 +219,9 @@ describe('GET /review/ at any offset', () => {
     const expected = expectedIds(sorting);
     const first = (popularity: number) =>
       expected.findIndex((id) => reviews.find((each) => each.id === id)?.popularity === popularity);
-    await table.send(new DeleteCommand({ TableName, Key: rankTreeKey('all', 'popularity', [1]) }));
+    await table.send(
+      new DeleteCommand({ TableName: tableName(), Key: rankTreeKey('all', 'popularity', [1]) }),
+    );
     const { ids, next = '' } = await list({ ...sorting, offset: `${first(1) + 2}`, limit: '3' });
     expect(ids).toEqual([]);
     const after = await list({ ...sorting, cursor: next, limit: '3' });

@@ -13,18 +13,19 @@ test('a transaction needs the actions of its parts', () => {
 });
 
 test('a query needs the table or the index that it is of', () => {
-  const ofTable = 'paginateQuery3({}, { TableName, KeyConditionExpression: "pk = :pk" })';
-  expect([actionsIn(ofTable), indexesIn(ofTable)]).toEqual([['Query'], []]);
-  const ofIndex =
-    'new QueryCommand({ IndexName: "all-by-date",\n KeyConditionExpression: "#all = :all" })';
+  const definitions = 'async function* queryItems(prefix) {} async function* queryIndex(index) {}';
+  expect([actionsIn(definitions), indexesIn(definitions)]).toEqual([[], []]);
+  expect(actionsIn(`${definitions} collect(queryItems(prefix))`)).toEqual(['Query']);
+  expect(actionsIn('async function countItems(prefix) {} countItems2(prefix)')).toEqual(['Query']);
+  const ofIndex = `${definitions} queryIndex("all-by-date", "VOTES")`;
   expect([actionsIn(ofIndex), indexesIn(ofIndex)]).toEqual([[], ['all-by-date']]);
-  const ofSome = `new QueryCommand({ IndexName: \`\${scope}-by-date\`, KeyConditionExpression: x })`;
-  expect(indexesIn(ofSome).toSorted()).toEqual([
+  expect(indexesIn(`queryIndex2(\`\${scope}-by-date\`, value)`).toSorted()).toEqual([
     'all-by-date',
     'author-by-date',
     'entity-by-date',
     'facet-by-date',
   ]);
+  expect(() => indexesIn('queryIndex(index, value)')).toThrow('the name of an index');
 });
 
 test('nothing may scan', () => {

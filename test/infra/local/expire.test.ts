@@ -2,7 +2,7 @@ import { DeleteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type Expiry, expiryOf } from '../../../infra/local/expire.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
-import { TableName } from '../../../shared/table/client.ts';
+import { tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { scanTable, setAttributes } from '../../fixtures.ts';
 
@@ -10,7 +10,7 @@ const now = Math.floor(Date.now() / 1000);
 let expiry: Expiry;
 
 beforeEach(async () => {
-  expiry = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', TableName);
+  expiry = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', tableName());
   await batchWrite((await scanTable()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
 });
 
@@ -59,6 +59,6 @@ test('stops in the middle, and the next goes on', async () => {
   await batchWrite(items(250, 'OVER', now - 1));
   expect(await sweepAfter(() => expiry.stop())).toBe(1);
   expect(await left()).toHaveLength(249);
-  const next = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', TableName);
+  const next = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', tableName());
   expect(await next.handler()).toBe(249);
 });

@@ -4,28 +4,18 @@ import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
-import {
-  boundsOf,
-  type Counter,
-  countersOf,
-  isLeaf,
-  leafCapacity,
-} from '../../../shared/list/rank-tree.ts';
-import { newReview, type Review } from '../../../shared/review/review.ts';
+import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { setHidden } from '../../../shared/review/review-repository.ts';
-import { reviewItem } from '../../../shared/review/review-writes.ts';
-import { batchWrite } from '../../../shared/table/batch.ts';
-import { entityKey, popularityOf, popularityRank, userKey } from '../../../shared/table/keys.ts';
+import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
 import {
   applyStream,
+  makeLongLists,
   makeReview,
   makeUsers,
   randomNumbers,
   readItem,
   recount,
-  setAttributes,
   type TestUser,
-  text,
   vote,
 } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
@@ -74,31 +64,11 @@ describe('the path of an entry', () => {
   });
 });
 
-/** An entity that so many have reviewed that its list needs rank trees. */
-async function makeHotEntity({ id }: TestUser): Promise<string> {
-  const hot = randomUUID();
-  const reviews = Array.from({ length: leafCapacity + 1 }, (): Review => {
-    const content = {
-      entity_id: hot,
-      entity_type: 'work',
-      text,
-      rating: 4,
-      language: 'en',
-    } as const;
-    return newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false });
-  });
-  for (const key of [entityKey(hot), userKey(id)]) {
-    await setAttributes(key, { 'work|en|both': reviews.length });
-  }
-  await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
-  return hot;
-}
-
 describe('after random writes', () => {
   test('totals and rank trees equal a recount, and a rebuild', async () => {
     const users = await makeUsers(8);
     const ids = new Map<string, TestUser>();
-    const hot = await makeHotEntity(users[0] as TestUser);
+    const hot = await makeLongLists(users[0] as TestUser);
     for (const user of users) {
       const id = await makeReview(user, { entity_id: hot, entity_type: 'work' });
       ids.set(id, user);

@@ -5,7 +5,7 @@ import {
   deleteApplication,
   listApplications,
 } from '../../../shared/oauth/application-repository.ts';
-import { TableName, table } from '../../../shared/table/client.ts';
+import { table, tableName } from '../../../shared/table/client.ts';
 import { applicationKey, userKey } from '../../../shared/table/keys.ts';
 import {
   applyStream,
@@ -35,7 +35,9 @@ async function makeOldUser(applications: number): Promise<TestUser> {
   const user = await makeUser();
   await register(user, applications);
   const UpdateExpression = 'REMOVE applications';
-  await table.send(new UpdateCommand({ TableName, Key: userKey(user.id), UpdateExpression }));
+  await table.send(
+    new UpdateCommand({ TableName: tableName(), Key: userKey(user.id), UpdateExpression }),
+  );
   return user;
 }
 

@@ -19,7 +19,7 @@ import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
-import { TableName, table } from '../../../shared/table/client.ts';
+import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import {
   add,
@@ -29,7 +29,7 @@ import {
   type Write,
 } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
-import { makeUser, readItem, reviewBody, scanTable } from '../../fixtures.ts';
+import { makeReview, makeUser, readItem, reviewBody, scanTable } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 
 const $metadata = {};
@@ -80,7 +80,9 @@ describe('transact', () => {
     client.on(TransactWriteCommand).rejectsOnce(error).rejectsOnce(error).resolves({});
     await transact([put, put]);
     expect(sent()).toHaveLength(3);
-    expect(sent()[0]).toMatchObject({ TransactItems: [{ Put: { TableName, Item: key } }, {}] });
+    expect(sent()[0]).toMatchObject({
+      TransactItems: [{ Put: { TableName: tableName(), Item: key } }, {}],
+    });
     expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(1);
     await transact([put, put]);
     expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(2);
@@ -179,12 +181,6 @@ describe('retryStale', () => {
     expect(result).toBe(10);
   });
 
-  test('gives up in the end: 503', async () => {
-    const stale = jest.fn(async () => Promise.reject(new StaleRead()));
-    await expect(retryStale(stale)).rejects.toMatchObject(busy);
-    expect(stale).toHaveBeenCalledTimes(10);
-  });
-
   test('begins nothing after four seconds: 503', async () => {
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
@@ -240,6 +236,8 @@ describe('a transaction of the real client', () => {
 
   test('whose answer is lost after the commit is sent again by the SDK, and nothing is done twice', async () => {
     const [author, voter] = [await makeUser(), await makeUser()];
+    // The first of its type and language enters that into the totals, by a transaction of its own.
+    await makeReview(author);
     const loseFirst = async (attempt: number, send: () => Promise<unknown>) => {
       const answer = await send();
       if (attempt > 1) return answer;
@@ -332,18 +330,18 @@ describe('batchGet and batchWrite', () => {
       client
         .on(BatchGetCommand)
         .resolvesOnce({
-          Responses: { [TableName]: [{ ...names[2] }] },
-          UnprocessedKeys: { [TableName]: { Keys: left } },
+          Responses: { [tableName()]: [{ ...names[2] }] },
+          UnprocessedKeys: { [tableName()]: { Keys: left } },
         })
-        .resolvesOnce({ UnprocessedKeys: { [TableName]: { Keys: left.slice(1) } } })
-        .resolves({ Responses: { [TableName]: [{ ...names[1] }] } });
+        .resolvesOnce({ UnprocessedKeys: { [tableName()]: { Keys: left.slice(1) } } })
+        .resolves({ Responses: { [tableName()]: [{ ...names[1] }] } });
       expect([...(await batchGet(names.slice(0, 3), { consistent: true })).values()]).toEqual([
         names[2],
         names[1],
       ]);
       const reads = client
         .commandCalls(BatchGetCommand)
-        .map((call) => call.args[0].input.RequestItems?.[TableName]);
+        .map((call) => call.args[0].input.RequestItems?.[tableName()]);
       expect(reads).toEqual([
         { Keys: names.slice(0, 3), ConsistentRead: true },
         { Keys: left, ConsistentRead: true },
@@ -353,12 +351,12 @@ describe('batchGet and batchWrite', () => {
       const unprocessed = [{ DeleteRequest: { Key: names[0] } }];
       client
         .on(BatchWriteCommand)
-        .resolvesOnce({ UnprocessedItems: { [TableName]: unprocessed } })
+        .resolvesOnce({ UnprocessedItems: { [tableName()]: unprocessed } })
         .resolves({});
       await batchWrite(left.map((item) => ({ delete: item })));
       const writes = client
         .commandCalls(BatchWriteCommand)
-        .map((call) => call.args[0].input.RequestItems?.[TableName]);
+        .map((call) => call.args[0].input.RequestItems?.[tableName()]);
       expect(writes).toEqual([[...unprocessed, { DeleteRequest: { Key: names[1] } }], unprocessed]);
     } finally {
       client.restore();
@@ -368,10 +366,10 @@ describe('batchGet and batchWrite', () => {
   test('give up in the end: 503', async () => {
     const client = mockClient(DynamoDBDocumentClient);
     try {
-      client.on(BatchGetCommand).resolves({ UnprocessedKeys: { [TableName]: { Keys: [key] } } });
+      client.on(BatchGetCommand).resolves({ UnprocessedKeys: { [tableName()]: { Keys: [key] } } });
       await expect(batchGet([key])).rejects.toMatchObject(busy);
       const requests = [{ PutRequest: { Item: key } }];
-      client.on(BatchWriteCommand).resolves({ UnprocessedItems: { [TableName]: requests } });
+      client.on(BatchWriteCommand).resolves({ UnprocessedItems: { [tableName()]: requests } });
       await expect(batchWrite([{ put: key }])).rejects.toMatchObject(busy);
     } finally {
       client.restore();
