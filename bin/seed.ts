@@ -163,8 +163,6 @@ function authorItem({ id, karma, counts }: Author, i: number) {
   const user = {
     id,
     display_name: `Reader ${i + 1}`,
-    email: null,
-    musicdb_username: null,
     created,
     karma,
   };

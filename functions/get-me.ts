@@ -4,7 +4,7 @@ import { invalidToken } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentOwnProfile } from '../shared/user/user.ts';
-import { findUser } from '../shared/user/user-repository.ts';
+import { findAccount } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 import { listOf } from '../shared/values.ts';
 
@@ -14,15 +14,16 @@ export const request = v.object({
 });
 
 export const handler = endpoint(request, async ({ caller, query: { inc } }) => {
-  const [user, stats] = await Promise.all([
-    findUser(caller.user_id),
+  const [account, stats] = await Promise.all([
+    findAccount(caller.user_id),
     inc.includes('stats') ? readActivity(caller.user_id) : undefined,
   ]);
-  if (!user) throw invalidToken();
+  if (!account) throw invalidToken();
+  const { user, contact } = account;
   const { label, votes_per_day } = userTypeOf(user.karma);
   return {
     user: {
-      ...presentOwnProfile(user),
+      ...presentOwnProfile(user, contact),
       ...(inc.includes('user_type') && { user_type: { label, votes_per_day } }),
       stats,
     },

@@ -1,16 +1,19 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import { notFound } from '../shared/errors.ts';
 import { csrfField } from '../shared/http/layout.ts';
 import { page } from '../shared/http/page.ts';
 import { Session } from '../shared/http/session.ts';
-import { getUser } from '../shared/user/user-repository.ts';
+import { findAccount } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 
 export const request = v.object({ caller: Session });
 
 export const handler = page(request, async ({ caller }, { visitor }) => {
-  const user = await getUser(caller.user_id);
+  const account = await findAccount(caller.user_id);
+  if (!account) throw notFound('User');
+  const { user, contact } = account;
   const { label, votes_per_day } = userTypeOf(user.karma);
   const csrf = csrfField(visitor?.csrf ?? '');
   return {
@@ -33,7 +36,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
             <input type="text" name="display_name" value="${user.display_name}" required maxlength="128" autocomplete="nickname">
           </label>
           <label>Email address (shown to applications that you connect, not to other people)
-            <input type="email" name="email" value="${user.email ?? ''}" maxlength="254" autocomplete="email">
+            <input type="email" name="email" value="${contact.email ?? ''}" maxlength="254" autocomplete="email">
           </label>
           <button>Save</button>
         </form>

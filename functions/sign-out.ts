@@ -3,12 +3,12 @@ import { farewell } from '../shared/http/farewell.ts';
 import { page } from '../shared/http/page.ts';
 import { Session } from '../shared/http/session.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
-import { updateProfile } from '../shared/user/user-repository.ts';
+import { endSessions } from '../shared/user/user-repository.ts';
 
 export const request = v.object({ caller: Session });
 
 /** Ends every session of the person, also one whose cookie somebody else has got hold of; then that of the identity provider. */
 export const handler = page(request, async ({ caller }) => {
-  await updateProfile(caller.user_id, { signed_out: Date.now() });
+  await endSessions(caller.user_id);
   return farewell('sign-out', await findProviderSignOut());
 });

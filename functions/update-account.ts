@@ -9,13 +9,13 @@ import { updateProfile } from '../shared/user/user-repository.ts';
 export const request = v.object({
   caller: Session,
   body: bodyOf({
-    display_name: DisplayName,
+    display_name: v.optional(DisplayName),
     email: v.optional(v.union([v.literal(''), Email])),
     return_to: v.optional(v.string()),
   }),
 });
 
-/** Saves the profile, or only the name where that was asked for on another page. */
+/** Saves what is sent of the profile: on other pages only the name is asked for. */
 export const handler = page(request, async ({ caller, body }) => {
   const { display_name, email, return_to } = body;
   await updateProfile(caller.user_id, { display_name, email: email === '' ? null : email });

@@ -50,7 +50,7 @@ export const text = 'A record that gets better with every single listen.\n';
 export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<TestUser> {
   const id = randomUUID();
   const created = new Date().toISOString();
-  const user = { id, display_name, email: null, musicdb_username: null, created, karma };
+  const user = { id, display_name, created, karma };
   await table.send(new PutCommand({ TableName: tableName(), Item: userItem(user) }));
   const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review vote user' };
   return { id, display_name, created, caller };

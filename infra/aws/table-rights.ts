@@ -8,8 +8,7 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
 /**
  * The partitions (shared/table/keys.ts) that `table: 'public'` opens, as patterns of IAM. Grants lie beside profiles, but an item is read by its
- * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address is in the item of the
- * profile, and no pattern divides an item.
+ * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address lies apart.
  */
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'FEED', 'FEED#*'],

@@ -1,6 +1,6 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
-import { identityKey, userKey } from '../table/keys.ts';
+import { contactKey, identityKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -17,19 +17,20 @@ export async function deleteAccount(userId: string): Promise<void> {
   const hasRevokedAll = await retryStale(async () => {
     const item = await getItem(Key);
     if (!item || item.deleted_at !== undefined) throw invalidToken();
-    const { identity } = item;
+    const identity = (await getItem(contactKey(userId)))?.identity;
     const grants = await listGrants(userId);
     await transact([
       {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name, email, musicdb_username',
+            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
           ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },
         },
       },
+      { Delete: { Key: contactKey(userId) } },
       ...(typeof identity === 'string' ? [{ Delete: { Key: identityKey(identity) } }] : []),
       ...revoked(grants.slice(0, maxGrants)),
     ]);

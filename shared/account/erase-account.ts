@@ -2,7 +2,7 @@ import { deleteGrantsOf } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { batchWrite } from '../table/batch.ts';
-import { applicationKey, claimKey, dailyVotesKey, userKey } from '../table/keys.ts';
+import { applicationKey, claimKey, contactKey, dailyVotesKey, userKey } from '../table/keys.ts';
 import { queryIndex, queryItems } from '../table/query.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
 
@@ -31,7 +31,7 @@ export async function eraseAccount(userId: string): Promise<void> {
   for await (const { pk, sk } of each(queryItems(dailyVotesKey(userId, '')))) {
     await batchWrite([{ delete: { pk, sk } }]);
   }
-  await batchWrite([{ delete: userKey(userId) }]);
+  await batchWrite([{ delete: contactKey(userId) }, { delete: userKey(userId) }]);
 }
 
 async function* each<T>(pages: AsyncIterable<T[]>): AsyncGenerator<T> {

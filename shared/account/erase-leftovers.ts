@@ -89,6 +89,7 @@ export async function findLeftovers(
         users.named.add(id);
         break;
       case 'CLAIM':
+      case 'CONTACT':
       case 'VOTES':
         users.named.add(id);
         break;

@@ -13,6 +13,7 @@ import type { Order } from './definition.ts';
  * | vote        | REVIEW#<id>    | VOTE#<user>                | author VOTER#<user> → date                              |
  * | spam report | REVIEW#<id>    | REPORT#<user>              | all REPORT, author REPORTER#<user> → date               |
  * | user        | USER#<id>      | USER                       | all USER → date                                         |
+ * | contact     | CONTACT#<user> | CONTACT                    | what of an account is not public                        |
  * | claim       | USER#<id>      | CLAIM#<entity>             |                                                         |
  * | daily votes | USER#<id>      | VOTES#<yyyy-mm-dd>         | all VOTES → date                                        |
  * | grant       | USER#<id>      | GRANT#<client>#<grant id>  | author CLIENT#<client> → date                           |
@@ -66,6 +67,11 @@ export function reportKey(reviewId: string, userId: string): Key {
 
 export function userKey(userId: string): Key {
   return { pk: `USER#${userId}`, sk: 'USER' };
+}
+
+/** Apart from the user, because public readers may read all that begins with USER#. */
+export function contactKey(userId: string): Key {
+  return { pk: `CONTACT#${userId}`, sk: 'CONTACT' };
 }
 
 export function claimKey(userId: string, entityId: string): Key {

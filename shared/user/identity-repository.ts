@@ -3,7 +3,7 @@ import { identityKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
 import type { User } from './user.ts';
-import { findUser, userItem } from './user-repository.ts';
+import { accountWrites, findUser } from './user-repository.ts';
 
 /** What an identity provider says of a person. `issuer` and `subject` together never change. */
 export interface Identity {
@@ -17,7 +17,7 @@ export interface Identity {
 
 /** The account of this person; the first sign-in creates it. */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
-  const { issuer, subject, ...profile } = identity;
+  const { issuer, subject, display_name, ...contact } = identity;
   const hash = createHash('sha256')
     .update(JSON.stringify([issuer, subject]))
     .digest('hex');
@@ -31,7 +31,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       return known;
     }
     const user: User = {
-      ...profile,
+      display_name,
       id: randomUUID(),
       created: new Date().toISOString(),
       has_proposed_name: true,
@@ -44,12 +44,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
           ConditionExpression: 'attribute_not_exists(pk)',
         },
       },
-      {
-        Put: {
-          Item: { ...userItem(user), identity: hash },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-      },
+      ...accountWrites(user, { ...contact, identity: hash }),
     ]);
     return user;
   });

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { userKey } from '../table/keys.ts';
+import { contactKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { transact } from '../table/transact.ts';
-import { isAlive, listedUser, parseUser, type User } from './user.ts';
+import { transact, type Write } from '../table/transact.ts';
+import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
 
 /** Throws ApiError 404. */
 export async function getUser(id: string): Promise<User> {
@@ -41,15 +42,34 @@ export function pickUsers(
   );
 }
 
+/** An account with what only its person sees; undefined as of `findUser`. */
+export async function findAccount(
+  id: string,
+): Promise<{ user: User; contact: Contact } | undefined> {
+  const items = await batchGet([userKey(id), contactKey(id)], { consistent: true });
+  const user = parseUser(items.get(keyString(userKey(id))));
+  const contact = items.get(keyString(contactKey(id)));
+  return user && { user, contact: v.parse(Contact, contact ?? noContact) };
+}
+
+const noContact = { email: null, musicdb_username: null };
+
 /** Creates an account. */
-export async function insertUser(
-  profile: Pick<User, 'display_name' | 'email' | 'musicdb_username'>,
-): Promise<User> {
-  const user = { ...profile, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
-  await transact([
-    { Put: { Item: userItem(user), ConditionExpression: 'attribute_not_exists(pk)' } },
-  ]);
+export async function insertUser({
+  display_name,
+  ...contact
+}: Pick<User, 'display_name'> & Contact): Promise<User> {
+  const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
+  await transact(accountWrites(user, contact));
   return user;
+}
+
+/** The writes that create an account. */
+export function accountWrites(user: User, contact: Contact): Write[] {
+  return [
+    { Put: { Item: userItem(user), ConditionExpression: 'attribute_not_exists(pk)' } },
+    { Put: { Item: { ...contactKey(user.id), ...contact } } },
+  ];
 }
 
 /** The item of a user that has just been created. Its `version` counts what matters to the totals: being there, or not. */
@@ -60,19 +80,43 @@ export function userItem(user: User) {
 /** Changes what is given of a profile; null takes the email address away, and a name is no proposal from now on. Throws ApiError 401 when the account is gone. */
 export async function updateProfile(
   id: string,
-  change: Partial<Pick<User, 'display_name' | 'email' | 'signed_out'>>,
+  { display_name, email }: Partial<Pick<User, 'display_name'> & Pick<Contact, 'email'>>,
 ): Promise<void> {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return;
-  const isNamed = change.display_name !== undefined;
+  if (display_name === undefined && email === undefined) return;
+  const alive = { Key: userKey(id), ConditionExpression: isAlive };
+  const ofUser: Write =
+    display_name === undefined
+      ? { ConditionCheck: alive }
+      : {
+          Update: {
+            ...alive,
+            UpdateExpression: 'SET display_name = :display_name REMOVE has_proposed_name',
+            ExpressionAttributeValues: { ':display_name': display_name },
+          },
+        };
+  const ofContact: Write = {
+    Update: {
+      Key: contactKey(id),
+      UpdateExpression:
+        'SET email = :email, musicdb_username = if_not_exists(musicdb_username, :none)',
+      ExpressionAttributeValues: { ':email': email, ':none': null },
+    },
+  };
+  await transact([
+    { ...ofUser, otherwise: invalidToken() },
+    ...(email === undefined ? [] : [ofContact]),
+  ]);
+}
+
+/** Ends all sessions that the user has begun so far. Throws ApiError 401 when the account is gone. */
+export async function endSessions(id: string): Promise<void> {
   await transact([
     {
       Update: {
         Key: userKey(id),
-        UpdateExpression: `SET ${given.map(([name]) => `#${name} = :${name}`).join(', ')}${isNamed ? ' REMOVE has_proposed_name' : ''}`,
+        UpdateExpression: 'SET signed_out = :now',
         ConditionExpression: isAlive,
-        ExpressionAttributeNames: Object.fromEntries(given.map(([name]) => [`#${name}`, name])),
-        ExpressionAttributeValues: Object.fromEntries(given.map(([name, to]) => [`:${name}`, to])),
+        ExpressionAttributeValues: { ':now': Date.now() },
       },
       otherwise: invalidToken(),
     },

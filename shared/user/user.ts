@@ -18,8 +18,6 @@ export const Email = v.pipe(
 export const User = v.object({
   id: v.string(),
   display_name: v.string(),
-  email: v.nullable(v.string()),
-  musicdb_username: v.nullable(v.string()),
   created: v.string(),
   /** Set from the first sign-in until the person keeps or changes the public name that was proposed. */
   has_proposed_name: v.optional(v.boolean()),
@@ -29,6 +27,16 @@ export const User = v.object({
   signed_out: v.optional(v.number()),
 });
 export type User = v.InferOutput<typeof User>;
+
+/** What of an account is not public, as it is stored. */
+export const Contact = v.object({
+  email: v.nullable(v.string()),
+  /** The name of the linked account in the music database. */
+  musicdb_username: v.nullable(v.string()),
+  /** SHA-256 of who signs in to it: the key of an identity. */
+  identity: v.optional(v.string()),
+});
+export type Contact = v.InferOutput<typeof Contact>;
 
 /** The condition that an account exists and is not being erased; writes in its name carry it. */
 export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
@@ -50,8 +58,7 @@ export function presentUser({ id, display_name, created, karma }: User) {
 }
 
 /** The own profile of spec section 2. */
-export function presentOwnProfile(user: User) {
-  const { email, musicdb_username } = user;
+export function presentOwnProfile(user: User, { email, musicdb_username }: Contact) {
   return { ...presentUser(user), email, musicdb_username };
 }
 

@@ -18,7 +18,7 @@ import { announce } from '../../infra/local/discovery.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import { applicationKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { applicationKey, contactKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeGrant,
@@ -85,7 +85,7 @@ describe('npm run admin', () => {
       karma: 0,
       user_type: 'Noob',
     });
-    expect(await readItem(userKey(user.id))).toMatchObject({ email: 'zoe@mail.example' });
+    expect(await readItem(contactKey(user.id))).toMatchObject({ email: 'zoe@mail.example' });
 
     const website = 'https://client.example/';
     const redirect = 'http://127.0.0.1:8080/callback';

@@ -6,7 +6,8 @@ import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
 import { handler as signIn } from '../../functions/sign-in.ts';
-import { scanTable } from '../fixtures.ts';
+import { contactKey } from '../../shared/table/keys.ts';
+import { readItem, scanTable } from '../fixtures.ts';
 import { invoke, type TestResponse } from '../invoke.ts';
 
 /** What the identity provider says of whoever comes next. */
@@ -73,7 +74,7 @@ async function accountOf(said: Record<string, unknown>): Promise<Record<string, 
   expect(await signInAs(said)).toMatchObject({ status: 303 });
   const made = (await scanTable()).filter(({ pk, sk }) => sk === 'USER' && !before.has(pk));
   expect(made).toHaveLength(1);
-  return made[0] ?? {};
+  return { ...made[0], ...(await readItem(contactKey(String(made[0]?.id)))) };
 }
 
 const reader = /^Reader [1-9]\d{3}$/;

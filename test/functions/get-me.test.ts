@@ -8,7 +8,7 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { newReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeReview,
@@ -182,7 +182,7 @@ describe('GET /user/me', () => {
   test('does not tell others the email address', async () => {
     const { handler: getUser } = await import('../../functions/get-user.ts');
     const user = await makeUser();
-    await setAttributes(userKey(user.id), { email: 'secret@example.com' });
+    await setAttributes(contactKey(user.id), { email: 'secret@example.com' });
     const { body } = await invoke(getUser, { path: { user_id: user.id } });
     expect(JSON.stringify(body)).not.toContain('secret@example.com');
   });

@@ -69,8 +69,6 @@ beforeAll(async () => {
   const users = authors.map((id) => ({
     id,
     display_name: 'Ann',
-    email: null,
-    musicdb_username: null,
     created: '2024-01-01T00:00:00.000Z',
     karma: 0,
   }));

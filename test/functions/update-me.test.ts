@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { userKey } from '../../shared/table/keys.ts';
+import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { makeUser, readItem, setAttributes } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
@@ -33,11 +33,11 @@ describe('POST /user/me', () => {
       status: 200,
       body: { message: 'Request processed successfully' },
     });
-    const { display_name = before?.display_name, email = before?.email } = body as {
+    const { display_name = before?.display_name, email = null } = body as {
       display_name?: string;
-      email?: string | null;
+      email?: string;
     };
-    expect(await readItem(userKey(id))).toEqual({ ...before, display_name, email });
+    expect(await readItem(userKey(id))).toEqual({ ...before, display_name });
     expect((await invoke(getMe, { caller })).body.user).toMatchObject({ display_name, email });
   });
 
@@ -108,11 +108,11 @@ describe('POST /user/me', () => {
 
   test('takes null as not sent', async () => {
     const { id, caller } = await makeUser({ display_name: 'Ann' });
-    await setAttributes(userKey(id), { email: 'ann@example.com' });
-    const before = await readItem(userKey(id));
+    await setAttributes(contactKey(id), { email: 'ann@example.com', musicdb_username: null });
+    const before = [await readItem(userKey(id)), await readItem(contactKey(id))];
     for (const body of [{ display_name: null }, { display_name: null, email: null }]) {
       expect((await invoke(handler, { caller, method: 'POST', body })).status).toBe(200);
-      expect(await readItem(userKey(id))).toEqual(before);
+      expect([await readItem(userKey(id)), await readItem(contactKey(id))]).toEqual(before);
     }
   });
 

@@ -548,7 +548,7 @@ describe('the consent page', () => {
     expect(sent.mock.calls.map(([command]) => command.constructor.name)).toEqual([
       'GetCommand',
       'GetCommand',
-      'PutCommand',
+      'BatchWriteCommand',
     ]);
     sent.mockRestore();
   });

@@ -324,7 +324,17 @@ describe('each function does with its role', () => {
     const dan = openBrowser(authUrl);
     const account = await cora.signIn('Cora');
     await dan.signIn('Dan');
-    await cora.submit(account, 'name="display_name"', { display_name: 'Cora C.', email: '' });
+    const saved = await cora.submit(account, 'name="display_name"', {
+      display_name: 'Cora C.',
+      email: '',
+    });
+    const csrf = /name="csrf" value="([^"]+)"/.exec(saved.html)?.[1] ?? '';
+    const emailOnly = new URLSearchParams({ csrf, email: 'cora@example.org' });
+    await fetch(`${authUrl}/account`, {
+      method: 'POST',
+      headers: { Cookie: `session=${sessionOf(cora)}` },
+      body: emailOnly,
+    });
     const client = await register(cora);
     const token = await askForToken(cora, client);
     const voter = { token: await askForToken(dan, client) };
@@ -362,10 +372,12 @@ describe('each function does with its role', () => {
       await call('GET', `/user/me?inc=${inc}`, { token });
       await call('GET', `/user/me?inc=${inc}`, voter);
     }
-    await call('POST', '/user/me', {
-      token,
-      body: { display_name: 'Cora', email: 'c@example.org' },
-    });
+    for (const body of [
+      { display_name: 'Cora', email: 'c@example.org' },
+      { email: 'c@c.example' },
+    ]) {
+      await call('POST', '/user/me', { token, body });
+    }
     await call('GET', `/user/${user_id}`);
 
     const draft = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
@@ -532,6 +544,8 @@ describe('who reads for everybody', () => {
     ['an application', get(`APP#${'f'.repeat(32)}`)],
     ['the applications of a user', byAuthor(`OWNER#${id}`)],
     ['an identity', get(`IDENTITY#${'f'.repeat(64)}`)],
+    ['an e-mail address', get(`CONTACT#${id}`)],
+    ['an e-mail address among users', batchGet(`USER#${id}`, `CONTACT#${id}`)],
     ['an identity among reviews', batchGet(`REVIEW#${id}`, `IDENTITY#${'f'.repeat(64)}`)],
     ['a code', get(`CODE#${'f'.repeat(64)}`)],
     ['a code among users', batchGet(`CODE#${'f'.repeat(64)}`, `USER#${id}`)],
