@@ -4,10 +4,10 @@ export interface Consumer {
   records: readonly RecordKind[];
 }
 
-/** Records of items with this sort key: all of them, only removals, or only those whose new image has an attribute, a text. */
+/** Records of items with this sort key: all, only those of one kind of event, or only those whose new image has an attribute, a text. */
 export interface RecordKind {
   sortKey: string;
-  only?: 'REMOVE' | { has: string };
+  only?: 'INSERT' | 'REMOVE' | { has: string };
 }
 
 /** A Lambda that runs every day at this time, UTC. */
@@ -19,7 +19,16 @@ export interface Schedule {
 
 /** What follows the table's stream. */
 export const consumers: readonly Consumer[] = [
-  { operation: 'feed', records: [{ sortKey: 'REVIEW' }, { sortKey: 'USER' }] },
+  {
+    operation: 'feed',
+    records: [
+      { sortKey: 'REVIEW' },
+      // Karma and counts change with every vote and publication, and are no affair of totals.
+      { sortKey: 'USER', only: 'INSERT' },
+      { sortKey: 'USER', only: 'REMOVE' },
+      { sortKey: 'USER', only: { has: 'deleted_at' } },
+    ],
+  },
   {
     operation: 'eraser',
     records: [
@@ -42,7 +51,9 @@ export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamReco
   return records.some(({ sortKey, only }) => {
     if (dynamodb?.Keys?.sk?.S !== sortKey) return false;
     if (only === undefined) return true;
-    return only === 'REMOVE' ? eventName === 'REMOVE' : dynamodb.NewImage?.[only.has] !== undefined;
+    return typeof only === 'string'
+      ? eventName === only
+      : dynamodb.NewImage?.[only.has] !== undefined;
   });
 }
 

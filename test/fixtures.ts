@@ -256,7 +256,7 @@ export async function recount() {
       for (const [i, child] of path.entries()) {
         const key = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
         const mark = i === 0 && order === 'popularity' ? 'v' : '';
-        bump(expected(`FEED#${list}`, key), `${mark}${child}${letter}`);
+        bump(expected(`TREE#${list}`, key), `${mark}${child}${letter}`);
       }
     };
     const letter = content.charAt(0);
@@ -294,7 +294,7 @@ export async function recount() {
         review_id: item.id,
       });
       if (isListed) {
-        expected(item.pk, 'FEED').counted = name;
+        expected(item.pk, 'PROJECTION').counted = name;
         bump(expected(`USER#${item.user_id}`, 'USER'), name);
         const numbers = expected(`ENTITY#${item.entity_id}`, 'ENTITY');
         bump(numbers, name);
@@ -302,10 +302,10 @@ export async function recount() {
           bump(numbers, 'rating_count');
           bump(numbers, 'rating_sum', rating);
         }
-        bump(expected('FEED', `TOTAL#${item.entity_type}`), `${item.language}|${has}`);
+        bump(expected('TOTALS', `TOTAL#${item.entity_type}`), `${item.language}|${has}`);
         const { entity_type, language, entity_id, user_id, published_on } = item;
         const owners = [`ENTITY#${entity_id}`, `USER#${user_id}`].filter((pk) =>
-          items.some((owner) => owner.pk === pk && owner.calendar !== undefined),
+          items.some((owner) => owner.pk === pk && owner.rank_tree !== undefined),
         );
         for (const list of ['all', ...owners]) {
           for (const name of [list, `${list}|${entity_type}|${language}`]) {
@@ -323,18 +323,18 @@ export async function recount() {
       const applications = item.applications || undefined;
       store(item, { karma: item.karma, applications, ...nonZeroCounts(item) });
       bump(expected(pk, sk), 'karma', 0);
-      expected(pk, 'FEED').counted = 'USER';
+      expected(pk, 'PROJECTION').counted = 'USER';
       countIn('users', item.created, 'user');
     } else if (kind === 'APP') {
       bump(expected(`USER#${item.user_id}`, 'USER'), 'applications');
     } else if (kind === 'ENTITY') {
       store(item, nonZeroCounts(item));
       expected(pk, sk);
-    } else if (pk.startsWith('FEED#') || sk.startsWith('TOTAL#')) {
+    } else if (pk.startsWith('TREE#') || sk.startsWith('TOTAL#')) {
       const { pk: _, sk: __, ...numbers } = item;
       store(item, Object.fromEntries(Object.entries(numbers).filter(([, n]) => n !== 0)));
       expected(pk, sk);
-    } else if (kind === 'FEED' && item.counted !== null) {
+    } else if (kind === 'PROJECTION' && item.counted !== null) {
       store(item, { counted: item.counted });
     } else if ((kind === 'VOTE' || kind === 'REPORT') && !reviews.has(pk)) {
       store(item, { orphan: true });

@@ -22,7 +22,7 @@ const baselines = {
   '(one GetItem)': `
     import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
     const client = new DynamoDBClient({});
-    const Key = { pk: { S: 'FEED' }, sk: { S: 'none' } };
+    const Key = { pk: { S: 'TOTALS' }, sk: { S: 'none' } };
     export const handler = () =>
       client.send(new GetItemCommand({ TableName: process.env.TABLE_NAME, Key }));`,
 };

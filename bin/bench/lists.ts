@@ -116,7 +116,7 @@ export async function someLists(): Promise<Listed[]> {
   return lists.flatMap(([name, query]) => {
     const isByFacet = (query.entity_type ?? query.language) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
-    // Of an entity or author as many calendars are read as there are facets, and one partition.
+    // Of an entity or author as many trees are read as there are facets, and one partition.
     const partitions = isByFacet ? spread(query) + Number(isOwned) : 1;
     const isSifted = isByFacet && isOwned;
     return countMatching(totals, query).count > 0 ? [{ name, query, partitions, isSifted }] : [];

@@ -11,7 +11,7 @@ import { measure } from './measure.ts';
 const pagesEach = 8;
 
 /**
- * Holds lists against the reviews in the table: `count`, pages at random offsets, and, number by number, totals and calendars
+ * Holds lists against the reviews in the table: `count`, pages at random offsets, and, number by number, totals and rank trees
  * against what a rebuild makes of them. Gives what differs, in words. Nobody may write meanwhile.
  */
 export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
@@ -73,9 +73,9 @@ async function readReviews(): Promise<Review[]> {
   return (await scan('sk = :value', 'REVIEW')) as unknown as Review[];
 }
 
-/** All numbers of totals and calendars; one that is 0 is as good as none. */
+/** All numbers of totals and rank trees; one that is 0 is as good as none. */
 async function readCounts(): Promise<Map<string, number>> {
-  const items = await scan('begins_with(pk, :value)', 'FEED');
+  const items = await scan('begins_with(pk, :value)', 'T');
   return new Map(
     items.flatMap((item) =>
       Object.entries(item).flatMap(([name, number]) =>

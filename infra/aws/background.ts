@@ -92,6 +92,6 @@ export class Background extends Construct {
 function patternOf({ sortKey, only }: RecordKind) {
   const Keys = { sk: { S: [sortKey] } };
   if (only === undefined) return { dynamodb: { Keys } };
-  if (only === 'REMOVE') return { eventName: [only], dynamodb: { Keys } };
+  if (typeof only === 'string') return { eventName: [only], dynamodb: { Keys } };
   return { dynamodb: { Keys, NewImage: { [only.has]: { S: [{ exists: true }] } } } };
 }

@@ -11,8 +11,8 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address lies apart.
  */
 const publicPartitions = {
-  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'FEED', 'FEED#*'],
-  queried: ['REVIEW#*', 'FEED'],
+  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*'],
+  queried: ['REVIEW#*', 'TOTALS'],
   /** Of indexes: all reviews and users, the facets, and what entities and authors have published. What is not for everybody has a prefix. */
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };

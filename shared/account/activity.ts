@@ -34,7 +34,7 @@ async function countReviews(user_id: string, days: readonly string[]): Promise<n
   if (few.length <= leafCapacity) return countSince(few, days);
   const owner = userKey(user_id);
   const item = await getItem(owner, { consistent: false });
-  if (item?.calendar !== 'ready') return countSince(await readSince(user_id, days), days);
+  if (item?.rank_tree !== 'ready') return countSince(await readSince(user_id, days), days);
   return readCountsSince(
     owner.pk,
     days.map((day) => Date.parse(day)),

@@ -16,20 +16,20 @@ import { project } from './project.ts';
  */
 export async function growTrees(owners: readonly Item[]): Promise<void> {
   for (const owner of owners) {
-    if (owner.calendar !== 'ready' && listLength(owner) > leafCapacity) await grow(owner);
+    if (owner.rank_tree !== 'ready' && listLength(owner) > leafCapacity) await grow(owner);
   }
 }
 
 /** Says of the item of an entity or author that its list has trees: some that are being filled, or some to rely on. */
-export async function markTrees({ pk, sk }: Key, calendar: 'opening' | 'ready'): Promise<void> {
+export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Promise<void> {
   try {
     await transact([
       {
         Update: {
           Key: { pk, sk },
-          UpdateExpression: 'SET calendar = :calendar',
+          UpdateExpression: 'SET rank_tree = :state',
           ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeValues: { ':calendar': calendar },
+          ExpressionAttributeValues: { ':state': state },
         },
       },
     ]);
@@ -40,7 +40,7 @@ export async function markTrees({ pk, sk }: Key, calendar: 'opening' | 'ready'):
 }
 
 async function grow(owner: Item): Promise<void> {
-  await markTrees(owner, 'opening');
+  await markTrees(owner, 'growing');
   const id = owner.pk.slice(owner.sk.length + 1);
   const pages =
     owner.sk === 'ENTITY'

@@ -45,7 +45,9 @@ async function projectSlice(contributions: readonly Contribution[]): Promise<Ite
   const distinct = new Map(keys.map((key) => [keyString(key), key]));
   const items = await batchGet([...distinct.values()], { consistent: true });
   const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
-  const withTree = new Set(owners.filter(({ calendar }) => calendar).map(({ pk }) => pk));
+  const withTree = new Set(
+    owners.filter(({ rank_tree }) => rank_tree !== undefined).map(({ pk }) => pk),
+  );
 
   let pending: Change[] = [];
   let amounts: Amounts = new Map();

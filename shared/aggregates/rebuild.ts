@@ -190,9 +190,9 @@ async function readAll(
   const { actual, projected, withTrees, nodes } = contents;
   const pages = scanItems({
     FilterExpression:
-      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(calendar))',
+      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
     ProjectionExpression:
-      'pk, sk, #version, counted, #time, popularity, owners, calendar, #all, facet, kind, entity, author, #date, popularity_rank',
+      'pk, sk, #version, counted, #time, popularity, owners, rank_tree, #all, facet, kind, entity, author, #date, popularity_rank',
     ExpressionAttributeNames: {
       '#all': 'all',
       '#date': 'date',
@@ -204,16 +204,16 @@ async function readAll(
       ':user': userKey('').sk,
       ':entity': entityKey('').sk,
       ':projected': projectionKey({ pk: '' }).sk,
-      ':nodes': 'FEED#',
+      ':nodes': 'TREE#',
       ':totals': 'TOTAL#',
     },
   });
   for await (const { items } of pages) {
     for (const item of items) {
       const { pk, sk } = item;
-      if (item.calendar) withTrees.add(pk);
+      if (item.rank_tree) withTrees.add(pk);
       if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
-      else if (pk.startsWith('FEED')) nodes.push({ pk, sk });
+      else if (/^(TREE#|TOTALS$)/.test(pk)) nodes.push({ pk, sk });
       else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
     onProgress(actual.size);

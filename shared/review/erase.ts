@@ -15,7 +15,7 @@ export async function eraseRemains(pk: string): Promise<void> {
 }
 
 /**
- * Deletes the item of an entity on which no public review is left; gives whether it did. One whose list has had a calendar is kept,
+ * Deletes the item of an entity on which no public review is left; gives whether it did. One whose list has had rank trees is kept,
  * because its nodes are.
  */
 export async function eraseEntity(entityId: string): Promise<boolean> {
@@ -46,8 +46,8 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
 }
 
 /** Whether the item of an entity counts nothing. */
-export function isEmpty({ calendar, ...item }: Readonly<Record<string, unknown>>): boolean {
+export function isEmpty({ rank_tree, ...item }: Readonly<Record<string, unknown>>): boolean {
   return (
-    calendar === undefined && Object.values(item).every((n) => typeof n === 'string' || n === 0)
+    rank_tree === undefined && Object.values(item).every((n) => typeof n === 'string' || n === 0)
   );
 }

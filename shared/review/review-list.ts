@@ -129,7 +129,7 @@ async function readOverview(query: ReviewQuery): Promise<Overview> {
   const item = await getItem(key, { consistent: false });
   return {
     matching: countMatching(facetCounts(item?.deleted_at === undefined ? item : {}), query),
-    hasTrees: item?.calendar === 'ready',
+    hasTrees: item?.rank_tree === 'ready',
     ...(query.entity_id !== undefined && { average_rating: averageRating(item) }),
   };
 }

@@ -1,31 +1,34 @@
 import type { Order } from './definition.ts';
 
 /**
- * The table: what lies where. Times in keys are ISO 8601 (UTC, milliseconds), because they sort.
+ * The table: what lies where. Times in keys are ISO 8601 (UTC, milliseconds), because they sort. A test holds these lines against what a
+ * journey writes.
  *
- * | item        | pk             | sk                         | listed in (index partition → order)                     |
- * |-------------|----------------|----------------------------|---------------------------------------------------------|
- * | review      | REVIEW#<id>    | REVIEW                     | public: all REVIEW, facet <type>|<language>, entity      |
- * |             |                |                            | <id>, author <user> → both orders;                      |
- * |             |                |                            | draft or hidden: author UNLISTED#<user> → date;         |
- * |             |                |                            | being deleted: none                                     |
- * | revision    | REVIEW#<id>    | REVISION#<n, 6 digits>     |                                                         |
- * | vote        | REVIEW#<id>    | VOTE#<user>                | author VOTER#<user> → date                              |
- * | spam report | REVIEW#<id>    | REPORT#<user>              | all REPORT, author REPORTER#<user> → date               |
- * | user        | USER#<id>      | USER                       | all USER → date                                         |
- * | contact     | CONTACT#<user> | CONTACT                    | what of an account is not public                        |
- * | claim       | USER#<id>      | CLAIM#<entity>             |                                                         |
- * | daily votes | USER#<id>      | VOTES#<yyyy-mm-dd>         | all VOTES → date                                        |
- * | grant       | USER#<id>      | GRANT#<client>#<grant id>  | author CLIENT#<client> → date                           |
- * | application | APP#<client>   | APP                        | author OWNER#<user> → date                              |
- * | code        | CODE#<sha-256> | CODE                       |                                                         |
- * | request     | REQUEST#<id>   | REQUEST                    | an authorization request, until shortly after its answer |
- * | identity    | IDENTITY#<sha-256> | IDENTITY               | issuer and subject of a sign-in → user                  |
- * | entity      | ENTITY#<id>    | ENTITY                     |                                                         |
- * | totals      | FEED           | TOTAL#<type>               | `<language>|<content>`: numbers of public reviews       |
- * | rank tree   | FEED#<list>    | root, <order>#<child>#…    | counters of the children of a node: list/rank-tree.ts   |
- * | projection  | that of a review or user | FEED             | what totals and rank trees hold of it                   |
- * | rebuild     | FEED           | REBUILD                    | held while totals and rank trees are rebuilt            |
+ * | item        | pk               | sk                        | listed in (index partition → order)                     |
+ * |-------------|------------------|---------------------------|---------------------------------------------------------|
+ * | review      | REVIEW#<id>      | REVIEW                    | public: all REVIEW, facet <type>|<language>, entity <id>, author <user> → both |
+ * |             |                  |                           | draft or hidden: author UNLISTED#<user> → date          |
+ * |             |                  |                           | being deleted: none                                     |
+ * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one: the current one lies on the review      |
+ * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
+ * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT → date, author REPORTER#<user> → date        |
+ * | user        | USER#<id>        | USER                      | all USER → date                                         |
+ * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
+ * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
+ * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date                                        |
+ * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
+ * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
+ * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
+ * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user                  |
+ * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
+ * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
+ * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
+ * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
+ * | rank tree   | TREE#<list>      | popularity#<child>…       | counters of the children of a node                      |
+ * | projection  | REVIEW#<id>      | PROJECTION                | what totals and rank trees hold of a review             |
+ * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
+ * | rebuild     | TOTALS           | REBUILD                   | held while totals and rank trees are rebuilt            |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -111,20 +114,20 @@ export function entityKey(entityId: string): Key {
 
 /** The totals of all reviews of an entity type; without one, what all such keys begin with. */
 export function totalKey(type = ''): Key {
-  return { pk: 'FEED', sk: `TOTAL#${type}` };
+  return { pk: 'TOTALS', sk: `TOTAL#${type}` };
 }
 
 /** A node of a rank tree of a list, by the numbers of the children that lead to it from the root. */
 export function rankTreeKey(list: string, order: Order | 'root', path: readonly number[]): Key {
-  return { pk: `FEED#${list}`, sk: [order, ...path].join('#') };
+  return { pk: `TREE#${list}`, sk: [order, ...path].join('#') };
 }
 
 /** Held while totals and rank trees are rebuilt, so that nothing else changes them. */
-export const rebuildKey: Key = { pk: 'FEED', sk: 'REBUILD' };
+export const rebuildKey: Key = { pk: 'TOTALS', sk: 'REBUILD' };
 
 /** Beside a review or user: what totals and rank trees hold of it, and as of which version. */
 export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
-  return { pk, sk: 'FEED' };
+  return { pk, sk: 'PROJECTION' };
 }
 
 /** Sort keys that begin with `prefix`: right on AWS too, and the embedded engine ignores case in begins_with. */

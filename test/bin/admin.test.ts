@@ -189,7 +189,7 @@ describe('npm run admin', () => {
 
     const ids = [one, two].flatMap((deleted) => Object.values(deleted));
     const left = (await scanTable()).filter(
-      ({ pk, sk }) => sk !== 'FEED' && ids.some((id) => pk.includes(id) || sk.includes(id)),
+      ({ pk, sk }) => sk !== 'PROJECTION' && ids.some((id) => pk.includes(id) || sk.includes(id)),
     );
     expect(left).toEqual([]);
     expect(await readItem(reviewKey(kept))).toMatchObject({ votes_positive: 0 });
@@ -266,10 +266,10 @@ describe('npm run admin', () => {
       expect(stored).toEqual(counted);
       const known = new Set(before.map(({ pk, sk }) => `${pk} ${sk}`));
       const seededHere = (await scanTable()).filter(
-        ({ pk, sk }) => !pk.startsWith('FEED') && !known.has(`${pk} ${sk}`),
+        ({ pk, sk }) => !/^(TREE#|TOTALS$)/.test(pk) && !known.has(`${pk} ${sk}`),
       );
       const seededThere = (await scanTable(database.endpoint)).filter(
-        ({ pk }) => !pk.startsWith('FEED'),
+        ({ pk }) => !/^(TREE#|TOTALS$)/.test(pk),
       );
       const byKey = (items: { pk: string; sk: string }[]) =>
         Object.fromEntries(items.map((item) => [`${item.pk} ${item.sk}`, item]));

@@ -43,7 +43,9 @@ describe('DELETE /review/{review_id}', () => {
 
     await applyStream();
     const left = (await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`);
-    expect(left).toMatchObject([{ sk: 'FEED', counted: null, expires_at: expect.any(Number) }]);
+    expect(left).toMatchObject([
+      { sk: 'PROJECTION', counted: null, expires_at: expect.any(Number) },
+    ]);
     expect(await readItem(entityKey(entity_id))).toBeUndefined();
     const { stored, counted } = await recount();
     expect(stored).toEqual(counted);

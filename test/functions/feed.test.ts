@@ -64,7 +64,7 @@ async function totals() {
 async function expectExactTotals(): Promise<void> {
   const { stored, counted } = await recount();
   // The eraser is not at work here, so that what it would take away is still there.
-  const isTotal = ([key]: [string, unknown]) => key.includes('FEED');
+  const isTotal = ([key]: [string, unknown]) => /TREE#|TOTALS|PROJECTION/.test(key);
   expect(Object.fromEntries(Object.entries(stored).filter(isTotal))).toEqual(
     Object.fromEntries(Object.entries(counted).filter(isTotal)),
   );
@@ -134,7 +134,7 @@ describe('the feed', () => {
     await invoke(deleteReview, { caller: author.caller, path });
     const all = await records();
     await feed(all.toReversed());
-    const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'FEED' });
+    const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'PROJECTION' });
     expect(applied).toMatchObject({ counted: null, version: 2 });
     const days = (Number(applied?.expires_at) - Date.now() / 1000) / 86_400;
     expect(days).toBeCloseTo(14, 2);
@@ -166,7 +166,7 @@ describe('the feed', () => {
       [{ message: 'A record failed', eventID: all[2]?.eventID, error }],
     ]);
     const isApplied = async (i: number) =>
-      (await readItem({ pk: `USER#${users[i]?.id}`, sk: 'FEED' })) !== undefined;
+      (await readItem({ pk: `USER#${users[i]?.id}`, sk: 'PROJECTION' })) !== undefined;
     const order = all.map(({ dynamodb }) =>
       users.findIndex(({ id }) => dynamodb?.Keys?.pk?.S === `USER#${id}`),
     );
@@ -210,7 +210,7 @@ describe('a rebuild', () => {
     await setAttributes(rankTreeKey('all', 'root', []), { '900t': 5, '900T': 5 });
     await setAttributes(rankTreeKey('all|work|xx', 'popularity', [3, 900]), { '7b': 1 });
     await setAttributes(rankTreeKey('users', 'root', []), { '900u': 0 });
-    const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'FEED' };
+    const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'PROJECTION' };
     await setAttributes(ghost, { version: 3, counted: 'work|en|both' });
     const author = await makeUser();
     await makeReview(author);

@@ -147,11 +147,11 @@ const owners: Query[] = [
 ];
 
 describe('GET /review/ at any offset', () => {
-  test('the lists of a busy author have a calendar, those of quiet entities have none', async () => {
-    expect(await readItem(userKey(authors[0] as string))).toMatchObject({ calendar: 'ready' });
+  test('the lists of a busy author have rank trees, those of quiet entities have none', async () => {
+    expect(await readItem(userKey(authors[0] as string))).toMatchObject({ rank_tree: 'ready' });
     const quiet = await readItem(entityKey(entities[1] as string));
     expect(quiet?.rating_count).toBeGreaterThan(0);
-    expect(quiet).not.toHaveProperty('calendar');
+    expect(quiet).not.toHaveProperty('rank_tree');
   });
 
   test.each(sortings)(

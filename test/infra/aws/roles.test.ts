@@ -427,7 +427,7 @@ describe('each function does with its role', () => {
     await call('GET', '/user/me?inc=stats', { token });
     const { count } = await call('GET', `/review/?entity_id=${entity_id}`);
     expect(count).toBe(402);
-    for (const list of ['FEED#all', 'FEED#users', `FEED#ENTITY#${entity_id}`]) {
+    for (const list of ['TREE#all', 'TREE#users', `TREE#ENTITY#${entity_id}`]) {
       expect([...usedBy('list-reviews'), ...usedBy('list-users')]).toContain(list);
     }
   });

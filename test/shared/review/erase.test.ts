@@ -55,12 +55,12 @@ describe('the deletion of a review', () => {
     expect(stored).toEqual(counted);
   });
 
-  test('keeps an entity whose list has a calendar, and one whose review comes back', async () => {
+  test('keeps an entity whose list has rank trees, and one whose review comes back', async () => {
     const [long, hidden] = [randomUUID(), randomUUID()];
     const kept = await makeReview(other, { entity_id: hidden });
     for (const entity_id of [long, hidden]) {
       const review_id = await makeReview(author, { entity_id });
-      if (entity_id === long) await setAttributes(entityKey(long), { calendar: 'ready' });
+      if (entity_id === long) await setAttributes(entityKey(long), { rank_tree: 'ready' });
       else await setHidden(kept, true);
       await invoke(deleteReview, { caller: author.caller, path: { review_id } });
     }

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { handler as reportReview } from '../../../functions/report-review.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import {
+  answerAuthorization,
+  insertAuthorizationRequest,
+} from '../../../shared/oauth/authorization-repository.ts';
+import { setHidden } from '../../../shared/review/review-repository.ts';
+import type { Item } from '../../../shared/table/batch.ts';
+import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
+import {
+  applyStream,
+  makeGrant,
+  makeReview,
+  makeUsers,
+  scanTable,
+  type TestUser,
+  vote,
+} from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+
+/** A line of the header: the keys up to what varies in them, and the partitions of indexes. */
+interface Line {
+  pk: string;
+  sk: string;
+  listed: string[];
+}
+
+const header = readFileSync(new URL('../../../shared/table/keys.ts', import.meta.url), 'utf8');
+const beginning = (text = '') => text.trim().replace(/[<…].*$/s, '');
+
+function readHeader(text: string): Line[] {
+  const lines: Line[] = [];
+  for (const [, row = ''] of text.matchAll(/^ \* \| (.*) \|$/gm)) {
+    const [item, pk, sk, ...rest] = row.split(/\s*\|\s+/);
+    const partitions = [...rest.join(' ').matchAll(/\b(all|facet|entity|author) ([A-Z]+#?|<)/g)];
+    const listed = partitions.map(([, scope, value]) => `${scope} ${beginning(value)}`);
+    if (item?.trim() === '') lines.at(-1)?.listed.push(...listed);
+    else lines.push({ pk: beginning(pk), sk: beginning(sk), listed });
+  }
+  return lines.filter(({ pk }) => /^[A-Z]/.test(pk));
+}
+
+/** What of the items is in no line, in words. */
+function unknown(items: readonly Item[], lines: readonly Line[]): string[] {
+  const isLike = (value: string, start: string) =>
+    start.endsWith('#') ? value.startsWith(start) : value === start;
+  const faults = items.flatMap((item) => {
+    const line = lines.find(({ pk, sk }) => isLike(item.pk, pk) && isLike(item.sk, sk));
+    if (!line) return [`no line for ${beginning(item.pk)} ${item.sk}`];
+    return ['all', 'facet', 'entity', 'author'].flatMap((scope) => {
+      const value = item[scope];
+      if (value === undefined) return [];
+      const prefix = /^[A-Z]+#?/.exec(String(value))?.[0] ?? '';
+      return line.listed.includes(`${scope} ${prefix}`)
+        ? []
+        : [`${line.pk} ${line.sk} is listed under ${scope} ${prefix || '<id>'}`];
+    });
+  });
+  return [...new Set(faults)];
+}
+
+/** One of every kind of item. */
+async function live(): Promise<Item[]> {
+  const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+  const review_id = await makeReview(author);
+  await vote(voter, review_id);
+  await invoke(updateReview, { caller: author.caller, path: { review_id }, body: { rating: 1 } });
+  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {} });
+  await makeReview(author, { is_draft: true });
+  await setHidden(await makeReview(author), true);
+  const { grant } = await makeGrant(author, ['vote']);
+  const redirect_uri = 'https://client.example/callback';
+  const request = {
+    client_id: grant.client_id,
+    name: 'Demo',
+    redirect_uri,
+    scopes: [],
+    state: null,
+  };
+  const id = await insertAuthorizationRequest({ ...request, code_challenge: null });
+  await answerAuthorization(id, 'approve', author.id);
+  const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
+  await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
+  await applyStream();
+  return scanTable();
+}
+
+test('the header names all that a journey writes, and where it is listed', async () => {
+  const lines = readHeader(header);
+  const items = await live();
+  expect(unknown(items, lines)).toEqual([]);
+  const kinds = lines.filter(({ sk }) => sk !== 'REBUILD');
+  const unseen = kinds.filter(
+    (line) => unknown(items, [line]).length === unknown(items, []).length,
+  );
+  expect(unseen).toEqual([]);
+  // A mistake is found.
+  for (const name of ['CODE#', 'VOTER#', 'REVISION#']) {
+    expect(unknown(items, readHeader(header.replaceAll(name, 'X#')))).not.toEqual([]);
+  }
+});
