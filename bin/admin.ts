@@ -123,16 +123,33 @@ admin
     }),
   );
 
+for (const name of ['aggregates', 'feed']) {
+  admin
+    // The second is what it was called before.
+    .command(name, { hidden: name === 'feed' })
+    .description('totals and rank trees, which are derived from the stream')
+    .command('rebuild')
+    .description('computes them anew from the table: after an incident, or a bulk load')
+    .action(
+      answer(async () => {
+        const { rebuildTotals } = await import('../shared/aggregates/rebuild.ts');
+        const { showProgress } = await import('./progress.ts');
+        return rebuildTotals(showProgress('Reading'));
+      }),
+    );
+}
+
 admin
-  .command('feed')
-  .description('the totals that are derived from the stream')
-  .command('rebuild')
-  .description('computes them anew from the table: after an incident, or a bulk load')
+  .command('audit')
+  .description(
+    'holds votes, karma, counts and ratings of every item against a recount; exit status 1 when something differs and is not repaired',
+  )
+  .option('--repair', 'puts right what differs, where nothing has changed it meanwhile')
+  .option('--from <position>', 'goes on where an audit was interrupted: the position it printed')
   .action(
-    answer(async () => {
-      const { rebuildTotals } = await import('../shared/aggregates/rebuild.ts');
-      const { showProgress } = await import('./progress.ts');
-      return rebuildTotals(showProgress('Reading'));
+    answer(async (options: { repair?: boolean; from?: string }) => {
+      const { runAudit } = await import('./audit.ts');
+      return runAudit(options);
     }),
   );
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { startStack } from '../infra/local/stack.ts';
 
-/** What the service costs: one table on stdout, the numbers in bench.json; exit status 1 when a budget of design.md is broken. */
+/** What the service costs: one table on stdout, the numbers in bench.json; exit status 1 when a budget is broken. */
 const { reviews, writes, runs, rounds, ...rest } = new Command('bench')
   .option('--reviews <number>', 'how many reviews to seed, where there are none', Number, 200_000)
   .option('--writes <number>', 'how many random writes to send first', Number, 0)

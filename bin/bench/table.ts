@@ -14,7 +14,7 @@ export interface Line {
   broken: string[];
 }
 
-/** What design.md allows. Absent is not limited. */
+/** The most that a request may cost. Absent is not limited. */
 export type Budget = Partial<Pick<Line, 'read' | 'write' | 'roundTrips' | 'ownP50'>>;
 
 /** What a request has cost, and might. */

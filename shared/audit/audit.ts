@@ -32,30 +32,30 @@ export interface Progress {
   position: Position | undefined;
 }
 
-/** Milliseconds after which an index shows what the table holds; a difference that is gone by then was none. */
-const settle = 1_000;
-
 /**
  * Holds every number that a transaction keeps against a recount: votes, popularity and index attributes of reviews, tallies of revisions,
  * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages and keeps nothing of them, so that its
  * memory is flat, and goes on from a position after an interruption. Beside traffic it is safe: what changes while it is
- * looked at is looked at again, and a repair is conditional on what was read.
+ * looked at is looked at again, and a repair is conditional on what was read. `settle` is how many milliseconds an index may be behind the
+ * table: a difference that is gone by then was none.
  */
 export async function* audit({
   from,
   repair = false,
+  settle = 1_000,
 }: {
   from?: Position;
   repair?: boolean;
+  settle?: number;
 } = {}): AsyncGenerator<Progress> {
   let last = '';
-  for await (const { items, position } of scanItems({ from })) {
+  for await (const { items, position } of scanItems({ from, pageSize: 250 })) {
     const progress: Progress = { items: items.length, differences: [], repaired: 0, position };
     for (const item of items) {
       // The items of a review lie together, and are looked at together.
       if (item.pk.startsWith('REVIEW#') && item.pk === last) continue;
       last = item.pk;
-      const found = await confirmed(item);
+      const found = await confirmed(item, settle);
       progress.differences.push(...found.differences);
       if (repair && found.repair.length > 0 && (await isRepaired(found))) {
         progress.repaired += found.differences.length;
@@ -66,7 +66,7 @@ export async function* audit({
 }
 
 /** A finding that is still there when the indexes have settled. */
-async function confirmed(item: Item): Promise<Finding> {
+async function confirmed(item: Item, settle: number): Promise<Finding> {
   const found = await check(item);
   if (found.differences.length === 0) return found;
   await sleep(settle);
@@ -161,7 +161,11 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   const bump = (name: string, by: number) => {
     counted[name] = (counted[name] ?? 0) + by;
   };
-  if (scope === 'author') counted.karma = 0;
+  if (scope === 'author') {
+    counted.karma = 0;
+    const applications = await collect(queryIndex('author-by-date', `OWNER#${id}`));
+    if (owner.applications !== undefined) counted.applications = applications.length;
+  }
   for (const value of scope === 'author' ? [id, `UNLISTED#${id}`] : [id]) {
     for await (const entries of queryIndex(`${scope}-by-date`, value, { pageSize: 100 })) {
       for (const review of await readReviews(entries)) {

@@ -39,7 +39,7 @@ export const Registration = v.object({
 });
 export type Registration = v.InferOutput<typeof Registration>;
 
-/** The Application of spec section 2; its secret only for whom it is meant. */
+/** An application as the API shows it; its secret only for whom it is meant. */
 export async function presentApplication(
   { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
   isSecretShown: boolean,

@@ -21,7 +21,7 @@ const requestLifetime = 1800;
 /** Seconds that an answer may be repeated for. */
 const answerMemory = 60;
 
-/** Seconds that a code may be redeemed within (decisions.md). */
+/** Seconds that a code may be redeemed within. */
 const codeLifetime = 60;
 
 /** Seconds that a code is remembered, so that a second redemption is noticed. */

@@ -43,7 +43,7 @@ const mostState = 2048;
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 /**
- * Checks what may be told to the client, once client and redirect URI are known good (spec section 5, RFC 6749 section 4.1.1,
+ * Checks what may be told to the client, once client and redirect URI are known good (RFC 6749 section 4.1.1,
  * RFC 7636 section 4.3, OpenID Connect Core section 6 for the parameters of a signed request).
  */
 export function readAuthorizationRequest(parameters: Parameters): Asked {

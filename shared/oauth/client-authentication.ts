@@ -11,7 +11,7 @@ interface Credentials {
 }
 
 /**
- * The application that proves its identity by its secret: in the form (spec section 5) or by HTTP Basic (RFC 6749 section 2.3.1),
+ * The application that proves its identity by its secret: in the form or by HTTP Basic (RFC 6749 section 2.3.1),
  * never both. Throws ApiError 401 `invalid_client`, also for no credentials at all, 400 `invalid_request` for more than one way or a secret
  * of nobody.
  */

@@ -16,7 +16,7 @@ import {
 import { openToken, type TokenContent } from './credentials.ts';
 import { Grant } from './grant.ts';
 
-/** A client that lost the answer to a refresh may ask again for so long (decisions.md). */
+/** A client that lost the answer to a refresh may ask again for so long. */
 const repeatMilliseconds = 30_000;
 
 /** How many grants of a user an application keeps: a further one ends the oldest. */

@@ -22,7 +22,7 @@ export type Grant = v.InferOutput<typeof Grant>;
 export const accessTokenLifetime = 3600;
 
 /**
- * The token response of spec section 5; times in seconds. One generation of a grant always has the same tokens, so that a
+ * The answer of the token endpoint; times in seconds. One generation of a grant always has the same tokens, so that a
  * client which lost the answer gets them again. `scopes` are those of the access token where they are not all of the grant.
  */
 export async function tokenResponse(

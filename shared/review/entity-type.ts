@@ -1,4 +1,4 @@
-/** The two databases that entities come from, and the entity types of each (spec section 2). */
+/** The two databases that entities come from, and the entity types of each. */
 export const entityGroups = {
   musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
   bookdb: ['bk_edition_group', 'bk_literary_work', 'bk_author', 'bk_series'],

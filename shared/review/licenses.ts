@@ -1,4 +1,4 @@
-/** A licence as the API shows it (spec section 2). */
+/** A licence as the API shows it. */
 export interface License {
   id: string;
   full_name: string;

@@ -8,13 +8,13 @@ import { type EntityType, entityTypes } from './entity-type.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
 
-/** 25 to 5000 code points (spec section 8), some of them to be seen. */
+/** 25 to 5000 code points, some of them to be seen. */
 export const ReviewText = v.pipe(
   Text(25, 5000),
   v.check(isVisible, 'must have some visible character'),
 );
 
-/** 1 to 5 (spec section 8). */
+/** 1 to 5 stars. */
 export const Rating = v.pipe(
   v.number('must be an integer from 1 to 5'),
   v.integer('must be an integer from 1 to 5'),
@@ -156,7 +156,7 @@ export function listedIn(review: Review): IndexAttributes {
   };
 }
 
-/** The Review of spec section 2, with `published_on` beside its fields. */
+/** A review as the API shows it. */
 export function presentReview(review: Review, author: User) {
   return {
     id: review.id,

@@ -30,7 +30,7 @@ export function revisionOf(review: Review): Revision {
   };
 }
 
-/** The Revision of spec section 2. */
+/** A revision as the API shows it. */
 export function presentRevision({ timestamp, ...revision }: Revision) {
   return { ...revision, timestamp: httpDate(timestamp) };
 }

@@ -46,7 +46,7 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
   return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
 }
 
-/** The User summary of spec section 2. */
+/** A user as everybody may see it. */
 export function presentUser({ id, display_name, created, karma }: User) {
   return {
     id,
@@ -57,7 +57,7 @@ export function presentUser({ id, display_name, created, karma }: User) {
   };
 }
 
-/** The own profile of spec section 2. */
+/** A user's own profile. */
 export function presentOwnProfile(user: User, { email, musicdb_username }: Contact) {
   return { ...presentUser(user), email, musicdb_username };
 }

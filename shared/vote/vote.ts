@@ -14,7 +14,7 @@ export const Vote = v.object({
 });
 export type Vote = v.InferOutput<typeof Vote>;
 
-/** The Vote of spec section 2. */
+/** A user's own vote as the API shows it. */
 export function presentVote({ vote, voted_at }: Vote) {
   return { vote, voted_at: httpDate(voted_at) };
 }

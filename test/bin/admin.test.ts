@@ -25,13 +25,13 @@ import {
   makeReview,
   makeUser,
   readItem,
-  recount,
   scanTable,
   setAttributes,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 import { makeClient } from '../oauth/client.ts';
+import { differences } from '../recount.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
@@ -148,8 +148,7 @@ describe('npm run admin', () => {
     const { users, reviews } = await run('feed', 'rebuild');
     expect([users, reviews]).toEqual([3, 1]);
     await applyStream();
-    const { stored, counted } = await recount();
-    expect(stored).toEqual(counted);
+    expect(await differences()).toEqual([]);
   });
 
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
@@ -194,8 +193,7 @@ describe('npm run admin', () => {
     expect(left).toEqual([]);
     expect(await readItem(reviewKey(kept))).toMatchObject({ votes_positive: 0 });
     await applyStream();
-    const { stored, counted } = await recount();
-    expect(stored).toEqual(counted);
+    expect(await differences()).toEqual([]);
   });
 
   test('seeds a stack on AWS only if that is for development', async () => {
@@ -262,8 +260,7 @@ describe('npm run admin', () => {
       expect(seeded).toEqual({ reviews: 300, users: 40, entities: 15, votes: answer.votes });
       expect(totals).toEqual({ reviews: 300, users: 40, corrected: expect.any(Number) });
 
-      const { stored, counted } = await recount();
-      expect(stored).toEqual(counted);
+      expect(await differences()).toEqual([]);
       const known = new Set(before.map(({ pk, sk }) => `${pk} ${sk}`));
       const seededHere = (await scanTable()).filter(
         ({ pk, sk }) => !/^(TREE#|TOTALS$)/.test(pk) && !known.has(`${pk} ${sk}`),

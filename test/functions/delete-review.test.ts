@@ -9,13 +9,13 @@ import {
   makeReview,
   makeUser,
   readItem,
-  recount,
   scanTable,
   setAttributes,
   type TestUser,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+import { differences } from '../recount.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -47,8 +47,7 @@ describe('DELETE /review/{review_id}', () => {
       { sk: 'PROJECTION', counted: null, expires_at: expect.any(Number) },
     ]);
     expect(await readItem(entityKey(entity_id))).toBeUndefined();
-    const { stored, counted } = await recount();
-    expect(stored).toEqual(counted);
+    expect(await differences()).toEqual([]);
   });
 
   test('makes room for another review of the entity', async () => {
@@ -65,8 +64,7 @@ describe('DELETE /review/{review_id}', () => {
     expect((await remove(draft)).status).toBe(200);
     expect((await remove(hidden)).status).toBe(200);
     await applyStream();
-    const { stored, counted } = await recount();
-    expect(stored).toEqual(counted);
+    expect(await differences()).toEqual([]);
   });
 
   test('refuses another user: 403, or 404 of what that user cannot see', async () => {

@@ -158,7 +158,7 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
   });
 
-  // The karma that begins a type, and the last below it; votes a day as in decisions.md.
+  // The karma that begins a type, and the last below it; votes a day.
   test.each([
     [-21, 'Blocked', 0],
     [-20, 'Spammer', 0],
