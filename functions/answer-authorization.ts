@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { Session } from '../shared/http/session.ts';
 import { answerAuthorization } from '../shared/oauth/authorization-repository.ts';
 import { answerUri } from '../shared/oauth/authorization-request.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { oneOf } from '../shared/values.ts';
 
 export const request = v.object({

@@ -2,10 +2,6 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { invalidRequest } from '../shared/errors.ts';
-import type { Page, Redirect, Visitor } from '../shared/http/html-response.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page, signInFirst } from '../shared/http/page.ts';
-import { openRequest, sealRequest } from '../shared/http/sealed-request.ts';
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
@@ -21,6 +17,10 @@ import {
   stateOf,
 } from '../shared/oauth/authorization-request.ts';
 import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
+import type { Page, Redirect, Visitor } from '../shared/pages/html-response.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page, signInFirst } from '../shared/pages/page.ts';
+import { openRequest, sealRequest } from '../shared/pages/sealed-request.ts';
 import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({});

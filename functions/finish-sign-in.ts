@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
-import { page, queryOf } from '../shared/http/page.ts';
-import { forgetSignIn, readSignIn, startSession } from '../shared/http/session.ts';
+import { page, queryOf } from '../shared/pages/page.ts';
+import { forgetSignIn, readSignIn, startSession } from '../shared/pages/session.ts';
 import { finishSignIn } from '../shared/user/identity-provider.ts';
 import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 

@@ -3,9 +3,9 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import * as v from 'valibot';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { errorPage } from '../shared/http/error-page.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
 import { headerOf, readRequest } from '../shared/http/request.ts';
+import { errorPage } from '../shared/pages/error-page.ts';
 
 export const request = v.object({ path: v.object({ proxy: v.optional(v.string(), '') }) });
 

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 

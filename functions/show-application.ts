@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { registrationForm } from '../shared/http/registration-form.ts';
-import { Session } from '../shared/http/session.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { getOwnApplication } from '../shared/oauth/application-repository.ts';
 import { clientSecret } from '../shared/oauth/credentials.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { registrationForm } from '../shared/pages/registration-form.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,

@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
 import { findApplications } from '../shared/oauth/application-repository.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
 import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({ caller: Session });
 

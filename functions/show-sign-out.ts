@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { farewell } from '../shared/http/farewell.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { hasDeleted } from '../shared/http/session.ts';
+import { farewell } from '../shared/pages/farewell.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { hasDeleted } from '../shared/pages/session.ts';
 
 export const request = v.object({});
 

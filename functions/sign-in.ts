@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ownUrl } from '../shared/http/own-url.ts';
-import { page } from '../shared/http/page.ts';
-import { startSignIn } from '../shared/http/session.ts';
+import { ownUrl } from '../shared/pages/own-url.ts';
+import { page } from '../shared/pages/page.ts';
+import { startSignIn } from '../shared/pages/session.ts';
 import { beginSignIn, prompts } from '../shared/user/identity-provider.ts';
 import { oneOf } from '../shared/values.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { farewell } from '../shared/http/farewell.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
+import { farewell } from '../shared/pages/farewell.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 import { updateProfile } from '../shared/user/user-repository.ts';
 

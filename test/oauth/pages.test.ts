@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { makeUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';

@@ -77,7 +77,7 @@ Object.assign(process.env, { AUTH_URL: authUrl, ...settings });
 const { makeGrant, makeReview, makeUser, makeUsers, reviewBody, vote } = await import(
   '../../fixtures.ts'
 );
-const { startSession } = await import('../../../shared/http/session.ts');
+const { startSession } = await import('../../../shared/pages/session.ts');
 const { setHidden } = await import('../../../shared/review/review-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});

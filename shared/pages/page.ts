@@ -3,14 +3,14 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { accessDenied } from '../errors.ts';
+import { readForm } from '../http/form.ts';
+import { type RequestSchema, readRequest } from '../http/request.ts';
+import { headResponse } from '../http/response.ts';
+import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { errorPage } from './error-page.ts';
-import { readForm } from './form.ts';
 import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
-import { type RequestSchema, readRequest } from './request.ts';
-import { headResponse } from './response.ts';
-import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
 /** The request itself and who is signed in, if anybody. */

@@ -4,8 +4,8 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
+import { headerOf } from '../http/request.ts';
 import { keysOf } from '../secrets.ts';
-import { headerOf } from './request.ts';
 import { open, seal } from './sealed.ts';
 
 /** A person who has signed in, when (ms since 1970); `session_id` is new at each sign-in. */
