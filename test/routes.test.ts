@@ -51,6 +51,7 @@ const contract = `
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public
   GET    /account/callback                                  public
+  GET    /account/sign-out                                  public
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
