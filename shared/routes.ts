@@ -55,7 +55,7 @@ export const routes: readonly Route[] = [
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
 
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
-  { operation: 'authorize', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },

@@ -71,7 +71,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
   (_, route) => {
     test('is framed, sniffed, kept and told to nobody', async () => {
       const query =
-        route.operation === 'authorize'
+        route.operation === 'request-authorization'
           ? { client_id, redirect_uri, response_type: 'code' }
           : undefined;
       for (const headers of [{}, { cookie }] as Record<string, string>[]) {
@@ -125,7 +125,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(answer.status).toBe(400);
         expect(answer.body).toContain('csrf must be sent only once');
       });
-    } else if (!/^(authorize|show-sign-out)$/.test(route.operation)) {
+    } else if (!/^(request-authorization|show-sign-out)$/.test(route.operation)) {
       test('lets one sign in first, and comes back', async () => {
         const answer = await ask(route, { query: { x: '&=+ é' } });
         expect(answer.status).toBe(303);
@@ -143,7 +143,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
 test('the texts of the pages can be told apart by their titles', async () => {
   const titles = await Promise.all(
     own
-      .filter(({ method, operation }) => method === 'GET' && operation !== 'authorize')
+      .filter(({ method, operation }) => method === 'GET' && operation !== 'request-authorization')
       .map(async (route) => {
         const { body } = await ask(route, { headers: { cookie } });
         expect(body).toMatch(/<html lang="en">/);
