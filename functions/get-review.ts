@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { withHeaders } from '../shared/http/response.ts';
+import { Answer } from '../shared/http/response.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { editionOf, getPublicReview } from '../shared/review/review-repository.ts';
 import { Uuid } from '../shared/values.ts';
@@ -9,5 +9,5 @@ export const request = v.object({ path: v.object({ review_id: Uuid }) });
 
 export const handler = endpoint(request, async ({ path }) => {
   const { review, author } = await getPublicReview(path.review_id);
-  return withHeaders({ review: presentReview(review, author) }, { edition: editionOf(review) });
+  return new Answer({ review: presentReview(review, author) }, { revisionTag: editionOf(review) });
 });

@@ -6,26 +6,29 @@ import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requireMediaType } from './media-type.ts';
 import { listHeaderOf, type RequestSchema, readRequest } from './request.ts';
-import { headResponse, json, publicJson } from './response.ts';
+import { Answer, headResponse, json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
  * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET, or HEAD.
+ * what `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<unknown> | unknown,
 ) {
-  const isPublicGet = !('caller' in schema.entries || 'body' in schema.entries);
+  const isPublic = !('caller' in schema.entries);
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
-      const body = await handle(readRequest(schema, event));
-      return isPublicGet ? publicJson(body, listHeaderOf(event, 'If-None-Match')) : json(200, body);
+      const given = await handle(readRequest(schema, event));
+      const answer = given instanceof Answer ? given : new Answer(given);
+      return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
+        ? publicJson(answer, listHeaderOf(event, 'If-None-Match'))
+        : json(200, answer.body, answer.headers);
     });
 }
 
