@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
-import { headerOf, readRequest } from '../shared/http/request.ts';
+import { headerOf, partsOf, readRequest } from '../shared/http/request.ts';
 import { errorPage } from '../shared/pages/error-page.ts';
 
 export const request = v.object({ path: v.object({ proxy: v.optional(v.string(), '') }) });
@@ -12,7 +12,7 @@ export const request = v.object({ path: v.object({ proxy: v.optional(v.string(),
 const toPrograms = endpoint(request, ({ path }) => refuse(path.proxy, 'Path'));
 const toPeople = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
   .use(errorPage())
-  .handler((event) => refuse(readRequest(request, event).path.proxy, 'Page'));
+  .handler((event) => refuse(readRequest(request, partsOf(event)).path.proxy, 'Page'));
 
 /** The catch-all: API Gateway sends here what matches no route, and a known path with a method that it does not take. */
 export function handler(event: APIGatewayProxyEvent, context: Context) {

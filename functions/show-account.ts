@@ -12,7 +12,7 @@ export const request = v.object({ caller: Session });
 export const handler = page(request, async ({ caller }, { visitor }) => {
   const user = await getUser(caller.user_id);
   const { label, votes_per_day } = userTypeOf(user.karma);
-  const csrf = csrfField(visitor?.csrf ?? '');
+  const csrf = csrfField(visitor.csrf);
   return {
     title: user.display_name,
     hasNameField: true,

@@ -18,7 +18,7 @@ export const handler = page(request, async ({ caller, path }, { visitor }) => {
   const application = await getOwnApplication(path.client_id, caller.user_id);
   const { client_id, secret_id } = application;
   const at = `${authUrl()}/account/applications/${client_id}`;
-  const csrf = visitor?.csrf ?? '';
+  const csrf = visitor.csrf;
   return {
     title: application.name,
     content: html`<section>

@@ -28,7 +28,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
     }
       <section>
         <h2>Register an application</h2>
-        ${registrationForm(at, visitor?.csrf ?? '', 'Register')}
+        ${registrationForm(at, visitor.csrf, 'Register')}
       </section>`,
   };
 });

@@ -33,7 +33,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
               ${scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>`)}
             </ul>
             <form method="post" action="${authUrl()}/account/connections/${application.client_id}/revoke">
-              ${csrfField(visitor?.csrf ?? '')}<button class="danger" aria-label="Revoke access of ${application.name}">Revoke access</button>
+              ${csrfField(visitor.csrf)}<button class="danger" aria-label="Revoke access of ${application.name}">Revoke access</button>
             </form>
           </li>`,
         )}

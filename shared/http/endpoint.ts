@@ -5,7 +5,7 @@ import type * as v from 'valibot';
 import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requireMediaType } from './media-type.ts';
-import { listHeaderOf, type RequestSchema, readRequest } from './request.ts';
+import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './request.ts';
 import { Answer, headResponse, json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
@@ -24,7 +24,7 @@ export function endpoint<T extends RequestSchema>(
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
-      const given = await handle(readRequest(schema, event));
+      const given = await handle(readRequest(schema, partsOf(event)));
       const answer = given instanceof Answer ? given : new Answer(given);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
         ? publicJson(answer, listHeaderOf(event, 'If-None-Match'))

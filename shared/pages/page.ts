@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
-import { type RequestSchema, readRequest } from '../http/request.ts';
+import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { headResponse } from '../http/response.ts';
 import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
@@ -13,10 +13,10 @@ import { errorPage } from './error-page.ts';
 import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
-/** The request itself and who is signed in, if anybody. */
-export interface Visit {
+/** The request itself and who is signed in: always somebody where the schema has a `caller`. */
+export interface Visit<T extends RequestSchema> {
   event: APIGatewayProxyEvent;
-  visitor?: Visitor;
+  visitor: T['entries'] extends { caller: unknown } ? Visitor : Visitor | undefined;
 }
 
 /**
@@ -25,7 +25,10 @@ export interface Visit {
  */
 export function page<T extends RequestSchema>(
   schema: T,
-  handle: (request: v.InferOutput<T>, visit: Visit) => Promise<Page | Redirect> | Page | Redirect,
+  handle: (
+    request: v.InferOutput<T>,
+    visit: Visit<T>,
+  ) => Promise<Page | Redirect> | Page | Redirect,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
@@ -39,14 +42,15 @@ export function page<T extends RequestSchema>(
       const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
 
       if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
-      const parts = { caller: visitor && session, body: form };
-      const request = readRequest(schema, withParts(event, parts));
+      const parts = { ...partsOf(event), caller: visitor && session, body: form };
+      const request = readRequest(schema, parts);
       if (form && session && !(await isCsrfToken(session, form.csrf ?? ''))) {
         throw accessDenied(
           'The form is not of your session: go back, reload the page and try again',
         );
       }
-      return respond(await handle(request, { event, visitor }), visitor);
+      // Without a visitor, a schema with a caller has refused the request by now.
+      return respond(await handle(request, { event, visitor } as Visit<T>), visitor);
     });
 }
 
@@ -75,12 +79,4 @@ export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEven
     ([name, values = []]) => values.map((value): [string, string] => [name, value]),
   );
   return new URLSearchParams(pairs).toString();
-}
-
-function withParts(
-  event: APIGatewayProxyEvent,
-  { caller, body }: { caller: unknown; body: unknown },
-): APIGatewayProxyEvent {
-  const requestContext = { ...event.requestContext, authorizer: caller };
-  return { ...event, requestContext, body } as APIGatewayProxyEvent;
 }

@@ -162,6 +162,14 @@ test('the texts of the pages can be told apart by their titles', async () => {
   expect(new Set(titles).size).toBe(titles.length);
 });
 
+test('a page takes no parameter twice that it reads, and ignores the others', async () => {
+  const handler = await loadFunction('sign-in');
+  const query = { return_to: ['/ws/account', '/ws/account'], other: ['x', 'x'] };
+  const { status, body } = await invoke(handler, { query });
+  expect(status).toBe(400);
+  expect(body).toContain('<p>return_to must be sent only once.</p>');
+});
+
 test('a sign-in without the identity provider fails on a page, and cleanly', async () => {
   const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
   const route = pages.find(({ operation }) => operation === 'sign-in');
