@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import { PathParameter } from '../shared/http/request.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { getOwnApplication } from '../shared/oauth/application-repository.ts';
 import { clientSecret } from '../shared/oauth/credentials.ts';
@@ -11,7 +12,7 @@ import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: ClientId }),
+  path: v.object({ client_id: PathParameter('Application', ClientId) }),
 });
 
 export const handler = page(request, async ({ caller, path }, { visitor }) => {

@@ -7,6 +7,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
+import { Uuid } from '../values.ts';
 import { parseEntityTags } from './entity-tags.ts';
 
 /** The user and application that an access token stands for, as the authorizer found them. */
@@ -64,6 +65,19 @@ export function IntegerParameter(min: number, max: number) {
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
+  );
+}
+
+/** A path parameter that names a thing by its UUID. Anything else is answered 404, with the noun `what`. */
+export function PathId(what: string) {
+  return PathParameter(what, Uuid);
+}
+
+/** A path parameter that names a thing otherwise, see `PathId`. */
+export function PathParameter<T extends v.GenericSchema>(what: string, schema: T) {
+  return v.pipe(
+    v.custom<v.InferInput<T>>((sent) => v.is(schema, sent), what),
+    schema,
   );
 }
 
@@ -163,18 +177,10 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
   const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
-  if (part === 'path') return notFound(nouns[names[0] ?? ''] ?? 'Resource');
+  if (part === 'path') return notFound(issue.message);
   const name = part === 'if_match' ? 'If-Match' : (names[0] ?? 'The body');
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
   );
 }
-
-/** What a path parameter identifies. */
-const nouns: Record<string, string> = {
-  review_id: 'Review',
-  rev: 'Revision',
-  user_id: 'User',
-  client_id: 'Application',
-};

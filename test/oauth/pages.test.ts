@@ -93,6 +93,20 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
       }
     });
 
+    if (route.path.includes('{client_id}')) {
+      test('knows no application by what is no client id', async () => {
+        const handler = await loadFunction(route.operation);
+        const answer = await invoke(handler, {
+          method: route.method,
+          path: { client_id: 'x' },
+          headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
+          body: route.method === 'POST' ? formOf({ csrf }) : undefined,
+        });
+        expect(answer.status).toBe(404);
+        expect(answer.body).toContain('<p>Application not found.</p>');
+      });
+    }
+
     if (route.method === 'POST') {
       test('takes no form without the token of the session', async () => {
         const form = {
