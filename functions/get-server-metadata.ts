@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { scopeDescriptions } from '../shared/oauth/scopes.ts';
-import { version } from '../shared/routes.ts';
+import { scopes, version } from '../shared/routes.ts';
 
 export const request = v.object({});
 
@@ -15,7 +14,7 @@ export const handler = endpoint(request, () => {
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}${version}/oauth/token`,
     revocation_endpoint: `${issuer}${version}/oauth/revoke`,
-    scopes_supported: Object.keys(scopeDescriptions),
+    scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],

@@ -1,5 +1,6 @@
-/** The scopes of the spec, section 5. */
-export type Scope = 'review' | 'vote' | 'user';
+/** What an application can be allowed to do, in the order in which it is shown. */
+export const scopes = ['review', 'vote', 'user'] as const;
+export type Scope = (typeof scopes)[number];
 
 /** Who may call: anyone, the bearer of any access token, or the bearer of one with this scope. */
 export type Access = 'public' | 'token' | Scope;
@@ -21,7 +22,7 @@ export interface Route {
 /** SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions; OIDC_CLIENT_SECRET is ours at the identity provider. */
 export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
 
-/** The stage of the REST API. With the version below it makes the base URL `…/ws/1` of the spec, section 9. */
+/** The stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
 export const stage = 'ws';
 
 /** The API version: the top resource under the stage. */
