@@ -12,7 +12,7 @@ export const request = v.object({
   body: bodyOf({ request: v.string(), decision: oneOf(['approve', 'refuse']) }),
 });
 
-/** The answer on the consent page: the client gets a code, or hears that access is denied. */
+/** Takes the answer from the consent page. The client gets a code, or hears that access is denied (RFC 6749 section 4.1.2). */
 export const handler = page(request, async ({ caller, body }) => {
   const { request, code } = await answerAuthorization(body.request, body.decision, caller.user_id);
   const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };

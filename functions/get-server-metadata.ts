@@ -5,7 +5,7 @@ import { scopes, version } from '../shared/routes.ts';
 
 export const request = v.object({});
 
-/** RFC 8414. */
+/** The authorization server's metadata (RFC 8414). */
 export const handler = endpoint(request, () => {
   const issuer = authUrl();
   const methods = ['client_secret_post', 'client_secret_basic'];

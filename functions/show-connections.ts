@@ -10,7 +10,7 @@ import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Which applications may act for the person: what each may do, since when, and how to end it. */
+/** Shows which applications may act for the person, what each may do, since when, and how to end it. */
 export const handler = page(request, async ({ caller }, { visitor }) => {
   const byClient = Map.groupBy(await listGrants(caller.user_id), ({ client_id }) => client_id);
   const applications = await findApplications([...byClient.keys()]);

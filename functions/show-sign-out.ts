@@ -8,7 +8,7 @@ import { hasDeleted } from '../shared/pages/session.ts';
 
 export const request = v.object({});
 
-/** Where the identity provider sends a person when its session is over; whoever is signed in is asked first. */
+/** Receives a person whose session at the identity provider is over. Whoever is still signed in here is asked first. */
 export const handler = page(request, (_, { event, visitor }) => {
   if (!visitor) return farewell(hasDeleted(event) ? 'deletion' : 'sign-out');
   return {

@@ -7,7 +7,7 @@ import { updateProfile } from '../shared/user/user-repository.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Ends every session of the person, also one whose cookie somebody else has got hold of; then that of the identity provider. */
+/** Ends every session of the person, also one whose cookie somebody else has, and then that of the identity provider. */
 export const handler = page(request, async ({ caller }) => {
   await updateProfile(caller.user_id, { signed_out: Date.now() });
   return farewell('sign-out', await findProviderSignOut());

@@ -15,7 +15,7 @@ export const request = v.object({
   }),
 });
 
-/** Saves the profile, or only the name where that was asked for on another page. */
+/** Saves the profile, or only the name where another page asked for that. */
 export const handler = page(request, async ({ caller, body }) => {
   const { display_name, email, return_to } = body;
   await updateProfile(caller.user_id, { display_name, email: email === '' ? null : email });

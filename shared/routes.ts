@@ -1,5 +1,7 @@
-/** What an application can be allowed to do, in the order in which it is shown. */
+/** The scopes of OAuth: what a user can allow an application to do. */
 export const scopes = ['review', 'vote', 'user'] as const;
+
+/** One of the scopes. */
 export type Scope = (typeof scopes)[number];
 
 /** Who may call: anyone, the bearer of any access token, or the bearer of one with this scope. */

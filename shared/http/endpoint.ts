@@ -11,8 +11,8 @@ import { Answer, headResponse, json, publicJson } from './response.ts';
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
- * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
+ * A Lambda handler for one endpoint. It validates the parts of the request that `schema` names, and answers 200 with the JSON of what
+ * `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
@@ -32,7 +32,7 @@ export function endpoint<T extends RequestSchema>(
     });
 }
 
-/** Parses the body where there is one; the schema says whether there must be. */
+/** Parses the body where there is one. The schema says whether there must be. */
 function jsonBody(): Http {
   const parser = httpJsonBodyParser<APIGatewayProxyEvent>({ disableContentTypeCheck: true });
   return {
@@ -53,20 +53,20 @@ function jsonBody(): Http {
   };
 }
 
-/** ApiError 400 that says where the mistake is: the parser refuses, and does not tell why. */
+/** An ApiError 400 that says where the mistake is: the parser refuses, and does not tell why. */
 function mistakeIn(text: string): ApiError {
   try {
     JSON.parse(text, refuseForbidden);
     return invalidRequest('The body must be valid JSON');
   } catch (error) {
     if (error instanceof ApiError) return error;
-    // What is not a mistake in the text is the end of the stack, as JSON.parse goes down to call the function below.
+    // A SyntaxError is a mistake in the text. Anything else is the end of the stack, as JSON.parse goes down to call the reviver.
     const fault = error instanceof SyntaxError ? error.message.toWellFormed() : 'nested too deeply';
     return invalidRequest(`The body must be valid JSON: ${fault}`);
   }
 }
 
-/** Keys that would reach a prototype if the object were ever copied by assignment. */
+/** The reviver refuses keys that would reach a prototype if the object were ever copied by assignment. */
 function refuseForbidden(key: string, value: unknown): unknown {
   const isObject = typeof value === 'object' && value !== null;
   if (key === '__proto__') {

@@ -16,8 +16,8 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * The answer of a list: a page, and unless it is the last the way to the next one, as `next` in the body and as a Link (RFC 8288)
- * relative to the request. `offset` is that of the page, also where a cursor led to it: it is exact while nobody writes.
+ * The answer of a list: one page. Every page but the last says the way to the next one, as `next` in the body and as a Link (RFC 8288)
+ * relative to the request. `offset` is that of the page, also where a cursor led to it, and is exact while nobody writes.
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,

@@ -27,12 +27,12 @@ export interface RequestParts {
   query: Record<string, readonly string[] | undefined>;
   /** The query in the fewest characters that say it, without the question mark. API Gateway does not pass on what was sent. */
   query_string: string;
-  /** The header. */
+  /** The header If-Match. */
   if_match: string | undefined;
   body: unknown;
 }
 
-/** What an endpoint takes: a schema of the parts it needs, and only those. */
+/** A schema of the parts that an endpoint needs, and only those. */
 export type RequestSchema = v.GenericSchema & {
   entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
 };
@@ -106,7 +106,7 @@ export const IfMatch = v.optional(
   ),
 );
 
-/** A header by its name; API Gateway passes names on as the client wrote them. */
+/** A header by its name. API Gateway passes names on as the client wrote them. */
 export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
   return lookUp(headers, name);
 }
@@ -158,7 +158,7 @@ function queryString(query: RequestParts['query']): string {
     .join('&');
 }
 
-/** Encodes only what would not arrive otherwise. A space can be sent as +. */
+/** Encodes what would not arrive otherwise, and nothing else. A space can be sent as +. */
 function encode(text: string): string {
   return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }

@@ -5,7 +5,7 @@ import { parseEntityTags } from './entity-tags.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
-/** On every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
+/** The headers of every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Link, WWW-Authenticate, Retry-After',
@@ -38,11 +38,11 @@ export function json(
   };
 }
 
-/** An answer says more than its body. */
+/** What a handler returns where there is more to say than a body. */
 export class Answer {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of the entity tag that a client may hold a change to (If-Match): while it is the same, so is what can be changed. */
+  /** The part of the entity tag that If-Match compares: while it is the same, so is all that its owner can change. */
   readonly revisionTag: string | undefined;
 
   constructor(
@@ -56,8 +56,8 @@ export class Answer {
 }
 
 /**
- * The answer to a GET that anybody may send: with a strong ETag, and without a body (304) for a client or cache that has the same
- * already. Unless the endpoint says otherwise, caches keep it but ask every time. The ETag is `"<revision tag>.<hash>"` or `"<hash>"`.
+ * The response to a GET that anybody may send, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`. A client or cache that has the
+ * same already gets 304 without a body. Unless the endpoint says otherwise, caches keep it but ask every time.
  */
 export function publicJson(
   { body, headers, revisionTag }: Answer,
@@ -87,7 +87,7 @@ export function headResponse(): Http {
   return { after: leaveOut, onError: leaveOut };
 }
 
-/** For lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
+/** The Cache-Control of lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
 export const brieflyShared = 'public, max-age=0, s-maxage=10';
 
 /** The body of an answer that has nothing more to say. */

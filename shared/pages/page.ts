@@ -21,7 +21,7 @@ export interface Visit<T extends RequestSchema> {
 
 /**
  * A Lambda handler for a page: `endpoint`'s sibling, that answers with HTML or a redirect. A schema with a `caller` is for people who have
- * signed in: others are sent to do so, and a form is taken only with the token of their session.
+ * signed in. Others are sent to do so. A form is taken only with the token of their session.
  */
 export function page<T extends RequestSchema>(
   schema: T,
@@ -54,7 +54,7 @@ export function page<T extends RequestSchema>(
     });
 }
 
-/** Whose session it is, unless the account is gone or has signed out since. */
+/** The user whose session it is, unless the account is gone or has signed out since. */
 async function findSignedIn({ user_id, signed_in }: Session): Promise<User | undefined> {
   const user = await findUser(user_id);
   return user && signed_in > (user.signed_out ?? 0) ? user : undefined;
