@@ -1,8 +1,8 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { contribution, projectionItem } from '../shared/aggregates/contribution.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
+import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
 import { countChanges } from '../shared/review/counts.ts';
-import { type EntityType, entityTypes } from '../shared/review/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
 import type { Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';

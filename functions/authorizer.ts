@@ -10,7 +10,7 @@ import { findGrant } from '../shared/oauth/grant-repository.ts';
 
 /**
  * Lets the bearer of an access token through to the one route that was asked for. API Gateway answers 401 when this throws
- * `Unauthorized`, and 403 when it denies; the context tells the 403 which scope is missing.
+ * `Unauthorized`, and 403 when it denies. The context tells the 403 which scope is missing.
  */
 export async function handler({
   authorizationToken,
@@ -38,8 +38,8 @@ export async function handler({
 }
 
 /**
- * What writes goes by what is granted at this moment. To read, half the price will do: an answer of a replica may be a moment old, and only
- * what it refuses is asked for again, because a token may be used sooner after it was made than every replica knows its grant.
+ * The grant of a token, read consistently for what writes. A GET is content with a replica, which costs half and may be a moment behind.
+ * A grant that the replica does not know is read again, because a new token may be used before every replica knows its grant.
  */
 async function currentGrant(token: TokenContent, method: string): Promise<Grant | undefined> {
   const known = method === 'GET' ? await findGrant(token) : undefined;
@@ -52,7 +52,7 @@ function policy(
   principalId: string,
   context: Record<string, string>,
 ): APIGatewayAuthorizerResult {
-  // IAM takes at most 512 characters; a longer path is no route of ours, but deserves its 404.
+  // IAM takes at most 512 characters. A longer path is no route of ours, but deserves its 404.
   const Resource = methodArn.length > 512 ? `${methodArn.slice(0, 511)}*` : methodArn;
   return {
     principalId,

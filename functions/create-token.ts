@@ -6,7 +6,7 @@ import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository
 import { parseScopes } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
-/** The token endpoint (spec, endpoint 22). */
+/** The token endpoint (RFC 6749 section 3.2): redeems codes and rotates refresh tokens. */
 export const handler = oauthEndpoint(async (client, form) => {
   const grant_type = required(form, 'grant_type');
   if (grant_type === 'authorization_code') {
@@ -43,7 +43,7 @@ function registered(form: Form, { redirect_uri }: Application): string {
   return redirect_uri;
 }
 
-/** What a client asks of the scopes it was granted (RFC 6749 section 6); undefined for all of them. */
+/** The scopes that a client asks for at a refresh (RFC 6749 section 6). Undefined for all that were granted. */
 function narrower({ scope }: Form): Scope[] | undefined {
   if (scope === undefined) return undefined;
   const scopes = parseScopes(scope);

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { deleteAccount } from '../shared/account/delete-account.ts';
-import { farewell } from '../shared/http/farewell.ts';
-import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { Session } from '../shared/http/session.ts';
+import { farewell } from '../shared/pages/farewell.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 
 export const request = v.object({

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/http/page.ts';
-import { bodyOf } from '../shared/http/request.ts';
-import { Session } from '../shared/http/session.ts';
+import { bodyOf, PathParameter } from '../shared/http/request.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { deleteApplication } from '../shared/oauth/application-repository.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: ClientId }),
+  path: v.object({ client_id: PathParameter('Application', ClientId) }),
   body: bodyOf({ confirm: v.literal('yes', 'must be ticked') }),
 });
 

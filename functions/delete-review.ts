@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { Caller, IfMatch } from '../shared/http/request.ts';
+import { Caller, IfMatch, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
-import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: Uuid }),
+  path: v.object({ review_id: PathId('Review') }),
   if_match: IfMatch,
 });
 

@@ -5,7 +5,7 @@ import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 
-/** Takes away what deleted accounts, reviews and applications leave behind, in the order of the stream and up to the first that fails. */
+/** Takes away what deleted accounts, reviews and applications leave behind. It follows the stream, and stops at the first that fails. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   for (const record of Records) {
     try {

@@ -1,6 +1,6 @@
 import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 
-/** Once a day: removes the vote counters that neither the daily limit nor statistics need. Stopped anywhere, the next run goes on. */
+/** Removes the vote counters that neither the daily limit nor statistics need, once a day. The next run goes on where one was stopped. */
 export async function handler(): Promise<{ deleted: number }> {
   const deleted = await deleteDailyVotes();
   console.info({ message: 'Expired vote counters', deleted });

@@ -5,8 +5,8 @@ import { project } from '../shared/aggregates/project.ts';
 import { describeError } from '../shared/describe-error.ts';
 
 /**
- * Keeps totals and rank trees up to date with the table's stream: the batch as one, or when that fails record by record up to
- * the one at fault.
+ * Keeps totals and rank trees up to date with the table's stream. A batch is applied as one. When that fails its records are applied one by
+ * one, up to the one at fault.
  */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   try {

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
-import { page, queryOf } from '../shared/http/page.ts';
-import { forgetSignIn, readSignIn, startSession } from '../shared/http/session.ts';
+import { page, queryOf } from '../shared/pages/page.ts';
+import { forgetSignIn, readSignIn, startSession } from '../shared/pages/session.ts';
 import { finishSignIn } from '../shared/user/identity-provider.ts';
 import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 
 export const request = v.object({});
 
-/** Where the identity provider sends a person back to: signs in, with a new session, and goes on to where the person wanted. */
+/** Receives a person whom the identity provider sends back. A new session begins, and goes on to where the person wanted. */
 export const handler = page(request, async (_, { event }) => {
   const signIn = await readSignIn(event);
   if (!signIn)

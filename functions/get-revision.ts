@@ -1,13 +1,15 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { IntegerParameter } from '../shared/http/request.ts';
+import { IntegerParameter, PathId, PathParameter } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { getRevision } from '../shared/review/revision-repository.ts';
-import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
-  path: v.object({ review_id: Uuid, rev: IntegerParameter(1, 999_999) }),
+  path: v.object({
+    review_id: PathId('Review'),
+    rev: PathParameter('Revision', IntegerParameter(1, 999_999)),
+  }),
 });
 
 export const handler = endpoint(request, async ({ path }) => {

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { scopeDescriptions } from '../shared/oauth/scopes.ts';
-import { version } from '../shared/routes.ts';
+import { scopes, version } from '../shared/routes.ts';
 
 export const request = v.object({});
 
-/** RFC 8414. */
+/** The authorization server's metadata (RFC 8414). */
 export const handler = endpoint(request, () => {
   const issuer = authUrl();
   const methods = ['client_secret_post', 'client_secret_basic'];
@@ -15,7 +14,7 @@ export const handler = endpoint(request, () => {
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}${version}/oauth/token`,
     revocation_endpoint: `${issuer}${version}/oauth/revoke`,
-    scopes_supported: Object.keys(scopeDescriptions),
+    scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],

@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { Caller } from '../shared/http/request.ts';
+import { Caller, PathId } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
-import { Uuid } from '../shared/values.ts';
 import { presentVote } from '../shared/vote/vote.ts';
 import { getVote } from '../shared/vote/vote-repository.ts';
 
-export const request = v.object({ caller: Caller, path: v.object({ review_id: Uuid }) });
+export const request = v.object({
+  caller: Caller,
+  path: v.object({ review_id: PathId('Review') }),
+});
 
 export const handler = endpoint(request, async ({ caller, path }) => {
   await getPublicReview(path.review_id);

@@ -8,7 +8,7 @@ import { listGrants } from '../shared/oauth/grant-repository.ts';
 
 export const request = v.object({ caller: Caller });
 
-/** An application of a third party sees its own refresh token and no secret (decisions.md). */
+/** An application of a third party sees its own refresh token and no secret: it must not be able to take the user's other credentials. */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
   const [grants, caller] = await Promise.all([listGrants(user_id), findApplication(client_id)]);
   const isOwn = caller?.user_id === user_id;

@@ -1,16 +1,18 @@
 import * as v from 'valibot';
+import { type EntityGroup, entityGroups, entityTypes } from '../shared/entity/entity-type.ts';
+import { findMetadata } from '../shared/entity/metadata.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
-import { entityTypes } from '../shared/review/entity-type.ts';
-import { findMetadata } from '../shared/review/metadata.ts';
 import { Language, presentReview } from '../shared/review/review.ts';
 import { listReviews } from '../shared/review/review-list.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
 
+const groups = Object.keys(entityGroups) as EntityGroup[];
+
 export const request = v.object({
   query: v.object({
     entity_id: v.optional(Uuid),
-    entity_type: v.optional(oneOf(['musicdb', 'bookdb', ...entityTypes])),
+    entity_type: v.optional(oneOf([...groups, ...entityTypes])),
     user_id: v.optional(Uuid),
     sort: v.optional(oneOf(['popularity', 'published_on']), 'published_on'),
     sort_order: v.optional(oneOf(['asc', 'desc']), 'desc'),

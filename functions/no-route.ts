@@ -3,18 +3,18 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import * as v from 'valibot';
 import { methodNotAllowed, notFound } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { errorPage } from '../shared/http/error-page.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
-import { headerOf, readRequest } from '../shared/http/request.ts';
+import { headerOf, partsOf, readRequest } from '../shared/http/request.ts';
+import { errorPage } from '../shared/pages/error-page.ts';
 
 export const request = v.object({ path: v.object({ proxy: v.optional(v.string(), '') }) });
 
 const toPrograms = endpoint(request, ({ path }) => refuse(path.proxy, 'Path'));
 const toPeople = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
   .use(errorPage())
-  .handler((event) => refuse(readRequest(request, event).path.proxy, 'Page'));
+  .handler((event) => refuse(readRequest(request, partsOf(event)).path.proxy, 'Page'));
 
-/** The catch-all: API Gateway sends here what matches no route, and a known path with a method that it does not take. */
+/** The catch-all gets what matches no route of API Gateway, and a known path with a method that it does not take. */
 export function handler(event: APIGatewayProxyEvent, context: Context) {
   return isForPeople(event) ? toPeople(event, context) : toPrograms(event, context);
 }
@@ -24,7 +24,7 @@ function refuse(path: string, what: string): never {
   throw methods.length > 0 ? methodNotAllowed(methods) : notFound(what);
 }
 
-/** Whether a browser asks for what could be a page: browsers say that they take HTML, and no other client is to be surprised by it. */
+/** Whether a browser asks for what could be a page. Browsers say that they take HTML, and no other client is surprised by it. */
 function isForPeople(event: APIGatewayProxyEvent): boolean {
   const isAmongPages = /^\/*(account|oauth)(\/|$)/.test(event.pathParameters?.proxy ?? '');
   return isAmongPages && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller } from '../shared/http/request.ts';
+import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
-import { Uuid } from '../shared/values.ts';
 import { saveVote } from '../shared/vote/vote-repository.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: Uuid }),
+  path: v.object({ review_id: PathId('Review') }),
   body: bodyOf({ vote: v.boolean('must be true or false') }),
 });
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { Session } from '../shared/http/session.ts';
 import { Registration } from '../shared/oauth/application.ts';
 import { insertApplication } from '../shared/oauth/application-repository.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,

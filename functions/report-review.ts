@@ -1,16 +1,15 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller } from '../shared/http/request.ts';
+import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Reason } from '../shared/review/report.ts';
 import { insertReport } from '../shared/review/report-repository.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
-import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: Uuid }),
+  path: v.object({ review_id: PathId('Review') }),
   body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
 });
 

@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
+import { PathParameter } from '../shared/http/request.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { deleteGrants } from '../shared/oauth/grant-repository.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: ClientId }),
+  path: v.object({ client_id: PathParameter('Application', ClientId) }),
 });
 
 export const handler = page(request, async ({ caller, path }) => {

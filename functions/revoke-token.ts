@@ -3,7 +3,7 @@ import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
 
-/** RFC 7009: either token ends the whole grant. A token that means nothing any more is a success. */
+/** Either token ends the whole grant (RFC 7009). A token that means nothing any more is a success. */
 export const handler = oauthEndpoint(async (client, { token }) => {
   if (!token) throw invalidRequest('token is required');
   const grant = (await openToken('refresh', token)) ?? (await openToken('access', token));

@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { notFound } from '../shared/errors.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { findAccount } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 
@@ -15,7 +15,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
   if (!account) throw notFound('User');
   const { user, contact } = account;
   const { label, votes_per_day } = userTypeOf(user.karma);
-  const csrf = csrfField(visitor?.csrf ?? '');
+  const csrf = csrfField(visitor.csrf);
   return {
     title: user.display_name,
     hasNameField: true,

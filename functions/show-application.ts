@@ -1,24 +1,25 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { registrationForm } from '../shared/http/registration-form.ts';
-import { Session } from '../shared/http/session.ts';
+import { PathParameter } from '../shared/http/request.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { getOwnApplication } from '../shared/oauth/application-repository.ts';
 import { clientSecret } from '../shared/oauth/credentials.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { registrationForm } from '../shared/pages/registration-form.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({
   caller: Session,
-  path: v.object({ client_id: ClientId }),
+  path: v.object({ client_id: PathParameter('Application', ClientId) }),
 });
 
 export const handler = page(request, async ({ caller, path }, { visitor }) => {
   const application = await getOwnApplication(path.client_id, caller.user_id);
   const { client_id, secret_id } = application;
   const at = `${authUrl()}/account/applications/${client_id}`;
-  const csrf = visitor?.csrf ?? '';
+  const csrf = visitor.csrf;
   return {
     title: application.name,
     content: html`<section>

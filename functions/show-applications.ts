@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/http/page.ts';
-import { registrationForm } from '../shared/http/registration-form.ts';
-import { Session } from '../shared/http/session.ts';
 import { listApplications } from '../shared/oauth/application-repository.ts';
+import { page } from '../shared/pages/page.ts';
+import { registrationForm } from '../shared/pages/registration-form.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({ caller: Session });
 
@@ -28,7 +28,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
     }
       <section>
         <h2>Register an application</h2>
-        ${registrationForm(at, visitor?.csrf ?? '', 'Register')}
+        ${registrationForm(at, visitor.csrf, 'Register')}
       </section>`,
   };
 });

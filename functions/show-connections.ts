@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { Session } from '../shared/http/session.ts';
 import { findApplications } from '../shared/oauth/application-repository.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
 import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Which applications may act for the person: what each may do, since when, and how to end it. */
+/** Shows which applications may act for the person, what each may do, since when, and how to end it. */
 export const handler = page(request, async ({ caller }, { visitor }) => {
   const byClient = Map.groupBy(await listGrants(caller.user_id), ({ client_id }) => client_id);
   const applications = await findApplications([...byClient.keys()]);
@@ -33,7 +33,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
               ${scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>`)}
             </ul>
             <form method="post" action="${authUrl()}/account/connections/${application.client_id}/revoke">
-              ${csrfField(visitor?.csrf ?? '')}<button class="danger" aria-label="Revoke access of ${application.name}">Revoke access</button>
+              ${csrfField(visitor.csrf)}<button class="danger" aria-label="Revoke access of ${application.name}">Revoke access</button>
             </form>
           </li>`,
         )}

@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { farewell } from '../shared/http/farewell.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page } from '../shared/http/page.ts';
-import { hasDeleted } from '../shared/http/session.ts';
+import { farewell } from '../shared/pages/farewell.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page } from '../shared/pages/page.ts';
+import { hasDeleted } from '../shared/pages/session.ts';
 
 export const request = v.object({});
 
-/** Where the identity provider sends a person when its session is over; whoever is signed in is asked first. */
+/** Receives a person whose session at the identity provider is over. Whoever is still signed in here is asked first. */
 export const handler = page(request, (_, { event, visitor }) => {
   if (!visitor) return farewell(hasDeleted(event) ? 'deletion' : 'sign-out');
   return {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ownUrl } from '../shared/http/own-url.ts';
-import { page } from '../shared/http/page.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { Session } from '../shared/http/session.ts';
+import { ownUrl } from '../shared/pages/own-url.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
 import { updateProfile } from '../shared/user/user-repository.ts';
 

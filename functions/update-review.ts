@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { bodyOf, Caller, IfMatch, optional } from '../shared/http/request.ts';
+import { bodyOf, Caller, IfMatch, optional, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';
-import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: Uuid }),
+  path: v.object({ review_id: PathId('Review') }),
   if_match: IfMatch,
   body: bodyOf({
     text: v.nullish(ReviewText),

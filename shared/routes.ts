@@ -1,5 +1,8 @@
-/** The scopes of the spec, section 5. */
-export type Scope = 'review' | 'vote' | 'user';
+/** The scopes of OAuth: what a user can allow an application to do. */
+export const scopes = ['review', 'vote', 'user'] as const;
+
+/** One of the scopes. */
+export type Scope = (typeof scopes)[number];
 
 /** Who may call: anyone, the bearer of any access token, or the bearer of one with this scope. */
 export type Access = 'public' | 'token' | Scope;
@@ -21,7 +24,7 @@ export interface Route {
 /** SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions; OIDC_CLIENT_SECRET is ours at the identity provider. */
 export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
 
-/** The stage of the REST API. With the version below it makes the base URL `…/ws/1` of the spec, section 9. */
+/** The stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
 export const stage = 'ws';
 
 /** The API version: the top resource under the stage. */
@@ -55,7 +58,7 @@ export const routes: readonly Route[] = [
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
 
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
-  { operation: 'authorize', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },

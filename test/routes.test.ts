@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { handler as noRoute } from '../functions/no-route.ts';
@@ -51,6 +52,7 @@ const contract = `
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public
   GET    /account/callback                                  public
+  GET    /account/sign-out                                  public
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
@@ -100,6 +102,33 @@ test.each(routes)(
     if (isJson) expect(module.request).toHaveProperty('entries');
   },
 );
+
+describe('a path parameter that cannot name anything is 404, and the answer says what is not there', () => {
+  const valid: Record<string, string> = {
+    review_id: randomUUID(),
+    user_id: randomUUID(),
+    rev: '1',
+  };
+  const nouns: Record<string, string> = { review_id: 'Review', user_id: 'User', rev: 'Revision' };
+  const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: '' };
+  const parameters = routes
+    .filter(({ base }) => base === undefined)
+    .flatMap((route) =>
+      [...route.path.matchAll(/\{(\w+)\}/g)].map(
+        ([, name = '']) => [`${route.method} ${route.path}`, name, route] as const,
+      ),
+    );
+
+  test.each(parameters)('%s: %s', async (_, name, { operation, method }) => {
+    const { handler } = await import(`../functions/${operation}.ts`);
+    for (const sent of ['x', '']) {
+      const path = { ...valid, [name]: sent };
+      const { status, body } = await invoke(handler, { method, path, caller });
+      expect(status).toBe(404);
+      expect(body).toEqual({ error: 'not_found', description: `${nouns[name]} not found` });
+    }
+  });
+});
 
 describe('what is no route', () => {
   test.each(['', '1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(

@@ -7,6 +7,7 @@ import { presentApplication } from '../../shared/oauth/application.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
+import { scopes } from '../../shared/routes.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
@@ -139,7 +140,6 @@ async function newCaller(display_name: string) {
     redirect_uri,
   });
   const { client_id, client_secret } = await presentApplication(application, true);
-  const scopes = ['review', 'vote', 'user'] as const;
   const tokens = await tokenResponse(
     await insertGrant({ user_id, client_id, scopes: [...scopes] }),
   );

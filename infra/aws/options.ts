@@ -31,7 +31,7 @@ export interface Options {
   hasSourceMaps: boolean;
   /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
   hasExactChallenge: boolean;
-  /** MUSICDB_API and its like, where configured: see shared/review/metadata.ts. */
+  /** MUSICDB_API and its like, where configured: see shared/entity/metadata.ts. */
   databases: Record<string, string>;
 }
 

@@ -5,31 +5,34 @@ import type * as v from 'valibot';
 import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requireMediaType } from './media-type.ts';
-import { listHeaderOf, type RequestSchema, readRequest } from './request.ts';
-import { headResponse, json, publicJson } from './response.ts';
+import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './request.ts';
+import { Answer, headResponse, json, publicJson } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
- * A Lambda handler for one endpoint: validates the parts of the request that `schema` names, and answers 200 with the JSON of
- * what `handle` gives. Whatever is thrown becomes an error response. What takes neither a caller nor a body is a public GET, or HEAD.
+ * A Lambda handler for one endpoint. It validates the parts of the request that `schema` names, and answers 200 with the JSON of what
+ * `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<unknown> | unknown,
 ) {
-  const isPublicGet = !('caller' in schema.entries || 'body' in schema.entries);
+  const isPublic = !('caller' in schema.entries);
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
-      const body = await handle(readRequest(schema, event));
-      return isPublicGet ? publicJson(body, listHeaderOf(event, 'If-None-Match')) : json(200, body);
+      const given = await handle(readRequest(schema, partsOf(event)));
+      const answer = given instanceof Answer ? given : new Answer(given);
+      return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
+        ? publicJson(answer, listHeaderOf(event, 'If-None-Match'))
+        : json(200, answer.body, answer.headers);
     });
 }
 
-/** Parses the body where there is one; the schema says whether there must be. */
+/** Parses the body where there is one. The schema says whether there must be. */
 function jsonBody(): Http {
   const parser = httpJsonBodyParser<APIGatewayProxyEvent>({ disableContentTypeCheck: true });
   return {
@@ -50,20 +53,20 @@ function jsonBody(): Http {
   };
 }
 
-/** ApiError 400 that says where the mistake is: the parser refuses, and does not tell why. */
+/** An ApiError 400 that says where the mistake is: the parser refuses, and does not tell why. */
 function mistakeIn(text: string): ApiError {
   try {
     JSON.parse(text, refuseForbidden);
     return invalidRequest('The body must be valid JSON');
   } catch (error) {
     if (error instanceof ApiError) return error;
-    // What is not a mistake in the text is the end of the stack, as JSON.parse goes down to call the function below.
+    // A SyntaxError is a mistake in the text. Anything else is the end of the stack, as JSON.parse goes down to call the reviver.
     const fault = error instanceof SyntaxError ? error.message.toWellFormed() : 'nested too deeply';
     return invalidRequest(`The body must be valid JSON: ${fault}`);
   }
 }
 
-/** Keys that would reach a prototype if the object were ever copied by assignment. */
+/** The reviver refuses keys that would reach a prototype if the object were ever copied by assignment. */
 function refuseForbidden(key: string, value: unknown): unknown {
   const isObject = typeof value === 'object' && value !== null;
   if (key === '__proto__') {

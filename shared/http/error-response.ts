@@ -5,8 +5,8 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { json } from './response.ts';
 
 /**
- * Turns whatever an endpoint throws into a response in the error shape of decisions.md; the OAuth endpoints have their own name for the
- * description (RFC 6749 section 5.2).
+ * Turns whatever an endpoint throws into a response: `{error, description}`, and from 500 on a `request_id`. The OAuth endpoints have their
+ * own name for the description (RFC 6749 section 5.2).
  */
 export function errorResponse(
   description: 'description' | 'error_description' = 'description',
@@ -25,7 +25,7 @@ export function errorResponse(
   };
 }
 
-/** What the client may know of an error. Those that are not ours are logged here, once, and told to nobody. */
+/** The error that the client may know. One that is not ours is logged here, once, and told to nobody. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   console.error({ message: 'Request failed', requestId, error: describeError(error) });
@@ -37,11 +37,11 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   );
 }
 
-/** DynamoDB was busy or out of reach, even after the SDK's own attempts. */
+/** Whether DynamoDB was busy or out of reach, even after the SDK's own attempts. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    // Every error of the SDK has the field; only what may pass has something in it.
+    // Every error of the SDK has the field. Only what may pass has something in it.
     ('$retryable' in error && error.$retryable !== undefined) ||
     /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(
       `${error.name} ${'code' in error ? error.code : ''}`,

@@ -2,13 +2,13 @@ import { commonHeaders } from './response.ts';
 
 /** What API Gateway answers by itself, without asking a Lambda of ours. */
 export interface GatewayResponse {
-  /** API Gateway's name of the occasion. */
+  /** The occasion, by API Gateway's name. */
   type: string;
-  /** Unset keeps API Gateway's own status: the two defaults cover many. */
+  /** API Gateway's own status where unset: the two defaults cover many. */
   status?: number;
   /** Values in API Gateway's mapping syntax: a literal in single quotes, or `context.…`. */
   headers: Record<string, string>;
-  /** A JSON template; `$context.…` is replaced as it stands, so only text that needs no escaping may be named. */
+  /** A JSON template. `$context.…` is replaced as it stands, so only text that needs no escaping may be named. */
   body: string;
 }
 
@@ -41,9 +41,8 @@ const later = 'Please try again in a moment';
 const broken = 'The request could not be processed; please report the request_id';
 
 /**
- * One for each kind that a client of ours can meet, in the error shape of the API. API Gateway cannot tell a missing token
- * from a bad one, so both get the header of RFC 6750 section 3.1 for a bad one. The authorizer supplies the header
- * that names the missing scope.
+ * One response for each kind that a client of ours can meet, in the error shape of the API. API Gateway cannot tell a missing token from
+ * a bad one, so both get the header for a bad one (RFC 6750 section 3.1). The authorizer supplies the header that names the missing scope.
  */
 export const gatewayResponses: readonly GatewayResponse[] = [
   response(

@@ -7,8 +7,8 @@ export interface Match {
 }
 
 /**
- * The route that serves `method` on `path`, a path below the stage such as `/1/review/`. As in API Gateway a
- * trailing or doubled slash makes no difference. HEAD goes where GET does (RFC 9110 section 9.3.2), as long as anybody may.
+ * The route that serves `method` on `path`, a path below the stage such as `/1/review/`. A trailing or doubled slash makes no difference, as
+ * in API Gateway. HEAD goes where GET does (RFC 9110 section 9.3.2), as long as anybody may.
  */
 export function matchRoute(method: string, path: string): Match | undefined {
   const asked = method === 'HEAD' ? 'GET' : method;
@@ -21,7 +21,7 @@ export function methodsOf({ method, access }: Route): string[] {
   return method === 'GET' && access === 'public' ? ['GET', 'HEAD'] : [method];
 }
 
-/** The methods that `path` takes; none if there is no such path. */
+/** The methods that `path` takes. None if there is no such path. */
 export function allowedMethods(path: string): string[] {
   const methods = matches(path).flatMap(({ route }) => methodsOf(route));
   return [...new Set(methods)].filter((method) => matchRoute(method, path));

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ApiError, unsupportedMediaType } from '../errors.ts';
 import { headerOf } from './request.ts';
 
-/** Refuses a body that is said to be something else than `type` in UTF-8: by `otherwise`, or for its charset by ApiError 415. */
+/** Refuses a body of another type than `type`, by `otherwise`. Throws ApiError 415 for another charset than UTF-8. */
 export function requireMediaType(
   event: APIGatewayProxyEvent,
   type: string,

@@ -3,7 +3,7 @@ import { invalidRequest } from '../errors.ts';
 import { type Position, readFromCursor } from '../list/cursor.ts';
 import type { SortKey } from '../table/query.ts';
 import { pageParameters } from './request.ts';
-import { brieflyShared, withHeaders } from './response.ts';
+import { Answer, brieflyShared } from './response.ts';
 
 /** `limit`, `offset` and `cursor` of a list that can be walked by either. */
 export const pagedParameters = { ...pageParameters, cursor: v.optional(v.string()) };
@@ -16,8 +16,8 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * The answer of a list: a page, and unless it is the last the way to the next one, as `next` in the body and as a Link (RFC 8288)
- * relative to the request. `offset` is that of the page, also where a cursor led to it: it is exact while nobody writes.
+ * The answer of a list: one page. Every page but the last says the way to the next one, as `next` in the body and as a Link (RFC 8288)
+ * relative to the request. `offset` is that of the page, also where a cursor led to it, and is exact while nobody writes.
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,
@@ -37,7 +37,7 @@ export async function pagedAnswer<T extends { next?: SortKey }, B extends object
   const given = Object.entries({ ...rest, limit, cursor }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, `${value}`] as [string, string]],
   );
-  return withHeaders(
+  return new Answer(
     { count, limit, offset, ...body, next: cursor },
     {
       headers: {

@@ -7,6 +7,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
+import { Uuid } from '../values.ts';
 import { parseEntityTags } from './entity-tags.ts';
 
 /** The user and application that an access token stands for, as the authorizer found them. */
@@ -22,20 +23,21 @@ export type Caller = v.InferOutput<typeof Caller>;
 export interface RequestParts {
   caller: unknown;
   path: Record<string, string | undefined>;
-  query: Record<string, string | undefined>;
+  /** All values of each parameter. A schema sees the last, and where it names the parameter there may be no other. */
+  query: Record<string, readonly string[] | undefined>;
   /** The query in the fewest characters that say it, without the question mark. API Gateway does not pass on what was sent. */
   query_string: string;
-  /** The header. */
+  /** The header If-Match. */
   if_match: string | undefined;
   body: unknown;
 }
 
-/** What an endpoint takes: a schema of the parts it needs, and only those. */
+/** A schema of the parts that an endpoint needs, and only those. */
 export type RequestSchema = v.GenericSchema & {
   entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
 };
 
-/** A JSON object with these fields; others are ignored (decisions.md). */
+/** A JSON object with these fields. Others are ignored. */
 export function bodyOf<T extends v.ObjectEntries>(entries: T) {
   return v.pipe(
     v.custom<Record<string, unknown>>(
@@ -46,12 +48,12 @@ export function bodyOf<T extends v.ObjectEntries>(entries: T) {
   );
 }
 
-/** A field of a body that need not be sent; null is as good as not sent (decisions.md). */
+/** A field of a body that need not be sent. Null means that it was not. */
 export function optional<T extends v.GenericSchema>(schema: T) {
   return v.nullish(schema, () => undefined);
 }
 
-/** A query parameter: a decimal integer from `min` to `max`. */
+/** A parameter that is a decimal integer from `min` to `max`. */
 export function IntegerParameter(min: number, max: number) {
   const message =
     max === Number.MAX_SAFE_INTEGER
@@ -66,15 +68,28 @@ export function IntegerParameter(min: number, max: number) {
   );
 }
 
-/** `limit` and `offset` of a list (spec section 8). */
+/** A path parameter that names a thing by its UUID. Anything else is answered 404, with the noun `what`. */
+export function PathId(what: string) {
+  return PathParameter(what, Uuid);
+}
+
+/** A path parameter that names a thing otherwise, see `PathId`. */
+export function PathParameter<T extends v.GenericSchema>(what: string, schema: T) {
+  return v.pipe(
+    v.custom<v.InferInput<T>>((sent) => v.is(schema, sent), what),
+    schema,
+  );
+}
+
+/** `limit` and `offset` of a list: 50 items unless asked otherwise, and never more. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
   offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),
 };
 
 /**
- * The header If-Match: the editions that the change is meant for, see response.ts; undefined where any will do. A weak ETag is none
- * of them (RFC 9110 section 13.1.1).
+ * The header If-Match as the revision tags that the change is meant for, see response.ts. Undefined where any will do. A weak ETag is
+ * none of them (RFC 9110 section 13.1.1).
  */
 export const IfMatch = v.optional(
   v.pipe(
@@ -91,7 +106,7 @@ export const IfMatch = v.optional(
   ),
 );
 
-/** A header by its name; API Gateway passes names on as the client wrote them. */
+/** A header by its name. API Gateway passes names on as the client wrote them. */
 export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
   return lookUp(headers, name);
 }
@@ -106,47 +121,54 @@ function lookUp<T>(headers: Readonly<Record<string, T>> | null, name: string): T
   return sent === undefined ? undefined : headers?.[sent];
 }
 
-/**
- * The parts of the event that the schema names, validated. Throws ApiError 401 where a caller is needed and missing, 404 for a path
- * that cannot exist, 400 for the first fault in query or body.
- */
-export function readRequest<T extends RequestSchema>(
-  schema: T,
-  event: APIGatewayProxyEvent,
-): v.InferOutput<T> {
-  const parts: RequestParts = {
+/** The parts of an event, not validated. */
+export function partsOf(event: APIGatewayProxyEvent): RequestParts {
+  const query = event.multiValueQueryStringParameters ?? {};
+  return {
     caller: event.requestContext.authorizer,
     path: event.pathParameters ?? {},
-    query: event.queryStringParameters ?? {},
-    query_string: queryString(event),
+    query,
+    query_string: queryString(query),
     if_match: listHeaderOf(event, 'If-Match'),
     body: event.body,
   };
-  const result = v.safeParse(schema, parts, { abortEarly: true });
+}
+
+/**
+ * The parts that the schema names, validated. Throws ApiError 401 where a caller is needed and missing, 404 for a path that cannot
+ * exist, 400 for the first fault in query or body.
+ */
+export function readRequest<T extends RequestSchema>(
+  schema: T,
+  parts: RequestParts,
+): v.InferOutput<T> {
+  const last = Object.entries(parts.query).map(([name, values]) => [name, values?.at(-1)]);
+  const sent = { ...parts, query: Object.fromEntries(last) };
+  const result = v.safeParse(schema, sent, { abortEarly: true });
   if (!result.success) throw fault(result.issues[0]);
-  refuseRepeated(schema, event);
+  refuseRepeated(schema, parts);
   return result.output;
 }
 
-function queryString({ multiValueQueryStringParameters }: APIGatewayProxyEvent): string {
-  return Object.entries(multiValueQueryStringParameters ?? {})
+function queryString(query: RequestParts['query']): string {
+  return Object.entries(query)
     .flatMap(([name, values = []]) =>
       values.map((value) => encode(name) + (value === '' ? '' : `=${encode(value)}`)),
     )
     .join('&');
 }
 
-/** Encodes only what would not arrive otherwise. A space can be sent as +. */
+/** Encodes what would not arrive otherwise, and nothing else. A space can be sent as +. */
 function encode(text: string): string {
   return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }
 
-/** A parameter that is sent twice says two things: API Gateway would quietly keep the last. */
-function refuseRepeated(schema: RequestSchema, event: APIGatewayProxyEvent): void {
+/** A parameter that is sent twice says two things. */
+function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
   const { query } = schema.entries;
   if (!query || !('entries' in query)) return;
   for (const name of Object.keys(query.entries as object)) {
-    const values = event.multiValueQueryStringParameters?.[name] ?? [];
+    const values = sent.query[name] ?? [];
     if (values.length > 1) throw invalidRequest(`${name} must be sent only once`);
   }
 }
@@ -155,18 +177,10 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
   const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
-  if (part === 'path') return notFound(nouns[names[0] ?? ''] ?? 'Resource');
+  if (part === 'path') return notFound(issue.message);
   const name = part === 'if_match' ? 'If-Match' : (names[0] ?? 'The body');
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
   );
 }
-
-/** What a path parameter identifies. */
-const nouns: Record<string, string> = {
-  review_id: 'Review',
-  rev: 'Revision',
-  user_id: 'User',
-  client_id: 'Application',
-};

@@ -5,7 +5,7 @@ import { parseEntityTags } from './entity-tags.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
-/** On every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
+/** The headers of every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Link, WWW-Authenticate, Retry-After',
@@ -38,31 +38,31 @@ export function json(
   };
 }
 
-/** What an endpoint may say of its answer, beside the body: see `withHeaders`. */
-export interface AnswerOptions {
-  headers?: Readonly<Record<string, string>>;
-  /** What a client may hold a change to (If-Match): of two answers with the same edition, what can be changed is the same. */
-  edition?: string;
-}
+/** What a handler returns where there is more to say than a body. */
+export class Answer {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The part of the entity tag that If-Match compares: while it is the same, so is all that its owner can change. */
+  readonly revisionTag: string | undefined;
 
-const options = Symbol('options');
-
-/** A body with headers of its own. */
-export function withHeaders<T extends object>(body: T, answer: AnswerOptions): T {
-  return { ...body, [options]: answer };
-}
-
-/** The options that a body was given. */
-export function optionsOf(body: unknown): AnswerOptions {
-  return (body as Record<symbol, AnswerOptions> | undefined)?.[options] ?? {};
+  constructor(
+    body: unknown,
+    { headers = {}, revisionTag }: Partial<Pick<Answer, 'headers' | 'revisionTag'>> = {},
+  ) {
+    this.body = body;
+    this.headers = headers;
+    this.revisionTag = revisionTag;
+  }
 }
 
 /**
- * The answer to a GET that anybody may send: with a strong ETag, and without a body (304) for a client or cache that has the same
- * already. Unless the endpoint says otherwise, caches keep it but ask every time. The ETag is `"<edition>.<hash>"` or `"<hash>"`.
+ * The response to a GET that anybody may send, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`. A client or cache that has the
+ * same already gets 304 without a body. Unless the endpoint says otherwise, caches keep it but ask every time.
  */
-export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIGatewayProxyResult {
-  const { headers, edition } = optionsOf(body);
+export function publicJson(
+  { body, headers, revisionTag }: Answer,
+  ifNoneMatch: string | undefined,
+): APIGatewayProxyResult {
   const response = json(200, body, {
     'Cache-Control': 'public, no-cache',
     // API Gateway compresses, but does not say so to caches.
@@ -70,7 +70,7 @@ export function publicJson(body: unknown, ifNoneMatch: string | undefined): APIG
     ...headers,
   });
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
-  const ETag = `"${edition === undefined ? '' : `${edition}.`}${digest}"`;
+  const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
   const isKnown = known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
   if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
@@ -87,8 +87,8 @@ export function headResponse(): Http {
   return { after: leaveOut, onError: leaveOut };
 }
 
-/** For lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
+/** The Cache-Control of lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
 export const brieflyShared = 'public, max-age=0, s-maxage=10';
 
-/** The body of an answer that has nothing more to say (decisions.md). */
+/** The body of an answer that has nothing more to say. */
 export const processed = { message: 'Request processed successfully' } as const;

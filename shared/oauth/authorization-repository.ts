@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken } from '../errors.ts';
+import { scopes } from '../routes.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import {
   applicationKey,
@@ -33,7 +34,7 @@ export const AuthorizationCode = v.object({
   client_id: v.string(),
   /** Of the grant that its redemption makes. */
   grant_id: v.string(),
-  scopes: v.array(v.picklist(['review', 'vote', 'user'])),
+  scopes: v.array(v.picklist(scopes)),
   redirect_uri: v.string(),
   code_challenge: v.nullable(v.string()),
   is_redeemed: v.boolean(),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { scopes } from '../routes.ts';
 import { parseScopes } from './scopes.ts';
 
 /** An authorization request that is in order, as it waits in the table for its user's answer. */
@@ -7,7 +8,7 @@ export const AuthorizationRequest = v.object({
   /** Of the application, as the user is shown it; empty in a request from before names were kept, which nobody can say yes to. */
   name: v.optional(v.string(), ''),
   redirect_uri: v.string(),
-  scopes: v.array(v.picklist(['review', 'vote', 'user'])),
+  scopes: v.array(v.picklist(scopes)),
   /** Null when it was not sent; an empty one comes back empty. */
   state: v.nullable(v.string()),
   /** The S256 challenge of RFC 7636, if one was sent. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Scope } from '../routes.ts';
+import { type Scope, scopes } from '../routes.ts';
 import { sealToken, type TokenContent } from './credentials.ts';
 
 /** What a user has allowed an application to do, as it is stored. */
@@ -8,7 +8,7 @@ export const Grant = v.object({
   grant_id: v.string(),
   user_id: v.string(),
   client_id: v.string(),
-  scopes: v.array(v.picklist(['review', 'vote', 'user'])),
+  scopes: v.array(v.picklist(scopes)),
   /** ISO 8601. */
   created: v.string(),
   /** When its refresh token was last replaced; ISO 8601. */

@@ -1,4 +1,4 @@
-import { type EntityGroup, type EntityType, typesOf } from './entity-type.ts';
+import { type EntityGroup, type EntityType, typesOf } from '../entity/entity-type.ts';
 import { facetOf, isPublic, type Kind, kindOf, parseFacet, type Review } from './review.ts';
 
 /** The filters of the review list that choose by what a review is (spec, endpoint 2). */

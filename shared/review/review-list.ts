@@ -1,3 +1,5 @@
+import { type AverageRating, averageRating } from '../entity/entity.ts';
+import { typesOf } from '../entity/entity-type.ts';
 import type { Partition } from '../list/locate.ts';
 import {
   type List,
@@ -19,7 +21,6 @@ import {
   type Matching,
   matches,
 } from './counts.ts';
-import { typesOf } from './entity-type.ts';
 import { facetOf, isPublic, type Kind, kindOf } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
@@ -38,12 +39,6 @@ export interface ReviewList {
   reviews: AuthoredReview[];
   next?: SortKey;
   average_rating?: AverageRating;
-}
-
-/** `rating` has one decimal; it is null when `count`, the number of ratings, is 0. */
-export interface AverageRating {
-  rating: number | null;
-  count: number;
 }
 
 /** What is known of a list before any entry is read. */
@@ -196,12 +191,6 @@ function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
     known.set(name, isMatch);
     return isMatch;
   };
-}
-
-function averageRating(entity: Record<string, unknown> = {}): AverageRating {
-  const sum = Number(entity.rating_sum ?? 0);
-  const count = Number(entity.rating_count ?? 0);
-  return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
 }
 
 function toReference({ pk, user_id = '' }: Entry): { review_id: string; user_id: string } {

@@ -74,17 +74,17 @@ export async function insertReview(review: Review): Promise<void> {
 
 /**
  * Lets an author change a review; what changes its text or rating adds a revision. Throws ApiError 404 when there is no such
- * review for this user, 403 when it is another's, 412 when it is none of the editions that the change is meant for, 400 when the
+ * review for this user, 403 when it is another's, 412 when it is none of the revisionTags that the change is meant for, 400 when the
  * result would not be valid.
  */
 export async function updateReview(
   id: string,
   userId: string,
   change: ReviewChange,
-  editions?: readonly string[],
+  revisionTags?: readonly string[],
 ): Promise<void> {
   await retryStale(async () => {
-    const before = await getOwnReview(id, userId, editions);
+    const before = await getOwnReview(id, userId, revisionTags);
     if (before.deleted_at !== undefined) throw notFound('Review');
     const after = applyChange(before, change);
     if (after === before) return;
@@ -107,9 +107,9 @@ export async function updateReview(
 export async function deleteReview(
   id: string,
   userId: string,
-  editions?: readonly string[],
+  revisionTags?: readonly string[],
 ): Promise<void> {
-  await remove(id, () => getOwnReview(id, userId, editions), countWrites);
+  await remove(id, () => getOwnReview(id, userId, revisionTags), countWrites);
 }
 
 /** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
@@ -144,7 +144,7 @@ export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
  * What a change may be held to: the review and its revision, which is all of it that its author can change. Votes and the author's
  * name also change the answer to a GET, and must not get in the way of an edit.
  */
-export function editionOf(review: Pick<Review, 'id' | 'edits'>): string {
+export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }
 
@@ -182,14 +182,15 @@ async function findReview(id: string): Promise<Review | undefined> {
 async function getOwnReview(
   id: string,
   userId: string,
-  editions: readonly string[] | undefined,
+  revisionTags: readonly string[] | undefined,
 ): Promise<Review> {
   const review = await findReview(id);
   if (!review || (review.user_id !== userId && !isPublic(review))) throw notFound('Review');
   if (review.user_id !== userId) {
     throw accessDenied('Only its author may change or delete a review');
   }
-  if (editions && !editions.includes(editionOf(review))) throw preconditionFailed('The review');
+  if (revisionTags && !revisionTags.includes(revisionTagOf(review)))
+    throw preconditionFailed('The review');
   return review;
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
+import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { type IndexAttributes, popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
-import { type EntityType, entityTypes } from './entity-type.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
 

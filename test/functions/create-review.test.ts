@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/create-review.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getRevision } from '../../functions/get-revision.ts';
-import { entityTypes } from '../../shared/review/entity-type.ts';
+import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';

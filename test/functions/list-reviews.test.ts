@@ -7,7 +7,7 @@ import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type EntityType, entityGroups } from '../../shared/review/entity-type.ts';
+import { type EntityType, entityGroups } from '../../shared/entity/entity-type.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { insertReview, setHidden } from '../../shared/review/review-repository.ts';
 import {

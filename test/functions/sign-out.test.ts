@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
-import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { makeUser } from '../fixtures.ts';
 import { proxyEvent } from '../invoke.ts';
 import { postForm } from '../oauth/client.ts';

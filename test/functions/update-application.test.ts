@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-application.ts';
-import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { makeUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';
 import { formOf, makeClient } from '../oauth/client.ts';

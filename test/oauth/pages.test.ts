@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { csrfToken, readSession, startSession } from '../../shared/http/session.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { makeUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';
@@ -71,7 +71,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
   (_, route) => {
     test('is framed, sniffed, kept and told to nobody', async () => {
       const query =
-        route.operation === 'authorize'
+        route.operation === 'request-authorization'
           ? { client_id, redirect_uri, response_type: 'code' }
           : undefined;
       for (const headers of [{}, { cookie }] as Record<string, string>[]) {
@@ -92,6 +92,20 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(answer.body).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
       }
     });
+
+    if (route.path.includes('{client_id}')) {
+      test('knows no application by what is no client id', async () => {
+        const handler = await loadFunction(route.operation);
+        const answer = await invoke(handler, {
+          method: route.method,
+          path: { client_id: 'x' },
+          headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
+          body: route.method === 'POST' ? formOf({ csrf }) : undefined,
+        });
+        expect(answer.status).toBe(404);
+        expect(answer.body).toContain('<p>Application not found.</p>');
+      });
+    }
 
     if (route.method === 'POST') {
       test('takes no form without the token of the session', async () => {
@@ -125,7 +139,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(answer.status).toBe(400);
         expect(answer.body).toContain('csrf must be sent only once');
       });
-    } else if (!/^(authorize|show-sign-out)$/.test(route.operation)) {
+    } else if (!/^(request-authorization|show-sign-out)$/.test(route.operation)) {
       test('lets one sign in first, and comes back', async () => {
         const answer = await ask(route, { query: { x: '&=+ é' } });
         expect(answer.status).toBe(303);
@@ -143,7 +157,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
 test('the texts of the pages can be told apart by their titles', async () => {
   const titles = await Promise.all(
     own
-      .filter(({ method, operation }) => method === 'GET' && operation !== 'authorize')
+      .filter(({ method, operation }) => method === 'GET' && operation !== 'request-authorization')
       .map(async (route) => {
         const { body } = await ask(route, { headers: { cookie } });
         expect(body).toMatch(/<html lang="en">/);
@@ -160,6 +174,14 @@ test('the texts of the pages can be told apart by their titles', async () => {
       }),
   );
   expect(new Set(titles).size).toBe(titles.length);
+});
+
+test('a page takes no parameter twice that it reads, and ignores the others', async () => {
+  const handler = await loadFunction('sign-in');
+  const query = { return_to: ['/ws/account', '/ws/account'], other: ['x', 'x'] };
+  const { status, body } = await invoke(handler, { query });
+  expect(status).toBe(400);
+  expect(body).toContain('<p>return_to must be sent only once.</p>');
 });
 
 test('a sign-in without the identity provider fails on a page, and cleanly', async () => {

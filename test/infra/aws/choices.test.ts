@@ -188,9 +188,9 @@ describe('the API', () => {
     expect(reserved(plain)).toEqual([]);
     expect(reserved(chosen).sort()).toEqual([
       ['answer-authorization', 20],
-      ['authorize', 20],
       ['create-token', 20],
       ['finish-sign-in', 20],
+      ['request-authorization', 20],
       ['revoke-token', 20],
       ['sign-in', 20],
     ]);

@@ -83,7 +83,7 @@ const {
   reviewBody,
   vote,
 } = await import('../../fixtures.ts');
-const { startSession } = await import('../../../shared/http/session.ts');
+const { startSession } = await import('../../../shared/pages/session.ts');
 const { reviewKey } = await import('../../../shared/table/keys.ts');
 const { setHidden } = await import('../../../shared/review/review-repository.ts');
 

@@ -68,6 +68,13 @@ describe('a public GET', () => {
     expect(after.split('.')[0]).toBe(before.split('.')[0]);
   });
 
+  test('alone is for caches: an endpoint that anybody may post to says that nothing is kept', async () => {
+    const { status, headers } = await invoke(listLanguages, { method: 'POST' });
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers).not.toHaveProperty('etag');
+  });
+
   test('may be held briefly by a CDN where it is a list, and is asked again where it is one thing', async () => {
     const cached = async (handler: unknown, request: TestRequest) =>
       (await invoke(handler, request)).headers['cache-control'];

@@ -3,7 +3,7 @@ import { handler as createToken } from '../../../functions/create-token.ts';
 import { handler as registerApplication } from '../../../functions/register-application.ts';
 import { handler as revokeToken } from '../../../functions/revoke-token.ts';
 import { handler as signOut } from '../../../functions/sign-out.ts';
-import { startSession } from '../../../shared/http/session.ts';
+import { startSession } from '../../../shared/pages/session.ts';
 import { makeUser } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 

@@ -9,10 +9,10 @@ import { handler as noRoute } from '../../../functions/no-route.ts';
 import { handler as updateMe } from '../../../functions/update-me.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { readPairs } from '../../../shared/http/pairs.ts';
-import { readSession } from '../../../shared/http/session.ts';
 import { tokenExpression } from '../../../shared/http/token-expression.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';
 import { parseScopes } from '../../../shared/oauth/scopes.ts';
+import { readSession } from '../../../shared/pages/session.ts';
 import { invoke, proxyEvent, type TestRequest } from '../../invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';

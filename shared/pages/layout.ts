@@ -55,7 +55,7 @@ export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
 
-/** A whole page; with a menu for who is signed in. The browser goes on to `next` at once. */
+/** A whole page, with a menu for who is signed in. The browser goes on to `next` at once. */
 export function layout(title: string, content: Html, csrf?: string, next?: string): Html {
   const at = authUrl();
   const menu =

@@ -3,7 +3,7 @@ import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
 import { keysOf } from '../secrets.ts';
 
-/** What browsers carry for us on the way through a sign-in. */
+/** The things that browsers carry for us on the way through a sign-in. */
 type Kind = 'sign-in' | 'request';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
@@ -15,8 +15,8 @@ export interface Opened<T> {
 }
 
 /**
- * Text of `[A-Za-z0-9_.-]` that a browser can carry and read, but not change: JSON, compressed, as a JWS. `lifetime` is in seconds. A text of
- * base64url within it takes no more room than the bytes that it stands for.
+ * Seals `content` as text of `[A-Za-z0-9_.-]` that a browser can carry and read, but not change: JSON, compressed, as a JWS. `lifetime` is in
+ * seconds. A text of base64url within it takes no more room than the bytes that it stands for.
  */
 export async function seal(kind: Kind, content: object, lifetime: number): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
@@ -25,7 +25,7 @@ export async function seal(kind: Kind, content: object, lifetime: number): Promi
   return new CompactSign(bytes).setProtectedHeader({ alg: 'HS256' }).sign(key);
 }
 
-/** What we have sealed as this kind; undefined for anything else, and when its time is over. */
+/** The content that we have sealed as this kind. Undefined for anything else, and when its time is over. */
 export async function open<T extends v.GenericSchema>(
   kind: Kind,
   schema: T,
@@ -38,7 +38,7 @@ export async function open<T extends v.GenericSchema>(
       if (sealed.kind !== kind || sealed.expires_at <= Date.now() / 1000) return undefined;
       return { content: v.parse(schema, sealed.content), expires_at: sealed.expires_at };
     } catch {
-      // Not made with this key, or too old: as good as none.
+      // It was not made with this key, or is too old: as good as none.
     }
   }
   return undefined;

@@ -4,11 +4,11 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
+import { headerOf } from '../http/request.ts';
 import { keysOf } from '../secrets.ts';
-import { headerOf } from './request.ts';
 import { open, seal } from './sealed.ts';
 
-/** A person who has signed in, when (ms since 1970); `session_id` is new at each sign-in. */
+/** A person who has signed in, and when (ms since 1970). `session_id` is new at each sign-in. */
 export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
@@ -16,7 +16,7 @@ export const Session = v.object({
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/** What must be the same when the identity provider sends a person back. */
+/** A sign-in under way: what must be the same when the identity provider sends a person back. */
 export const SignIn = v.object({
   state: v.string(),
   nonce: v.string(),
@@ -33,8 +33,8 @@ const sessionLifetime = 12 * 3600;
 const signInLifetime = 1800;
 
 /**
- * What sign-ins under way may take of the headers of every request, of which API Gateway takes 10,240 bytes: so many cookies, and so many
- * bytes together.
+ * The most cookies of sign-ins under way, and their bytes together: they are in the headers of every request, of which API Gateway takes
+ * 10,240 bytes.
  */
 const mostSignIns = { count: 4, bytes: 6000 };
 
@@ -54,7 +54,7 @@ export async function startSession(user_id: string): Promise<string> {
   return setCookie('session', value, sessionLifetime);
 }
 
-/** Who sent the request; undefined when nobody is signed in. */
+/** The session that the request is sent in. Undefined when nobody is signed in. */
 export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
   const value = cookiesOf(event)[cookieName('session')];
   if (!value) return undefined;
@@ -64,7 +64,7 @@ export async function readSession(event: APIGatewayProxyEvent): Promise<Session 
       const { payload } = await jwtVerify(value, key, options);
       return v.parse(Session, payload);
     } catch {
-      // Not made with this key, or too old: as good as none.
+      // It was not made with this key, or is too old: as good as none.
     }
   }
   return undefined;
@@ -76,8 +76,8 @@ export function forgetSession(): string {
 }
 
 /**
- * The Set-Cookie headers that remember a sign-in under way, and forget the oldest of many. Each has a cookie of its own, as there may be
- * several tabs. Undefined when it is more than a cookie holds.
+ * The Set-Cookie headers that remember a sign-in under way, and forget the oldest of many. Each sign-in has a cookie of its own, as there
+ * may be several tabs. Undefined when it is more than a cookie holds.
  */
 export async function startSignIn(
   event: APIGatewayProxyEvent,
@@ -90,7 +90,7 @@ export async function startSignIn(
     : [cookie, ...(await crowdedOut(event, cookie))];
 }
 
-/** The sign-in that this browser began with the state that is sent; undefined when there is none, or it is too old. */
+/** The sign-in that this browser began with the state that is sent. Undefined when there is none, or it is too old. */
 export async function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
   const state = event.queryStringParameters?.state ?? '';
   const value = cookiesOf(event)[cookieName(nameOf(state))] ?? '';
@@ -112,18 +112,18 @@ export function hasDeleted(event: APIGatewayProxyEvent): boolean {
   return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
 }
 
-/** The Set-Cookie header that forgets it. */
+/** The Set-Cookie header that forgets the deletion. */
 export function forgetDeletion(): string {
   return setCookie('deleted', '', 0);
 }
 
-/** What a form must carry to show that it is ours and was made in this session. */
+/** The token that shows a form to be ours and made in this session. */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
   return csrfUnder(key, session);
 }
 
-/** Whether the token of a form is that of the session, under any key: a form may be open while a key is replaced. Compares in constant time. */
+/** Whether the token of a form is that of the session, under any key: keys change while forms are open. Compares in constant time. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const given = Buffer.from(sent);
   return (await keysOf('SESSION_KEYS')).some((key) => {
@@ -136,7 +136,7 @@ function csrfUnder(key: Buffer, { session_id }: Session): string {
   return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
 }
 
-/** The Set-Cookie headers that forget the sign-ins for which there is no room beside a new one: the oldest, and what is none any more. */
+/** The Set-Cookie headers that forget the sign-ins for which a new one leaves no room: those that are over, and the oldest. */
 async function crowdedOut(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
   const prefix = cookieName(nameOf('')).length;
   const others = Object.entries(cookiesOf(event)).map(async ([sent, value = '']) => {
@@ -171,12 +171,12 @@ function setCookie(name: string, value: string, maxAge: number): string {
   });
 }
 
-/** A part of the state tells the cookies apart; the whole of it is compared later. */
+/** A cookie's name, told apart by a part of the state. The whole of the state is compared later. */
 function nameOf(state: string): string {
   return `sign-in-${state.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
 }
 
-/** The prefix makes browsers take the cookie from this very host only, but needs HTTPS. */
+/** A cookie's whole name. The prefix makes browsers take it from this very host only, but needs HTTPS. */
 function cookieName(name: string): string {
   return isSecure() ? `__Host-${name}` : name;
 }

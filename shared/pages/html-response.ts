@@ -28,7 +28,7 @@ export interface Redirect {
   cookies?: readonly string[];
 }
 
-/** Who is signed in; `csrf` goes into every form, and `here` is the way back to the page. */
+/** Who is signed in. `csrf` goes into every form, and `here` is the way back to the page. */
 export interface Visitor {
   user: User;
   csrf: string;
@@ -55,12 +55,12 @@ export async function respond(
   };
 }
 
-/** A sign-in says who somebody is, not always what others may call them. */
+/** Asks for a public name whoever has only a proposed one: a sign-in does not always say what others may call somebody. */
 function askForName({ user, csrf, here }: Visitor): Html | '' {
   return user.has_proposed_name ? nameForm(user.display_name, csrf, here) : '';
 }
 
-/** RFC 9700 section 4.16 and common sense: no frames, no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
+/** The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
 function securityHeaders(isWayOut = false): Record<string, string> {
   const policy = [
     "default-src 'none'",

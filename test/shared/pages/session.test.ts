@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { seal } from '../../../shared/http/sealed.ts';
+import { seal } from '../../../shared/pages/sealed.ts';
 import {
   csrfToken,
   forgetSession,
@@ -12,7 +12,7 @@ import {
   type SignIn,
   startSession,
   startSignIn,
-} from '../../../shared/http/session.ts';
+} from '../../../shared/pages/session.ts';
 import { proxyEvent } from '../../invoke.ts';
 import { stopClock } from '../../oauth/clock.ts';
 

@@ -2,10 +2,6 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { invalidRequest } from '../shared/errors.ts';
-import type { Page, Redirect, Visitor } from '../shared/http/html-response.ts';
-import { csrfField } from '../shared/http/layout.ts';
-import { page, signInFirst } from '../shared/http/page.ts';
-import { openRequest, sealRequest } from '../shared/http/sealed-request.ts';
 import type { Application } from '../shared/oauth/application.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
 import {
@@ -21,6 +17,10 @@ import {
   stateOf,
 } from '../shared/oauth/authorization-request.ts';
 import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
+import type { Page, Redirect, Visitor } from '../shared/pages/html-response.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page, signInFirst } from '../shared/pages/page.ts';
+import { openRequest, sealRequest } from '../shared/pages/sealed-request.ts';
 import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({});
@@ -28,9 +28,9 @@ export const request = v.object({});
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (spec section 5): asks the person who has signed in. Whoever has not does that first, is sent to no client
- * before (RFC 9700 section 4.11.2) and leaves nothing in the table: the request goes along and comes back as `sealed_request`. One that a
- * person is asked about lies in the table, and is shown by its `request_id`.
+ * The authorization endpoint (RFC 6749 section 3.1) asks the person who has signed in. Whoever has not signs in first, and is sent to no
+ * client before (RFC 9700 section 4.11.2). Such a request leaves nothing in the table: it goes along, and comes back as `sealed_request`.
+ * A request that a person is asked about lies in the table, and is shown by its `request_id`.
  */
 export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -66,7 +66,7 @@ function atMostOne(parameters: Parameters, name: string): string | undefined {
   return value;
 }
 
-/** Keeps a request that is in order, for its user to be asked; sends one that is at fault back. */
+/** Keeps a request that is in order, for its user to be asked. One that is at fault is sent back to the client. */
 async function keep(
   application: Application,
   asked: Asked,
@@ -78,7 +78,7 @@ async function keep(
   return { ...request, id: await insertAuthorizationRequest(request) };
 }
 
-/** Asks what is kept already. Throws ApiError 400 when that is no longer possible. */
+/** The question of a request that is kept already. Throws ApiError 400 when it is too old, or its application has changed since. */
 async function askKept(id: string, visitor: Visitor): Promise<Page> {
   const asked = await getAuthorizationRequest(id);
   const application = await findApplication(asked.client_id);
@@ -89,7 +89,7 @@ async function askKept(id: string, visitor: Visitor): Promise<Page> {
   return consentPage(id, asked, application, visitor);
 }
 
-/** Before client and redirect URI are known good nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
+/** The client, once its redirect URI is known good too: before, nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
 async function findClient(parameters: Parameters): Promise<Application> {
   const client_id = atMostOne(parameters, 'client_id');
   const redirect_uri = atMostOne(parameters, 'redirect_uri');
@@ -143,7 +143,7 @@ function consentPage(
   };
 }
 
-/** Where a kept request is asked about. */
+/** The address at which a kept request is asked about. */
 function pageOf(id: string): string {
   return `${authUrl()}/oauth/authorize?request_id=${id}`;
 }

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { csrfField, type Html } from './layout.ts';
 
-/** Asks whoever is new here for a public name, with a proposal in the field; the answer leads back to the page at `return_to`. */
+/** Asks whoever is new here for a public name, with a proposal in the field. The answer leads back to the page at `return_to`. */
 export function nameForm(proposal: string, csrf: string, return_to: string): Html {
   return html`<section>
     <form method="post" action="${authUrl()}/account">

@@ -2,10 +2,10 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import { toApiError } from './error-response.ts';
+import { toApiError } from '../http/error-response.ts';
 import { respond } from './html-response.ts';
 
-/** Turns whatever is thrown into a page, never a redirect: `errorResponse`'s sibling. Pages know no tokens, so none is asked for. */
+/** Turns whatever is thrown into a page, never a redirect, as `errorResponse` does into JSON. Pages know no tokens, so none is asked for. */
 export function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
   return {
     async onError(request) {

@@ -3,29 +3,32 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { accessDenied } from '../errors.ts';
+import { readForm } from '../http/form.ts';
+import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
+import { headResponse } from '../http/response.ts';
+import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { errorPage } from './error-page.ts';
-import { readForm } from './form.ts';
 import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
-import { type RequestSchema, readRequest } from './request.ts';
-import { headResponse } from './response.ts';
-import { requireHttps } from './secure-transport.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
-/** The request itself and who is signed in, if anybody. */
-export interface Visit {
+/** The request itself and who is signed in: always somebody where the schema has a `caller`. */
+export interface Visit<T extends RequestSchema> {
   event: APIGatewayProxyEvent;
-  visitor?: Visitor;
+  visitor: T['entries'] extends { caller: unknown } ? Visitor : Visitor | undefined;
 }
 
 /**
  * A Lambda handler for a page: `endpoint`'s sibling, that answers with HTML or a redirect. A schema with a `caller` is for people who have
- * signed in: others are sent to do so, and a form is taken only with the token of their session.
+ * signed in. Others are sent to do so. A form is taken only with the token of their session.
  */
 export function page<T extends RequestSchema>(
   schema: T,
-  handle: (request: v.InferOutput<T>, visit: Visit) => Promise<Page | Redirect> | Page | Redirect,
+  handle: (
+    request: v.InferOutput<T>,
+    visit: Visit<T>,
+  ) => Promise<Page | Redirect> | Page | Redirect,
 ) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
@@ -39,18 +42,19 @@ export function page<T extends RequestSchema>(
       const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
 
       if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
-      const parts = { caller: visitor && session, body: form };
-      const request = readRequest(schema, withParts(event, parts));
+      const parts = { ...partsOf(event), caller: visitor && session, body: form };
+      const request = readRequest(schema, parts);
       if (form && session && !(await isCsrfToken(session, form.csrf ?? ''))) {
         throw accessDenied(
           'The form is not of your session: go back, reload the page and try again',
         );
       }
-      return respond(await handle(request, { event, visitor }), visitor);
+      // Without a visitor, a schema with a caller has refused the request by now.
+      return respond(await handle(request, { event, visitor } as Visit<T>), visitor);
     });
 }
 
-/** Whose session it is, unless the account is gone or has signed out since. */
+/** The user whose session it is, unless the account is gone or has signed out since. */
 async function findSignedIn({ user_id, signed_in }: Session): Promise<User | undefined> {
   const user = await findUser(user_id);
   return user && signed_in > (user.signed_out ?? 0) ? user : undefined;
@@ -75,12 +79,4 @@ export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEven
     ([name, values = []]) => values.map((value): [string, string] => [name, value]),
   );
   return new URLSearchParams(pairs).toString();
-}
-
-function withParts(
-  event: APIGatewayProxyEvent,
-  { caller, body }: { caller: unknown; body: unknown },
-): APIGatewayProxyEvent {
-  const requestContext = { ...event.requestContext, authorizer: caller };
-  return { ...event, requestContext, body } as APIGatewayProxyEvent;
 }

@@ -4,8 +4,8 @@ import type { Page } from './html-response.ts';
 import { forgetDeletion, forgetSession, rememberDeletion } from './session.ts';
 
 /**
- * The last page of a session. Where the identity provider has a session of its own, `next` is where it ends: the browser goes on there, and
- * comes back to `GET /account/sign-out`, which says farewell again.
+ * The last page of a session. `next` is where the identity provider ends its own, if it offers that: the browser goes on there, and comes
+ * back to `GET /account/sign-out`, which says farewell again.
  */
 export function farewell(reason: 'sign-out' | 'deletion', next?: string): Page {
   const isDeletion = reason === 'deletion';

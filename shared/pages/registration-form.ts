@@ -5,7 +5,7 @@ import { csrfField, type Html } from './layout.ts';
 
 const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
 
-/** What an owner tells of an application: to change it, or for a new one, which a form that is sent twice makes once. */
+/** The form for what an owner tells of an application, new or registered. A form for a new one that is sent twice makes one. */
 export function registrationForm(
   action: string,
   csrf: string,
