@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { type EntityType, groupOf } from './entity-type.ts';
-import type { Review } from './review.ts';
 
 /** What a music or book database says of an entity. */
 export interface Metadata {
@@ -11,7 +10,11 @@ export interface Metadata {
   url: string;
 }
 
-type Entity = Pick<Review, 'entity_id' | 'entity_type'>;
+/** An entity as a review names it. */
+interface Entity {
+  entity_id: string;
+  entity_type: EntityType;
+}
 
 /** The databases answer with a name at one of three places. */
 const Answer = v.pipe(
