@@ -172,7 +172,9 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
         if (scope === 'author') bump('karma', review.popularity);
         if (!isPublic(review)) continue;
         bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
-        if (scope === 'author' || review.rating === null) continue;
+        if (scope === 'author') continue;
+        bump('review_count', 1);
+        if (review.rating === null) continue;
         bump('rating_count', 1);
         bump('rating_sum', review.rating);
       }
@@ -216,7 +218,7 @@ const noIndexes = {
 };
 
 function isCount(name: string): boolean {
-  return name.includes('|') || name === 'rating_sum' || name === 'rating_count';
+  return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
 }
 
 async function readReviews(entries: readonly Entry[]): Promise<Review[]> {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 
 /** What all public reviews of an entity add up to, as it is stored beside its counts by facet; none have added anything at first. */
 export const Entity = v.object({
+  review_count: v.optional(v.number(), 0),
   rating_sum: v.optional(v.number(), 0),
   rating_count: v.optional(v.number(), 0),
 });

@@ -72,7 +72,7 @@ export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean
  */
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};
-  const ratings = { rating_sum: 0, rating_count: 0 };
+  const totals = { review_count: 0, rating_sum: 0, rating_count: 0 };
   for (const [review, sign] of [
     [before, -1],
     [after, 1],
@@ -80,12 +80,13 @@ export function countChanges(before: Review | undefined, after: Review | undefin
     if (!review || !isPublic(review)) continue;
     const name = `${facetOf(review)}|${kindOf(review)}`;
     facets[name] = (facets[name] ?? 0) + sign;
+    totals.review_count += sign;
     if (review.rating !== null) {
-      ratings.rating_sum += sign * review.rating;
-      ratings.rating_count += sign;
+      totals.rating_sum += sign * review.rating;
+      totals.rating_count += sign;
     }
   }
-  return { author: nonZero(facets), entity: nonZero({ ...facets, ...ratings }) };
+  return { author: nonZero(facets), entity: nonZero({ ...facets, ...totals }) };
 }
 
 function nonZero(amounts: Record<string, number>): Record<string, number> {

@@ -22,18 +22,13 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   const Key = entityKey(entityId);
   const item = await getItem(Key);
   if (!item || !isEmpty(item)) return false;
-  const { last_change } = item;
   try {
     await transact([
       {
         Delete: {
           Key,
-          ...(last_change === undefined
-            ? { ConditionExpression: 'attribute_not_exists(last_change)' }
-            : {
-                ConditionExpression: 'last_change = :last_change',
-                ExpressionAttributeValues: { ':last_change': last_change },
-              }),
+          ConditionExpression: 'review_count = :none AND attribute_not_exists(rank_tree)',
+          ExpressionAttributeValues: { ':none': 0 },
         },
       },
     ]);
@@ -45,9 +40,7 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   }
 }
 
-/** Whether the item of an entity counts nothing. */
-export function isEmpty({ rank_tree, ...item }: Readonly<Record<string, unknown>>): boolean {
-  return (
-    rank_tree === undefined && Object.values(item).every((n) => typeof n === 'string' || n === 0)
-  );
+/** Whether the item of an entity counts nothing, and has no rank trees. */
+export function isEmpty({ review_count, rank_tree }: Readonly<Record<string, unknown>>): boolean {
+  return review_count === 0 && rank_tree === undefined;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { invalidToken } from '../errors.ts';
 import {
   claimKey,
@@ -94,22 +93,9 @@ export function countWrites(
   ];
 }
 
-/** What a change of a review does to its entity. Each leaves a mark of its own, by which `eraseEntity` knows that there was one. */
+/** What a change of a review does to its entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
   const counts = countChanges(before, after).entity;
-  if (Object.keys(counts).length === 0) return [];
-  const update = add(entityKey(entity_id), counts);
-  return [
-    {
-      Update: {
-        ...update,
-        UpdateExpression: `${update.UpdateExpression} SET last_change = :last_change`,
-        ExpressionAttributeValues: {
-          ...update.ExpressionAttributeValues,
-          ':last_change': randomUUID(),
-        },
-      },
-    },
-  ];
+  return Object.keys(counts).length > 0 ? [{ Update: add(entityKey(entity_id), counts) }] : [];
 }

@@ -5,6 +5,7 @@ import type { APIGatewayAuthorizerResult } from 'aws-lambda';
 import { handler } from '../../functions/authorizer.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { sealToken } from '../../shared/oauth/credentials.ts';
+import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
 import { type Route, routes, type Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
@@ -48,6 +49,15 @@ describe('the authorizer', () => {
       },
       context: { user_id: user.id, client_id: all.grant.client_id, scope: 'review vote user' },
     });
+  });
+
+  test('refuses a token of the same content under another key', async () => {
+    const signingKeys = process.env.SIGNING_KEYS;
+    process.env.SIGNING_KEYS = Buffer.alloc(32, 'other').toString('base64url');
+    const { access_token } = await tokenResponse(all.grant);
+    process.env.SIGNING_KEYS = signingKeys;
+    expect(access_token).not.toBe(all.access_token);
+    await expect(authorize(`Bearer ${access_token}`)).rejects.toThrow('Unauthorized');
   });
 
   const guarded = routes.filter(({ access }) => access !== 'public');

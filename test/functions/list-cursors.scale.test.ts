@@ -43,6 +43,16 @@ describe('a cursor', () => {
     if (name === 'reviews') expect(seen).toEqual(ids);
   });
 
+  test.each(walkers)('ends with the last full page of %s', async (name, page) => {
+    let query: Record<string, string> = { limit: '4' };
+    for (const at of [0, 4, 8]) {
+      const { body, headers } = await page(query);
+      expect([body.offset, body[name].length]).toEqual([at, 4]);
+      if (at === 8) expect([body.next, headers.link]).toEqual([undefined, undefined]);
+      query = { limit: '4', cursor: body.next };
+    }
+  });
+
   test('keeps the filters of its list in the Link, and may be asked with another limit', async () => {
     const { body, headers } = await list({ language: 'en', sort: 'popularity', limit: '3' });
     expect(headers.link).toContain('language=en');

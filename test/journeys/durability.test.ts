@@ -94,6 +94,7 @@ test('what was answered 200 is there after kill -9, and all counts are right', a
   for (const [id, headers] of votes) {
     expect((await send(headers, 'GET', `/review/${id}/vote`)).status).toBe(200);
   }
+  await fixtures();
   const { differences } = await import('../recount.ts');
   // The consumers of the new process go on where those of the old one were: in a moment.
   const deadline = Date.now() + 10_000;

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as feed } from '../../../functions/feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { setHidden } from '../../../shared/review/review-repository.ts';
+import { table } from '../../../shared/table/client.ts';
 import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
 import {
   applyStream,
@@ -14,6 +16,7 @@ import {
   makeUsers,
   randomNumbers,
   readItem,
+  readStream,
   type TestUser,
   vote,
 } from '../../fixtures.ts';
@@ -62,6 +65,34 @@ describe('the path of an entry', () => {
       last = high as bigint;
     }
   });
+});
+
+test('trees are relied on only when they hold as many as the list has', async () => {
+  const [author] = (await makeUsers(1)) as [TestUser];
+  const entity_id = await makeLongLists(author);
+  const send = table.send.bind(table);
+  const behind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+    const answer = (await send(command)) as { Items?: unknown[] };
+    const { IndexName } = (command as { input: { IndexName?: string } }).input;
+    // As an index that follows the table by a moment.
+    return IndexName === 'entity-by-date'
+      ? { ...answer, Items: answer.Items?.slice(0, -2) }
+      : answer;
+  }) as never);
+  const records = await readStream();
+  const late = records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW').slice(0, 3);
+  await feed({ Records: late });
+  behind.mockRestore();
+  expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'growing' });
+  const { body } = await invoke(listReviews, { query: { entity_id, offset: '390' } });
+  expect(body.reviews).toHaveLength(11);
+  await feed({ Records: late.slice(0, 1) });
+  expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'ready' });
+  const rest = records.filter(({ dynamodb }) =>
+    /^(USER|REVIEW)$/.test(dynamodb?.Keys?.sk?.S ?? ''),
+  );
+  for (let at = 0; at < rest.length; at += 100) await feed({ Records: rest.slice(at, at + 100) });
+  expect(await aggregateDifferences()).toEqual([]);
 });
 
 describe('after random writes', () => {
