@@ -18,7 +18,7 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
-import { type FunctionSurroundings, TableFunction } from './table-function.ts';
+import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
 /**
  * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
@@ -132,10 +132,10 @@ export class Api extends Construct {
   }
 
   /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
-  addRoutes(surroundings: FunctionSurroundings): void {
+  addRoutes(defaults: FunctionDefaults): void {
     const authorizer = new TokenAuthorizer(this, 'Authorizer', {
       handler: this.#function('authorizer', {
-        surroundings,
+        defaults,
         description: 'Who bears this access token?',
         table: 'read',
         secrets: ['SIGNING_KEYS'],
@@ -148,11 +148,11 @@ export class Api extends Construct {
       const { operation, method, access, table, secrets } = route;
       const description = `${method} ${resourceOf(route)}`;
       const handler = this.#function(operation, {
-        surroundings,
+        defaults,
         description,
         table,
         secrets,
-        concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
+        concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });
       for (const each of methodsOf(route)) {
         this.#method(
@@ -164,7 +164,7 @@ export class Api extends Construct {
       }
     }
     const rest = this.#function('no-route', {
-      surroundings,
+      defaults,
       description: 'What no route serves',
       table: 'none',
     });

@@ -303,7 +303,7 @@ export function alarms(template: Template): Record<string, Watch> {
       const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
       const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);
       return [
-        id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+        id.replace(/^Monitoring|[0-9A-F]{8}$/g, ''),
         {
           metrics: stats.map(
             ({ Metric, Stat }: Resource) =>

@@ -244,7 +244,7 @@ describe('a mistake is found', () => {
     }
     expect(withoutTls(template)).toEqual([
       expect.stringMatching(/^BackgroundDeadLetters/),
-      expect.stringMatching(/^OperationsTopic/),
+      expect.stringMatching(/^MonitoringTopic/),
     ]);
   });
   test('a preflight that forbids the header of the token', () => {
