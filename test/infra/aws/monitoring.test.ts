@@ -273,7 +273,7 @@ describe('the 503 of the bulk lookup', () => {
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
     const counted = lines.flatMap((line) =>
-      countedBy(service, /^Apibatchgetreviews/, (pattern) => takes(pattern, line)),
+      countedBy(service, /^batchgetreviews/, (pattern) => takes(pattern, line)),
     );
     return { status, counted };
   }
