@@ -35,10 +35,8 @@ function deployed(chosen: Record<string, string | number> = {}) {
   const service = new ServiceStack(app, options.name, { options, data, bundles });
   const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
   if (!functions) throw new Error('The functions have no stack of their own');
-  return {
-    data: json(data),
-    service: { ...json(service), ...merged(json(service), json(functions)) },
-  };
+  const outer = json(service);
+  return { data: json(data), service: { ...outer, ...merged(outer, json(functions)) } };
 }
 
 function json(stack: Stack): Template & { Parameters: Record<string, unknown>; Rules: unknown } {
