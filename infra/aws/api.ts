@@ -80,7 +80,7 @@ export class Api extends Construct {
   readonly url: string;
   /** By operation. */
   readonly functions = new Map<string, TableFunction>();
-  /** Of a stack of their own, as one may have 500 resources only: functions, their roles and logs here, paths and methods outside. */
+  /** Holds functions with their roles and logs, paths and methods are outside: a stack may have 500 resources only. */
   readonly #functionStack: NestedStack;
 
   constructor(scope: Construct, id: string, options: Options) {
@@ -144,13 +144,13 @@ export class Api extends Construct {
 
   /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
   addRoutes(defaults: FunctionDefaults): void {
-    const lookUpToken = this.#function('authorizer', {
+    const authorizerFunction = this.#function('authorizer', {
       defaults,
       description: 'Who bears this access token?',
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
-    const rest = this.#function('no-route', {
+    const noRoute = this.#function('no-route', {
       defaults,
       description: 'What no route serves',
       table: 'none',
@@ -168,7 +168,7 @@ export class Api extends Construct {
 
     const caller = this.#caller();
     const authorizer = new TokenAuthorizer(this, 'Authorizer', {
-      handler: lookUpToken,
+      handler: authorizerFunction,
       assumeRole: caller,
       validationRegex: tokenExpression,
       // A cached policy is replayed on other routes, and outlives a revoked token.
@@ -195,7 +195,7 @@ export class Api extends Construct {
         addMethod(method, resourceOf(route), handler, route.access);
       }
     }
-    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, rest, 'public');
+    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute, 'public');
   }
 
   #function(operation: string, props: ConstructorParameters<typeof TableFunction>[2]) {

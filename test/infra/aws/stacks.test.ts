@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -517,6 +517,11 @@ describe('the functions', () => {
       const expected = { MemorySize: 1024, Timeout: longer[operation] ?? 15 };
       expect([operation, { MemorySize, Timeout }]).toEqual([operation, expected]);
     }
+  });
+  test('carry source maps only where they are used', () => {
+    const files = (name: string) => readdirSync(join(folder, name, 'functions', 'get-review'));
+    expect(files('default')).toEqual(['index.mjs']);
+    expect(files('everything')).toEqual(['index.mjs', 'index.mjs.map']);
   });
   test('hold no secret in their environment', () => {
     for (const [, { Properties }] of functions(service)) {
