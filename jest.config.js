@@ -1,3 +1,12 @@
+import vm from 'node:vm';
+
+// An editor that starts Jest by itself takes the Node.js of this machine, and fails in every file with another riddle.
+if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
+  throw new Error(
+    `These tests need Node.js 24 with --experimental-vm-modules, and this is ${process.version}: run them by "npm test", which has both`,
+  );
+}
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import type { KeySecret } from '../infra/aws/keys.ts';
+import type { KeySecret } from '../infra/aws/rotate-keys.ts';
 import { connect } from '../infra/local/connect.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
@@ -198,7 +198,7 @@ key
   .addOption(secret)
   .action(
     answer(async (options: { secret: KeySecret }) => {
-      const { rotateKey } = await import('../infra/aws/keys.ts');
+      const { rotateKey } = await import('../infra/aws/rotate-keys.ts');
       return rotateKey(options.secret);
     }),
   );
@@ -208,7 +208,7 @@ key
   .addOption(secret)
   .action(
     answer(async (options: { secret: KeySecret }) => {
-      const { retireKey } = await import('../infra/aws/keys.ts');
+      const { retireKey } = await import('../infra/aws/rotate-keys.ts');
       return retireKey(options.secret);
     }),
   );

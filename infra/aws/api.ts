@@ -1,16 +1,22 @@
 import {
   AccessLogFormat,
+  AwsIntegration,
   EndpointType,
-  LambdaIntegration,
   LogGroupLogDestination,
-  type Method,
   MethodLoggingLevel,
   ResponseType,
   RestApi,
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway';
+import {
+  type IRole,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
+import { Aws, Duration, NestedStack, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
@@ -18,7 +24,7 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
-import { type FunctionSurroundings, TableFunction } from './table-function.ts';
+import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
 /**
  * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
@@ -74,6 +80,8 @@ export class Api extends Construct {
   readonly url: string;
   /** By operation. */
   readonly functions = new Map<string, TableFunction>();
+  /** Holds functions with their roles and logs, paths and methods are outside: a stack may have 500 resources only. */
+  readonly #functionStack: NestedStack;
 
   constructor(scope: Construct, id: string, options: Options) {
     super(scope, id);
@@ -129,66 +137,94 @@ export class Api extends Construct {
       });
     }
     acknowledge(this.restApi, hasFirewall);
+    this.#functionStack = new NestedStack(this, 'Functions', {
+      description: 'Review service: the functions behind the API',
+    });
   }
 
   /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
-  addRoutes(surroundings: FunctionSurroundings): void {
+  addRoutes(defaults: FunctionDefaults): void {
+    const authorizerFunction = this.#function('authorizer', {
+      defaults,
+      description: 'Who bears this access token?',
+      table: 'read',
+      secrets: ['SIGNING_KEYS'],
+    });
+    const noRoute = this.#function('no-route', {
+      defaults,
+      description: 'What no route serves',
+      table: 'none',
+    });
+    const served = routes.map((route) => {
+      const handler = this.#function(route.operation, {
+        defaults,
+        description: `${route.method} ${resourceOf(route)}`,
+        table: route.table,
+        secrets: route.secrets,
+        concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
+      });
+      return { route, handler };
+    });
+
+    const caller = this.#caller();
     const authorizer = new TokenAuthorizer(this, 'Authorizer', {
-      handler: this.#function('authorizer', {
-        surroundings,
-        description: 'Who bears this access token?',
-        table: 'read',
-        secrets: ['SIGNING_KEYS'],
-      }),
+      handler: authorizerFunction,
+      assumeRole: caller,
       validationRegex: tokenExpression,
       // A cached policy is replayed on other routes, and outlives a revoked token.
       resultsCacheTtl: Duration.seconds(0),
     });
-    for (const route of routes) {
-      const { operation, method, access, table, secrets } = route;
-      const description = `${method} ${resourceOf(route)}`;
-      const handler = this.#function(operation, {
-        surroundings,
-        description,
-        table,
-        secrets,
-        concurrency: isSignIn(route) ? surroundings.options.signInConcurrency : undefined,
-      });
-      for (const each of methodsOf(route)) {
-        this.#method(
-          each,
-          resourceOf(route),
-          handler,
-          access === 'public' ? undefined : authorizer,
-        );
+    const addMethod = (
+      method: string,
+      path: string,
+      { functionArn }: TableFunction['lambda'],
+      access: Route['access'],
+    ) =>
+      this.restApi.root.resourceForPath(path).addMethod(
+        method,
+        new AwsIntegration({
+          service: 'lambda',
+          path: `2015-03-31/functions/${functionArn}/invocations`,
+          proxy: true,
+          options: { credentialsRole: caller },
+        }),
+        access === 'public' ? {} : { authorizer },
+      );
+    for (const { route, handler } of served) {
+      for (const method of methodsOf(route)) {
+        addMethod(method, resourceOf(route), handler, route.access);
       }
     }
-    const rest = this.#function('no-route', {
-      surroundings,
-      description: 'What no route serves',
-      table: 'none',
-    });
-    for (const path of ['/', '/{proxy+}']) this.#method('ANY', path, rest);
+    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute, 'public');
   }
 
   #function(operation: string, props: ConstructorParameters<typeof TableFunction>[2]) {
-    const created = new TableFunction(this, operation, props);
+    const created = new TableFunction(this.#functionStack, operation, props);
     this.functions.set(operation, created);
     return created.lambda;
   }
 
-  #method(
-    method: string,
-    path: string,
-    handler: TableFunction['lambda'],
-    authorizer?: TokenAuthorizer,
-  ): Method {
-    return this.restApi.root.resourceForPath(path).addMethod(
-      method,
-      // One permission for all methods that lead to the function: a stack may have 500 resources only.
-      new LambdaIntegration(handler, { scopePermissionToMethod: false }),
-      authorizer && { authorizer },
-    );
+  /**
+   * The role that API Gateway calls the functions in, one for all in the place of a permission for each. No condition says for
+   * which account or API: API Gateway tells neither when it assumes a role, and would be refused. Only who may pass the role in
+   * this account can give it to an API.
+   */
+  #caller(): IRole {
+    const role = new Role(this, 'Caller', {
+      description: 'API Gateway calls the functions',
+      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+      inlinePolicies: {
+        Rights: new PolicyDocument({
+          statements: [
+            new PolicyStatement({
+              actions: ['lambda:InvokeFunction'],
+              resources: [...this.functions.values()].map(({ lambda }) => lambda.functionArn),
+            }),
+          ],
+        }),
+      },
+    });
+    return role.withoutPolicyUpdates();
   }
 }
 

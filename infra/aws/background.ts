@@ -8,7 +8,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { consumers, type RecordKind, schedules } from '../../shared/background.ts';
-import { type FunctionSurroundings, TableFunction } from './table-function.ts';
+import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
 /** What follows the table's stream and what runs by the clock. What cannot be done in the end is told to one queue. */
 export class Background extends Construct {
@@ -16,7 +16,7 @@ export class Background extends Construct {
   readonly consumers: readonly TableFunction[];
   readonly jobs: readonly TableFunction[];
 
-  constructor(scope: Construct, id: string, surroundings: FunctionSurroundings) {
+  constructor(scope: Construct, id: string, defaults: FunctionDefaults) {
     super(scope, id);
     this.deadLetters = new Queue(this, 'DeadLetters', {
       encryption: QueueEncryption.SQS_MANAGED,
@@ -32,7 +32,7 @@ export class Background extends Construct {
       resources: [this.deadLetters.queueArn],
     });
 
-    const { table } = surroundings;
+    const { table } = defaults;
     const eventSourceArn = table.tableStreamArn;
     if (!eventSourceArn) throw new Error('The table has no stream');
     const fromStream = new PolicyStatement({
@@ -43,7 +43,7 @@ export class Background extends Construct {
     });
     this.consumers = consumers.map(({ operation, records }) => {
       const consumer = new TableFunction(this, operation, {
-        surroundings,
+        defaults,
         description: `Follows the stream: ${[...new Set(records.map(({ sortKey }) => sortKey))].join(', ')}`,
         table: 'write',
         rights: [fromStream, toDeadLetters],
@@ -69,7 +69,7 @@ export class Background extends Construct {
 
     this.jobs = schedules.map(({ operation, minute, hour }) => {
       const job = new TableFunction(this, operation, {
-        surroundings,
+        defaults,
         description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
         table: 'write',
         rights: [toDeadLetters],

@@ -8,7 +8,7 @@ import type { DataStack } from './data-stack.ts';
 import { Domain } from './domain.ts';
 import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
-import { Operations } from './operations.ts';
+import { Monitoring } from './monitoring.ts';
 import type { Options } from './options.ts';
 import { SignIn } from './sign-in.ts';
 
@@ -33,7 +33,7 @@ export class ServiceStack extends Stack {
       userPoolDomain,
       issuer,
     });
-    const surroundings = {
+    const defaults = {
       options,
       bundles,
       table,
@@ -44,9 +44,9 @@ export class ServiceStack extends Stack {
       },
       settings: { AUTH_URL: api.url, ...signIn.settings, ...databases },
     };
-    api.addRoutes(surroundings);
-    const background = new Background(this, 'Background', surroundings);
-    new Operations(this, 'Operations', { api, background, table, options });
+    api.addRoutes(defaults);
+    const background = new Background(this, 'Background', defaults);
+    new Monitoring(this, 'Monitoring', { api, background, table, options });
     if (domain) new Domain(this, 'Domain', { restApi: api.restApi, domain });
     if (budget) new Budget(this, 'Budget', budget);
     if (hasFirewall) new Firewall(this, 'Firewall', { restApi: api.restApi });

@@ -20,7 +20,7 @@ import type { Options } from './options.ts';
 import { tableRights } from './table-rights.ts';
 
 /** What all functions have in common. */
-export interface FunctionSurroundings {
+export interface FunctionDefaults {
   bundles: ReadonlyMap<string, Bundle>;
   table: ITable;
   secrets: Readonly<Record<Secret, ISecret>>;
@@ -30,7 +30,7 @@ export interface FunctionSurroundings {
 }
 
 export interface TableFunctionProps {
-  surroundings: FunctionSurroundings;
+  defaults: FunctionDefaults;
   description: string;
   /** The most that it may do to the table; of this it gets what its code can do. */
   table: Route['table'];
@@ -51,8 +51,8 @@ export class TableFunction extends Construct {
 
   constructor(scope: Construct, operation: string, props: TableFunctionProps) {
     super(scope, operation);
-    const { surroundings, description, secrets = [], rights = [], timeout } = props;
-    const { options, bundles, table } = surroundings;
+    const { defaults, description, secrets = [], rights = [], timeout } = props;
+    const { options, bundles, table } = defaults;
     const bundle = bundles.get(operation);
     if (!bundle) throw new Error(`functions/${operation}.ts is missing`);
 
@@ -71,7 +71,7 @@ export class TableFunction extends Construct {
               resources: [logGroup.logGroupArn],
             }),
             ...tableRights(table.tableArn, operation, { ...bundle, allowed: props.table }),
-            ...secretRights(secrets.map((name) => surroundings.secrets[name])),
+            ...secretRights(secrets.map((name) => defaults.secrets[name])),
             ...(options.hasTracing ? [tracingRights()] : []),
             ...rights,
           ],
@@ -96,7 +96,7 @@ export class TableFunction extends Construct {
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,
       role: role.withoutPolicyUpdates(),
-      environment: environmentOf(bundle, surroundings, secrets),
+      environment: environmentOf(bundle, defaults, secrets),
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
@@ -125,7 +125,7 @@ function tracingRights(): PolicyStatement {
 
 function environmentOf(
   { variables }: Bundle,
-  { table, secrets, settings, options }: FunctionSurroundings,
+  { table, secrets, settings, options }: FunctionDefaults,
   names: readonly Secret[],
 ): Record<string, string> {
   const known = Object.entries({ TABLE_NAME: table.tableName, ...settings });

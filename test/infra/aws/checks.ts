@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,12 +10,12 @@ import { type Route, routes } from '../../../shared/routes.ts';
 /** A CloudFormation template, as far as the checks look at it. */
 export interface Template {
   Resources: Record<string, Resource>;
-  Outputs?: Record<string, unknown>;
+  Outputs?: Record<string, { Value: unknown }>;
 }
 // biome-ignore lint/suspicious/noExplicitAny: what is in a resource depends on its type.
 type Resource = { Type: string; Properties: any; [key: string]: any };
 
-/** What the app makes, in `outdir`: its two templates, and what cdk-nag says of them. */
+/** What the app makes, in `outdir`: the templates of its two stacks, and what cdk-nag says of them. */
 export async function synthesize(outdir: string, context: Record<string, string> = {}) {
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
@@ -34,17 +34,42 @@ export async function synthesize(outdir: string, context: Record<string, string>
     return error as { stdout: string; stderr: string };
   });
   const name = context.name ?? 'review-service';
+  const service = json(join(outdir, `${name}.template.json`)) as Template;
+  const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
+  const functions = json(join(outdir, nested.join())) as Template;
   return {
     said: stdout + stderr,
     /** By the name of a stack, whether CloudFormation refuses to delete it. */
     isProtected: (stack: string): boolean =>
       json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
-    service: json(join(outdir, `${name}.template.json`)) as Template,
+    service: merged(service, functions),
+    /** Those of which `service` consists, as CloudFormation counts their resources. */
+    parts: { service, functions },
     nag: json(report).pluginReports as unknown[],
     code: (operation: string) =>
       readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
   };
+}
+
+/** A template with the resources of its one nested stack in the place of that stack, as if all were in one. */
+export function merged(outer: Template, nested: Template): Template {
+  const [[stack = '', { Properties } = { Properties: {} }] = []] = resources(
+    outer,
+    'AWS::CloudFormation::Stack',
+  );
+  const { Parameters = {} } = Properties;
+  const inlined = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inlined);
+    if (typeof value !== 'object' || value === null) return value;
+    const { Ref, 'Fn::GetAtt': [of, attribute = ''] = [] } = value as Record<string, string[]>;
+    const output = of === stack && nested.Outputs?.[attribute.replace(/^Outputs\./, '')];
+    if (output) return inlined(output.Value);
+    if (typeof Ref === 'string' && Ref in Parameters) return inlined(Parameters[Ref]);
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlined(inner)]));
+  };
+  const { [stack]: _, ...Resources } = { ...outer.Resources, ...nested.Resources };
+  return inlined({ ...outer, Resources }) as Template;
 }
 
 /** What functions other than those of routes may do. */
@@ -73,7 +98,7 @@ export function functions(template: Template): [string, Resource][] {
 /** Whether a resource belongs to the function of an operation: CDK leaves the hyphens out of its names. */
 function isOf(operation: string, logicalId: string): boolean {
   const name = operation.replaceAll('-', '');
-  return new RegExp(`^(Api|Background)${name}(Function|Role|Stream)`).test(logicalId);
+  return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
 /** Routes that are missing, have another authorizer than the route table says or another function, and methods of no route. */
@@ -115,6 +140,37 @@ export function wrongMethods(template: Template): string[] {
     }
   }
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
+}
+
+/** Calls of API Gateway that its role does not allow, and calls that the role allows and nothing makes: `role → function`. */
+export function wrongCalls(template: Template): string[] {
+  const methods = resources(template, 'AWS::ApiGateway::Method').map(
+    ([, { Properties }]) =>
+      [Properties.Integration.Credentials, Properties.Integration.Uri] as const,
+  );
+  const authorizers = resources(template, 'AWS::ApiGateway::Authorizer').map(
+    ([, { Properties }]) => [Properties.AuthorizerCredentials, Properties.AuthorizerUri] as const,
+  );
+  const isTrusting = (id: string) =>
+    template.Resources[id]?.Properties.AssumeRolePolicyDocument.Statement.some(
+      ({ Principal, Condition }: Resource['Properties']) =>
+        // API Gateway does not say for which account or API it assumes a role: a condition on that refuses every call.
+        Principal.Service === 'apigateway.amazonaws.com' && Condition === undefined,
+    );
+  const calls = (role: string, expression: unknown) =>
+    references(expression)
+      .filter((id) => template.Resources[id]?.Type === 'AWS::Lambda::Function')
+      .map((id) => `${role} → ${id}`);
+  const made = [...methods, ...authorizers].flatMap(([credentials, uri]) =>
+    calls(references(credentials).join() || 'nobody', uri),
+  );
+  const allowed = statements(template)
+    .filter(({ id, Action }) => isTrusting(id) && [Action].flat().includes('lambda:InvokeFunction'))
+    .flatMap(({ id, Resource }) => calls(id, Resource));
+  return [
+    ...made.filter((call) => !allowed.includes(call)),
+    ...allowed.filter((call) => !made.includes(call)),
+  ];
 }
 
 /** Resources without a preflight, and answers of API Gateway that a script of another origin could not read. */
@@ -303,7 +359,7 @@ export function alarms(template: Template): Record<string, Watch> {
       const stats = all.flatMap(({ MetricStat }: Resource) => MetricStat ?? []);
       const expressions = all.flatMap(({ Expression }: Resource) => Expression ?? []);
       return [
-        id.replace(/^Operations|[0-9A-F]{8}$/g, ''),
+        id.replace(/^Monitoring|[0-9A-F]{8}$/g, ''),
         {
           metrics: stats.map(
             ({ Metric, Stat }: Resource) =>

@@ -4,12 +4,12 @@ import { join, parse } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Template as Synthesized } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { App, Stack } from 'aws-cdk-lib/core';
+import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
 import { DataStack } from '../../../infra/aws/data-stack.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { readOptions } from '../../../infra/aws/options.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
-import { functions, resources, type Template } from './checks.ts';
+import { functions, merged, resources, type Template } from './checks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,7 +33,10 @@ function deployed(chosen: Record<string, string | number> = {}) {
   const options = readOptions(app.node);
   const data = new DataStack(app, `${options.name}-data`, options);
   const service = new ServiceStack(app, options.name, { options, data, bundles });
-  return { data: json(data), service: json(service) };
+  const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
+  if (!functions) throw new Error('The functions have no stack of their own');
+  const outer = json(service);
+  return { data: json(data), service: { ...outer, ...merged(outer, json(functions)) } };
 }
 
 function json(stack: Stack): Template & { Parameters: Record<string, unknown>; Rules: unknown } {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -21,13 +21,14 @@ import {
   wildcardRights,
   withoutCors,
   withoutTls,
+  wrongCalls,
   wrongMethods,
 } from './checks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-synth-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const [{ data, service, nag, said, code, isProtected }, everything] = await Promise.all([
+const [{ data, service, parts, nag, said, code, isProtected }, everything] = await Promise.all([
   synthesize(join(folder, 'default')),
   synthesize(join(folder, 'everything'), {
     name: 'reviews',
@@ -74,10 +75,16 @@ function voteMethod(template: Template, method: 'PUT' | 'DELETE') {
   return found?.[1].Properties;
 }
 
+/** The role that API Gateway calls functions in. */
+function caller(template: Template) {
+  const [id] = voteMethod(template, 'PUT').Integration.Credentials['Fn::GetAtt'];
+  return template.Resources[id]?.Properties;
+}
+
 describe.each([
-  ['with its defaults', data, service, code, nag],
-  ['with every option', everything.data, everything.service, everything.code, everything.nag],
-])('the deployment %s', (_, data, service, code, nag) => {
+  ['with its defaults', { data, service, parts, code, nag }],
+  ['with every option', everything],
+])('the deployment %s', (_, { data, service, parts, code, nag }) => {
   test('has every route, guarded as the route table says, and nothing more', () => {
     expect(wrongMethods(service)).toEqual([]);
   });
@@ -96,12 +103,32 @@ describe.each([
   test('sets every environment variable that the code of a function reads', () => {
     expect(missingVariables(service, code)).toEqual([]);
   });
-  test('does not wait for itself', () => {
-    expect(circles(service)).toEqual([]);
-    expect(circles(data)).toEqual([]);
+  test('lets API Gateway call the functions that it leads to, and no other', () => {
+    expect(wrongCalls(service)).toEqual([]);
+    const permitted = resources(service, 'AWS::Lambda::Permission');
+    expect(permitted.map(([, { Properties }]) => Properties.Principal)).toEqual([
+      'events.amazonaws.com',
+    ]);
   });
-  test('stays well under the 500 resources of CloudFormation', () => {
-    expect(Object.keys(service.Resources).length).toBeLessThan(400);
+  test('does not wait for itself', () => {
+    for (const part of [data, service, ...Object.values(parts)]) expect(circles(part)).toEqual([]);
+  });
+  test('has room for thirty more endpoints on paths of their own', () => {
+    // Of those that there are, one that anybody may GET takes most: it has a HEAD.
+    const count = (all: object | undefined, name: RegExp) =>
+      Object.keys(all ?? {}).filter((id) => name.test(id)).length;
+    const outside = count(parts.service.Resources, /reviewlanguages/);
+    const inside = count(parts.functions.Resources, /^listlanguages/);
+    expect([outside, inside]).toEqual([4, 3]);
+
+    // CloudFormation takes 500 resources and 200 outputs of a stack. Every ten endpoints are watched by an alarm.
+    expect(count(parts.service.Resources, /./) + 30 * outside + 3).toBeLessThan(400);
+    expect(count(parts.functions.Resources, /./) + 30 * inside).toBeLessThan(400);
+    expect(count(parts.functions.Outputs, /./) + 30 * 2).toBeLessThan(200);
+
+    // IAM takes 10,240 characters of a role's policies. Lambda's names have 64 at most.
+    const arn = `"arn:aws-us-gov:lambda:us-gov-west-1:123456789012:function:${'x'.repeat(64)}",`;
+    expect((functions(service).length + 30) * arn.length).toBeLessThan(10_000);
   });
   test('is clean for cdk-nag', () => {
     expect(nag).toEqual([]);
@@ -153,6 +180,38 @@ describe('a mistake is found', () => {
     });
     expect(wrongMethods(template)).toEqual(['the authorizer caches']);
   });
+  test('a function that API Gateway may not call, and one that it need not', () => {
+    const template = broken((copy) => {
+      const uri = voteMethod(copy, 'DELETE').Integration.Uri;
+      voteMethod(copy, 'DELETE').Integration.Uri = voteMethod(copy, 'PUT').Integration.Uri;
+      const [{ PolicyDocument }] = caller(copy).Policies;
+      const may: unknown[] = PolicyDocument.Statement[0].Resource;
+      const isCreate = (arn: unknown) => JSON.stringify(arn).includes('"createreviewFunction');
+      PolicyDocument.Statement[0].Resource = may.filter((arn) => !isCreate(arn));
+      expect(JSON.stringify(uri)).toContain('"deletevoteFunction');
+    });
+    expect(wrongCalls(template)).toEqual([
+      expect.stringMatching(/^ApiCaller\w+ → createreviewFunction/),
+      expect.stringMatching(/^ApiCaller\w+ → deletevoteFunction/),
+    ]);
+  });
+  test.each([
+    ['a method', (copy: Template) => delete voteMethod(copy, 'PUT').Integration.Credentials],
+    [
+      'an authorizer',
+      (copy: Template) => delete only(copy, 'AWS::ApiGateway::Authorizer').AuthorizerCredentials,
+    ],
+  ])('%s without role', (_, mistake) => {
+    const template = broken((copy) => void mistake(copy));
+    expect(wrongCalls(template)).toContainEqual(expect.stringMatching(/^nobody → /));
+  });
+  test('a role that API Gateway could not assume', () => {
+    const template = broken((copy) => {
+      const [trust] = caller(copy).AssumeRolePolicyDocument.Statement;
+      trust.Condition = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
+    });
+    expect(wrongCalls(template).length).toBeGreaterThan(40);
+  });
   test('a missing environment variable', () => {
     const template = broken((copy) => {
       delete variables(copy, 'put-vote').TABLE_NAME;
@@ -176,16 +235,16 @@ describe('a mistake is found', () => {
     ['action', { Action: 'dynamodb:*', Resource: 'arn:aws:dynamodb:::table/x' }],
   ])('a wildcard right: %s', (_, statement) => {
     const template = broken((copy) => {
-      const role = Object.entries(copy.Resources).find(([id]) => /^Apiputvote.*Role/.test(id));
+      const role = Object.entries(copy.Resources).find(([id]) => /^putvote.*Role/.test(id));
       role?.[1].Properties.Policies[0].PolicyDocument.Statement.push(statement);
     });
-    expect(wildcardRights(template)).toEqual([expect.stringMatching(/^Apiputvote/)]);
+    expect(wildcardRights(template)).toEqual([expect.stringMatching(/^putvote/)]);
   });
   test('a right that the route table does not give', () => {
     const template = broken((copy) => {
       const rights = (name: string) =>
-        Object.entries(copy.Resources).find(([id]) => id.startsWith(`Api${name}Role`))?.[1]
-          .Properties.Policies[0].PolicyDocument.Statement;
+        Object.entries(copy.Resources).find(([id]) => id.startsWith(`${name}Role`))?.[1].Properties
+          .Policies[0].PolicyDocument.Statement;
       const writes = rights('putvote').find(({ Action }: { Action: string[] }) =>
         Action.includes('dynamodb:PutItem'),
       );
@@ -244,7 +303,7 @@ describe('a mistake is found', () => {
     }
     expect(withoutTls(template)).toEqual([
       expect.stringMatching(/^BackgroundDeadLetters/),
-      expect.stringMatching(/^OperationsTopic/),
+      expect.stringMatching(/^MonitoringTopic/),
     ]);
   });
   test('a preflight that forbids the header of the token', () => {
@@ -458,6 +517,11 @@ describe('the functions', () => {
       const expected = { MemorySize: 1024, Timeout: longer[operation] ?? 15 };
       expect([operation, { MemorySize, Timeout }]).toEqual([operation, expected]);
     }
+  });
+  test('carry source maps only where they are used', () => {
+    const files = (name: string) => readdirSync(join(folder, name, 'functions', 'get-review'));
+    expect(files('default')).toEqual(['index.mjs']);
+    expect(files('everything')).toEqual(['index.mjs', 'index.mjs.map']);
   });
   test('hold no secret in their environment', () => {
     for (const [, { Properties }] of functions(service)) {

@@ -9,7 +9,7 @@ import { invoke } from '../../invoke.ts';
 import { accessLine, functionLine, takes } from './access-log.ts';
 import { alarms, countedBy, deafTopics, resources, synthesize, type Template } from './checks.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'review-service-operations-'));
+const folder = mkdtempSync(join(tmpdir(), 'review-service-monitoring-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const { service } = await synthesize(folder, { alarmMail: 'ops@example.org' });
@@ -164,7 +164,7 @@ describe('the alarms', () => {
   test('a mistake is found: a topic that no alarm, or that any account may publish to', () => {
     const deaf = withPolicy((all) => all.splice(all.findIndex(isAllow), 1));
     const open = withPolicy((all) => delete all.find(isAllow)?.Condition);
-    const topic = expect.stringMatching(/^OperationsTopic/);
+    const topic = expect.stringMatching(/^MonitoringTopic/);
     expect([deafTopics(deaf), deafTopics(open)]).toEqual([[topic], [topic]]);
   });
 });
@@ -273,7 +273,7 @@ describe('the 503 of the bulk lookup', () => {
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
     const counted = lines.flatMap((line) =>
-      countedBy(service, /^Apibatchgetreviews/, (pattern) => takes(pattern, line)),
+      countedBy(service, /^batchgetreviews/, (pattern) => takes(pattern, line)),
     );
     return { status, counted };
   }

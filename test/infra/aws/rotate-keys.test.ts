@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { beforeEach, expect, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
-import { retireKey, rotateKey } from '../../../infra/aws/keys.ts';
+import { retireKey, rotateKey } from '../../../infra/aws/rotate-keys.ts';
 import { keysOf, secretLifetime } from '../../../shared/secrets.ts';
 
 const secretsManager = mockClient(SecretsManagerClient);

@@ -26,7 +26,7 @@ import type { Background } from './background.ts';
 import type { Options } from './options.ts';
 import type { TableFunction } from './table-function.ts';
 
-export interface OperationsProps {
+export interface MonitoringProps {
   api: Api;
   background: Background;
   table: ITable;
@@ -46,10 +46,10 @@ const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonl
 };
 
 /** What tells an operator how the service is: a dashboard, alarms, and their mail where an address is given. */
-export class Operations extends Construct {
+export class Monitoring extends Construct {
   readonly #topic: Topic | undefined;
 
-  constructor(scope: Construct, id: string, { api, background, table, options }: OperationsProps) {
+  constructor(scope: Construct, id: string, { api, background, table, options }: MonitoringProps) {
     super(scope, id);
     const { alarmMail, name } = options;
     if (alarmMail) {
