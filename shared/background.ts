@@ -20,7 +20,7 @@ export interface Schedule {
 /** What follows the table's stream. */
 export const consumers: readonly Consumer[] = [
   {
-    operation: 'feed',
+    operation: 'update-aggregates',
     records: [
       { sortKey: 'REVIEW' },
       // Karma and counts change with every vote and publication, and are no affair of totals.

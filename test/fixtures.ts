@@ -18,8 +18,8 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { handler as createReview } from '../functions/create-review.ts';
 import { handler as eraser } from '../functions/eraser.ts';
-import { handler as feed } from '../functions/feed.ts';
 import { handler as putVote } from '../functions/put-vote.ts';
+import { handler as updateAggregates } from '../functions/update-aggregates.ts';
 import { consumers, isFor } from '../shared/background.ts';
 import { leafCapacity } from '../shared/list/rank-tree.ts';
 import { insertApplication } from '../shared/oauth/application-repository.ts';
@@ -178,7 +178,7 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
 /** Lets the consumers of the table's stream do what is left for them to do, in batches of 100. */
 export async function applyStream(): Promise<void> {
   const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
-    feed,
+    'update-aggregates': updateAggregates,
     eraser,
   };
   for (let records = await readStream(); records.length > 0; records = await readStream()) {

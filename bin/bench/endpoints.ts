@@ -74,7 +74,7 @@ export async function benchEndpoints(
       { roundTrips: 2 },
     );
     const own = { path: { review_id: made.id as string } };
-    await feed('feed (a publication)', made.id);
+    await aggregate('update-aggregates (a publication)', made.id);
     await take(
       'update-review',
       { method: 'POST', caller, ...own, body: { rating: 5 } },
@@ -82,7 +82,7 @@ export async function benchEndpoints(
     );
     const ballot = { caller: voter.caller, ...own };
     await take('put-vote', { method: 'PUT', ...ballot, body: { vote: true } }, { roundTrips: 2 });
-    await feed('feed (a vote)', made.id);
+    await aggregate('update-aggregates (a vote)', made.id);
     await take(
       'put-vote again',
       { method: 'PUT', ...ballot, body: { vote: false } },
@@ -123,7 +123,7 @@ export async function benchEndpoints(
   return lines;
 
   /** What the stream's consumer does about one change of a review. */
-  async function feed(name: string, review_id: string): Promise<void> {
+  async function aggregate(name: string, review_id: string): Promise<void> {
     const [item = {}] = (await batchGet([reviewKey(review_id)], { consistent: true })).values();
     const { result: _, ...cost } = await measureRun(() => project([contribution(item)]));
     add(name, { ...cost, status: 200, body: undefined }, {});

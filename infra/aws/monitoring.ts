@@ -40,7 +40,7 @@ const perAlarm = 10;
 
 /** How each consumer is watched: how far behind it may be, and routes whose every success is in its part of the stream. */
 const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonly string[] }>> = {
-  feed: { behind: Duration.minutes(5), fedBy: ['create-review'] },
+  'update-aggregates': { behind: Duration.minutes(5), fedBy: ['create-review'] },
   // The erasure of a large account takes its time.
   eraser: { behind: Duration.hours(1), fedBy: ['delete-review', 'delete-me'] },
 };

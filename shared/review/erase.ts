@@ -5,7 +5,7 @@ import { StaleRead, transact } from '../table/transact.ts';
 
 /**
  * Deletes the revisions, votes and reports of a deleted review, by its partition key, page by page. Can be stopped anywhere and
- * repeated. What the feed has applied stays: it expires by itself.
+ * repeated. What is projected of it stays: that expires by itself.
  */
 export async function eraseRemains(pk: string): Promise<void> {
   for await (const items of queryItems({ pk, sk: '' })) {

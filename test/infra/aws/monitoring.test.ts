@@ -69,7 +69,7 @@ describe('the alarms', () => {
       },
       IteratorAgefeed: {
         ...unlessSaid,
-        metrics: ['AWS/Lambda IteratorAge Maximum of feed'],
+        metrics: ['AWS/Lambda IteratorAge Maximum of update-aggregates'],
         rings: '> 300000',
       },
       IteratorAgeeraser: {
@@ -80,7 +80,7 @@ describe('the alarms', () => {
       Unfollowedfeed: {
         metrics: [
           'review-service Changes Sum of POST /1/review',
-          'AWS/Lambda Invocations Sum of feed',
+          'AWS/Lambda Invocations Sum of update-aggregates',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0])',
         rings: '< 1',

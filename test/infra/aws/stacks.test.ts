@@ -268,8 +268,8 @@ describe('a mistake is found', () => {
     ['batch-get-reviews', 'dynamodb:BatchGetItem'],
     ['list-reviews', 'dynamodb:Query'],
     ['create-token', 'secretsmanager:GetSecretValue'],
-    ['feed', 'dynamodb:GetRecords'],
-    ['feed', 'sqs:SendMessage'],
+    ['update-aggregates', 'dynamodb:GetRecords'],
+    ['update-aggregates', 'sqs:SendMessage'],
     ['expire-vote-counters', 'sqs:SendMessage'],
     ['expire-vote-counters', 'dynamodb:BatchWriteItem'],
   ])('a right that is missing: %s, %s', (operation, action) => {
@@ -508,7 +508,7 @@ describe('the functions', () => {
   });
   test('have the memory and the time that they were measured with', () => {
     const longer: Record<string, number> = {
-      feed: 300,
+      'update-aggregates': 300,
       eraser: 300,
       'expire-vote-counters': 900,
     };
@@ -547,7 +547,14 @@ describe('the background', () => {
     ).toEqual([
       [
         { dynamodb: { Keys: { sk: { S: ['REVIEW'] } } } },
-        { dynamodb: { Keys: { sk: { S: ['USER'] } } } },
+        { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['USER'] } } } },
+        { eventName: ['REMOVE'], dynamodb: { Keys: { sk: { S: ['USER'] } } } },
+        {
+          dynamodb: {
+            Keys: { sk: { S: ['USER'] } },
+            NewImage: { deleted_at: { S: [{ exists: true }] } },
+          },
+        },
       ],
       [
         ...['REVIEW', 'APP', 'USER'].map((sortKey) => ({

@@ -95,7 +95,9 @@ function records(): number {
 
 test('hands on what changed, as Lambda does, and nothing that is not asked for', async () => {
   const seen: DynamoDBRecord[] = [];
-  const { idle } = await follow({ feed: ({ Records }) => void seen.push(...Records) });
+  const { idle } = await follow({
+    'update-aggregates': ({ Records }) => void seen.push(...Records),
+  });
   await put('a');
   await put('a', 'VOTE#1');
   await put('a');
@@ -125,7 +127,9 @@ test('hands on what changed, as Lambda does, and nothing that is not asked for',
 test('keeps the order, in batches of up to 100', async () => {
   const names = await putMany(250);
   const batches: string[][] = [];
-  const { idle } = await follow({ feed: ({ Records }) => void batches.push(namesIn(Records)) });
+  const { idle } = await follow({
+    'update-aggregates': ({ Records }) => void batches.push(namesIn(Records)),
+  });
   await idle();
   expect(batches.map((batch) => batch.length)).toEqual([100, 100, 50]);
   expect(batches.flat()).toEqual(names);
@@ -136,7 +140,7 @@ test('repeats a batch that throws, and logs it once', async () => {
   let attempts = 0;
   const seen: string[] = [];
   const { idle } = await follow({
-    feed: ({ Records }) => {
+    'update-aggregates': ({ Records }) => {
       if (++attempts <= 3) throw new Error('not yet');
       seen.push(...namesIn(Records));
     },
@@ -150,7 +154,7 @@ test('goes on from the first record that failed', async () => {
   const names = await putMany(6);
   const batches: string[][] = [];
   const { idle } = await follow({
-    feed: ({ Records }) => {
+    'update-aggregates': ({ Records }) => {
       batches.push(namesIn(Records));
       const failed = batches.length > 2 ? [] : [...Records.slice(4), ...Records.slice(2, 3)];
       return {
@@ -168,7 +172,7 @@ test('takes an unknown record id for a failure of all', async () => {
   const names = await putMany(2);
   const batches: string[][] = [];
   const { idle } = await follow({
-    feed: ({ Records }) => {
+    'update-aggregates': ({ Records }) => {
       batches.push(namesIn(Records));
       return { batchItemFailures: batches.length > 1 ? [] : [{ itemIdentifier: '99' }] };
     },
@@ -183,7 +187,7 @@ test('does not let one consumer wait for another, and keeps what only one has se
   let broken = true;
   const erased: string[] = [];
   const { idle } = await follow({
-    feed: ({ Records }) => void fed.push(...namesIn(Records)),
+    'update-aggregates': ({ Records }) => void fed.push(...namesIn(Records)),
     eraser: ({ Records }) => {
       if (broken) throw new Error('not yet');
       erased.push(...namesIn(Records));
@@ -201,7 +205,7 @@ test('does not let one consumer wait for another, and keeps what only one has se
 test('forgets what is done, and the numbering goes on', async () => {
   const numbers: number[] = [];
   const { idle } = await follow({
-    feed: ({ Records }) =>
+    'update-aggregates': ({ Records }) =>
       void numbers.push(...Records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber))),
   });
   for (let from = 0; from < 60; from += 20) {
@@ -213,7 +217,7 @@ test('forgets what is done, and the numbering goes on', async () => {
 });
 
 test('writes never fail while records are removed', async () => {
-  const { idle, poke } = await follow({ feed: () => undefined });
+  const { idle, poke } = await follow({ 'update-aggregates': () => undefined });
   for (let round = 0; round < 20; round++) {
     await Promise.all(Array.from({ length: 20 }, (_, i) => put(`${round}-${i}`).then(poke)));
   }
@@ -223,7 +227,9 @@ test('writes never fail while records are removed', async () => {
 
 test('resumes after a restart with all that was not done', async () => {
   const before: string[] = [];
-  const { idle } = await follow({ feed: ({ Records }) => void before.push(...namesIn(Records)) });
+  const { idle } = await follow({
+    'update-aggregates': ({ Records }) => void before.push(...namesIn(Records)),
+  });
   const names = await putMany(30);
   await idle();
   await stream?.stop();
@@ -232,7 +238,9 @@ test('resumes after a restart with all that was not done', async () => {
   await start();
 
   const after: string[] = [];
-  await (await follow({ feed: ({ Records }) => void after.push(...namesIn(Records)) })).idle();
+  await (
+    await follow({ 'update-aggregates': ({ Records }) => void after.push(...namesIn(Records)) })
+  ).idle();
   // The last one done is kept for the numbering, so it comes again.
   expect(after).toEqual(names.slice(29));
   expect([...before, ...after.slice(1)]).toEqual(names);
@@ -240,19 +248,21 @@ test('resumes after a restart with all that was not done', async () => {
 
 test('stops in the middle of a failure, and loses nothing', async () => {
   const names = await putMany(3);
-  await follow({ feed: () => Promise.reject(new Error('never')) });
+  await follow({ 'update-aggregates': () => Promise.reject(new Error('never')) });
   await stream?.stop();
   expect(records()).toBe(3);
 
   const seen: string[] = [];
-  await (await follow({ feed: ({ Records }) => void seen.push(...namesIn(Records)) })).idle();
+  await (
+    await follow({ 'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)) })
+  ).idle();
   expect(seen).toEqual(names);
 });
 
 test('notices a write by itself, and at once when poked', async () => {
   const seen: string[] = [];
   const { idle, poke } = await follow({
-    feed: ({ Records }) => void seen.push(...namesIn(Records)),
+    'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)),
   });
   await idle();
   await put('unannounced');
@@ -269,7 +279,9 @@ test('notices a write by itself, and at once when poked', async () => {
 
 test('outlives a pause of the engine', async () => {
   const seen: string[] = [];
-  const { idle } = await follow({ feed: ({ Records }) => void seen.push(...namesIn(Records)) });
+  const { idle } = await follow({
+    'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)),
+  });
   await put('a');
   await idle();
   process.kill(database.pid, 'SIGSTOP');
@@ -294,7 +306,7 @@ test('outlives requests that are never answered', async () => {
   try {
     const seen: string[] = [];
     const consume: Consume = ({ Records }) => void seen.push(...namesIn(Records));
-    const { idle } = await follow({ feed: consume }, `http://127.0.0.1:${port}`);
+    const { idle } = await follow({ 'update-aggregates': consume }, `http://127.0.0.1:${port}`);
     await idle();
     const asked = new Promise((resolve) => {
       for (const socket of sockets) socket.once('data', resolve);
@@ -315,10 +327,10 @@ test('outlives requests that are never answered', async () => {
 
 test('refuses to start without a consumer', async () => {
   const load = async () => {
-    throw new Error('functions/feed.ts is missing');
+    throw new Error('functions/update-aggregates.ts is missing');
   };
-  const consumers = [{ operation: 'feed', records: [{ sortKey: 'REVIEW' }] }];
+  const consumers = [{ operation: 'update-aggregates', records: [{ sortKey: 'REVIEW' }] }];
   await expect(
     followStream({ endpoint: database.endpoint, streamArn, consumers, load }),
-  ).rejects.toThrow('functions/feed.ts is missing');
+  ).rejects.toThrow('functions/update-aggregates.ts is missing');
 });

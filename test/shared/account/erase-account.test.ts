@@ -6,9 +6,9 @@ import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as eraser } from '../../../functions/eraser.ts';
-import { handler as feed } from '../../../functions/feed.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
+import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
@@ -48,10 +48,10 @@ function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord
 async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
   let writes = 0;
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
-    const fed = dueTo('feed', records);
+    const fed = dueTo('update-aggregates', records);
     for (let start = 0; start < fed.length; start += 100) {
       const batch = { Records: fed.slice(start, start + 100) };
-      expect(await feed(batch)).toEqual({ batchItemFailures: [] });
+      expect(await updateAggregates(batch)).toEqual({ batchItemFailures: [] });
     }
     let due = dueTo('eraser', records);
     while (due.length > 0) {
@@ -128,7 +128,7 @@ async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
     );
     return users.some(({ id }) => written.includes(id));
   });
-  // The feed's mark of what it has counted expires by itself.
+  // The projection state expires by itself.
   expect(remains.filter(({ pk, sk }) => !pk.startsWith('USER#') || sk !== 'PROJECTION')).toEqual(
     [],
   );

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
-import { handler as feed } from '../../../functions/feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
+import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
@@ -81,17 +81,18 @@ test('trees are relied on only when they hold as many as the list has', async ()
   }) as never);
   const records = await readStream();
   const late = records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW').slice(0, 3);
-  await feed({ Records: late });
+  await updateAggregates({ Records: late });
   behind.mockRestore();
   expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'growing' });
   const { body } = await invoke(listReviews, { query: { entity_id, offset: '390' } });
   expect(body.reviews).toHaveLength(11);
-  await feed({ Records: late.slice(0, 1) });
+  await updateAggregates({ Records: late.slice(0, 1) });
   expect(await readItem(entityKey(entity_id))).toMatchObject({ rank_tree: 'ready' });
   const rest = records.filter(({ dynamodb }) =>
     /^(USER|REVIEW)$/.test(dynamodb?.Keys?.sk?.S ?? ''),
   );
-  for (let at = 0; at < rest.length; at += 100) await feed({ Records: rest.slice(at, at + 100) });
+  for (let at = 0; at < rest.length; at += 100)
+    await updateAggregates({ Records: rest.slice(at, at + 100) });
   expect(await aggregateDifferences()).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { BatchWriteCommand, DeleteCommand, PutCommand } from '@aws-sdk/lib-dynam
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
-import { handler } from '../../functions/feed.ts';
+import { handler } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
