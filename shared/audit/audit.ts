@@ -37,23 +37,25 @@ export interface Progress {
  * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages and keeps nothing of them, so that its
  * memory is flat, and goes on from a position after an interruption. Beside traffic it is safe: what changes while it is
  * looked at is looked at again, and a repair is conditional on what was read. `settle` is how many milliseconds an index may be behind the
- * table: a difference that is gone by then was none.
+ * table: a difference that is gone by then was none. `isDue` leaves items out.
  */
 export async function* audit({
   from,
   repair = false,
   settle = 1_000,
+  isDue = () => true,
 }: {
   from?: Position;
   repair?: boolean;
   settle?: number;
+  isDue?: (item: Item) => boolean;
 } = {}): AsyncGenerator<Progress> {
   let last = '';
   for await (const { items, position } of scanItems({ from, pageSize: 250 })) {
     const progress: Progress = { items: items.length, differences: [], repaired: 0, position };
     for (const item of items) {
       // The items of a review lie together, and are looked at together.
-      if (item.pk.startsWith('REVIEW#') && item.pk === last) continue;
+      if (!isDue(item) || (item.pk.startsWith('REVIEW#') && item.pk === last)) continue;
       last = item.pk;
       const found = await confirmed(item, settle);
       progress.differences.push(...found.differences);

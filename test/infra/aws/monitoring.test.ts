@@ -67,7 +67,7 @@ describe('the alarms', () => {
         expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
         rings: '> 0',
       },
-      IteratorAgefeed: {
+      IteratorAgeupdateaggregates: {
         ...unlessSaid,
         metrics: ['AWS/Lambda IteratorAge Maximum of update-aggregates'],
         rings: '> 300000',
@@ -77,7 +77,7 @@ describe('the alarms', () => {
         metrics: ['AWS/Lambda IteratorAge Maximum of eraser'],
         rings: '> 3600000',
       },
-      Unfollowedfeed: {
+      Unfollowedupdateaggregates: {
         metrics: [
           'review-service Changes Sum of POST /1/review',
           'AWS/Lambda Invocations Sum of update-aggregates',
