@@ -17,14 +17,14 @@ export async function deleteAccount(userId: string): Promise<void> {
   const hasRevokedAll = await retryStale(async () => {
     const item = await getItem(Key);
     if (!item || item.deleted_at !== undefined) throw invalidToken();
-    const identity = (await getItem(contactKey(userId)))?.identity;
+    const { identity } = (await getItem(contactKey(userId))) ?? item;
     const grants = await listGrants(userId);
     await transact([
       {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name',
+            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name, email, musicdb_username',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
           ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { claimKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
+import { claimKey, contactKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex, queryItems, scanItems } from '../table/query.ts';
 import { StaleRead, transact, type Write } from '../table/transact.ts';
 
@@ -182,10 +182,41 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
       }
     }
   }
-  const differences = compare(owner, counted).filter(
-    ({ stored = 0, counted }) => stored !== counted,
+  const isOff = ({ stored = 0, counted }: Difference) => stored !== counted;
+  const differences = compare(owner, counted).filter(isOff);
+  if (differences.length > 0) return { differences, repair: [set(owner, differences)] };
+  return scope === 'author' ? checkContact(owner, id) : nothing;
+}
+
+/** What is not public lay on the user once, where public readers may read it. */
+function checkContact(user: Item, id: string): Finding {
+  const names = ['email', 'musicdb_username', 'identity'].filter(
+    (name) => user[name] !== undefined,
   );
-  return differences.length > 0 ? { differences, repair: [set(owner, differences)] } : nothing;
+  if (names.length === 0) return nothing;
+  const { pk, sk } = user;
+  const contact = Object.fromEntries(names.map((name) => [name, user[name]]));
+  return {
+    differences: names.map((attribute) => {
+      return { pk, sk, attribute, stored: 'on the user', counted: 'apart' };
+    }),
+    repair: [
+      {
+        Put: {
+          Item: { ...contactKey(id), ...contact },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+      },
+      {
+        Update: {
+          Key: { pk, sk },
+          UpdateExpression: `REMOVE ${names.map((name) => `#${name}`).join(', ')}`,
+          ConditionExpression: 'attribute_exists(pk)',
+          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+        },
+      },
+    ],
+  };
 }
 
 /** A claim leads to a review of this user and entity. */

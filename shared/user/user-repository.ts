@@ -47,12 +47,12 @@ export async function findAccount(
   id: string,
 ): Promise<{ user: User; contact: Contact } | undefined> {
   const items = await batchGet([userKey(id), contactKey(id)], { consistent: true });
-  const user = parseUser(items.get(keyString(userKey(id))));
-  const contact = items.get(keyString(contactKey(id)));
-  return user && { user, contact: v.parse(Contact, contact ?? noContact) };
+  const item = items.get(keyString(userKey(id)));
+  const user = parseUser(item);
+  // The items of older accounts hold it themselves, until an audit repairs that.
+  const contact = items.get(keyString(contactKey(id))) ?? item;
+  return user && { user, contact: v.parse(Contact, contact) };
 }
-
-const noContact = { email: null, musicdb_username: null };
 
 /** Creates an account. */
 export async function insertUser({

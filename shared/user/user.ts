@@ -30,9 +30,9 @@ export type User = v.InferOutput<typeof User>;
 
 /** What of an account is not public, as it is stored. */
 export const Contact = v.object({
-  email: v.nullable(v.string()),
+  email: v.nullish(v.string(), null),
   /** The name of the linked account in the music database. */
-  musicdb_username: v.nullable(v.string()),
+  musicdb_username: v.nullish(v.string(), null),
   /** SHA-256 of who signs in to it: the key of an identity. */
   identity: v.optional(v.string()),
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
+import { handler as getMe } from '../../functions/get-me.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import {
@@ -109,6 +110,16 @@ describe('npm run admin -- audit', () => {
     expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
     await applyStream();
     expect(await differences()).toEqual([]);
+  });
+
+  test('parts what is not public from an account of before', async () => {
+    const { id } = author;
+    await setAttributes(userKey(id), { email: 'ann@example.com', musicdb_username: 'ann' });
+    const me = async () => (await invoke(getMe, { caller: author.caller })).body.user.email;
+    expect(await me()).toBe('ann@example.com');
+    expect((await run({ repair: true })).sum).toMatchObject({ differences: 2, repaired: 2 });
+    expect(await readItem(userKey(id))).not.toHaveProperty('email');
+    expect(await me()).toBe('ann@example.com');
   });
 
   test('takes away what has lost its review', async () => {
