@@ -1,12 +1,12 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { matches } from '../../shared/review/counts.ts';
-import { facetOf, isPublic, kindOf, type Review } from '../../shared/review/review.ts';
+import { isPublic, type Review } from '../../shared/review/review.ts';
 import { type Item, keyString } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
+import { listed } from './oracle.ts';
 
 const pagesEach = 8;
 
@@ -18,9 +18,8 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   const faults: string[] = [];
   const reviews = (await readReviews()).filter(isPublic);
   for (const { name, query } of lists) {
-    const matching = reviews.filter((review) => isIn(query, review));
     for (const sort of sorts) {
-      const ids = matching.toSorted(sort === 'popularity' ? byPopularity : byDate).map(idOf);
+      const ids = listed(reviews, { ...query, sort }).map(idOf);
       for (let i = 0; i < pagesEach; i++) {
         const offset = Math.floor(Math.random() * ids.length);
         const { body } = await measure(listReviews, {
@@ -46,23 +45,6 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   }
   if (corrected > 0) faults.push(`${corrected} reviews had been applied as they no longer are`);
   return faults;
-}
-
-function isIn({ entity_id, user_id, ...filter }: Listed['query'], review: Review): boolean {
-  return (
-    (entity_id ?? review.entity_id) === review.entity_id &&
-    (user_id ?? review.user_id) === review.user_id &&
-    matches(filter, facetOf(review), kindOf(review))
-  );
-}
-
-function byDate(a: Review, b: Review): number {
-  const [x, y] = [`${a.published_on}${a.id}`, `${b.published_on}${b.id}`];
-  return x < y ? 1 : -1;
-}
-
-function byPopularity(a: Review, b: Review): number {
-  return b.popularity - a.popularity || byDate(a, b);
 }
 
 function idOf({ id }: { id: string }): string {

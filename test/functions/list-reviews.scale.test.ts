@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/seed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { countChanges, matches } from '../../shared/review/counts.ts';
-import { facetOf, kindOf, newReview, type Review } from '../../shared/review/review.ts';
+import { countChanges } from '../../shared/review/counts.ts';
+import { newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
@@ -88,22 +89,8 @@ beforeAll(async () => {
 
 type Query = Record<string, string>;
 
-/** The whole list, by the definition of it. */
-function expectedIds({ sort, sort_order, entity_id, user_id, ...filter }: Query): string[] {
-  const before = (a: Review, b: Review) => {
-    const byPopularity = sort === 'popularity' ? a.popularity - b.popularity : 0;
-    const [x, y] = [`${a.published_on}#${a.id}`, `${b.published_on}#${b.id}`];
-    return byPopularity || (x < y ? -1 : 1);
-  };
-  const sorted = reviews
-    .filter(
-      (review) =>
-        matches(filter, facetOf(review), kindOf(review)) &&
-        (entity_id ?? review.entity_id) === review.entity_id &&
-        (user_id ?? review.user_id) === review.user_id,
-    )
-    .toSorted(before);
-  return (sort_order === 'asc' ? sorted : sorted.toReversed()).map(({ id }) => id);
+function expectedIds(query: Query): string[] {
+  return listed(reviews, query).map(({ id }) => id);
 }
 
 async function list(query: Query) {

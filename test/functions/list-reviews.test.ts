@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listed } from '../../bin/bench/oracle.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { type EntityType, entityGroups } from '../../shared/entity/entity-type.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { insertReview, setHidden } from '../../shared/review/review-repository.ts';
 import {
@@ -32,31 +33,13 @@ function idsIn({ reviews }: { reviews: { id: string }[] }): string[] {
   return reviews.map(({ id }) => id);
 }
 
-/** What the list must be, from all there is. */
+/** A page, the count and the average, from all there is. */
 function oracle(reviews: readonly Review[], query: Query) {
-  const { entity_id, entity_type, user_id, language, review_type } = query;
-  const { sort = 'published_on', sort_order = 'desc', limit = '50', offset = '0' } = query;
-  const group = entityGroups[entity_type as keyof typeof entityGroups];
-  const types = group ?? (entity_type && [entity_type]);
-  const matching = reviews.filter(
-    (review) =>
-      (!entity_id || review.entity_id === entity_id) &&
-      (!types || (types as readonly string[]).includes(review.entity_type)) &&
-      (!user_id || review.user_id === user_id) &&
-      (!language || review.language === language) &&
-      (review_type !== 'review' || review.text !== null) &&
-      (review_type !== 'rating' || review.rating !== null),
-  );
-  const compare = (a: Review, b: Review) =>
-    (sort === 'popularity' ? a.popularity - b.popularity : 0) ||
-    ((a.published_on ?? '') < (b.published_on ?? '') ? -1 : 0) ||
-    ((a.published_on ?? '') > (b.published_on ?? '') ? 1 : 0) ||
-    (a.id < b.id ? -1 : 1);
-  const sorted = matching.toSorted(compare);
-  if (sort_order === 'desc') sorted.reverse();
+  const { entity_id, limit = '50', offset = '0' } = query;
+  const all = listed(reviews, query);
   return {
-    count: matching.length,
-    ids: sorted.slice(+offset, +offset + +limit).map(({ id }) => id),
+    count: all.length,
+    ids: all.slice(+offset, +offset + +limit).map(({ id }) => id),
     ...(entity_id && { average_rating: average(reviews, entity_id) }),
   };
 }

@@ -1,0 +1,29 @@
+import type { Review } from '../../shared/review/review.ts';
+
+/** What the list must be: all of it, from all published reviews, by the definition of each parameter and with no code of the service. */
+export function listed(
+  reviews: readonly Review[],
+  { entity_id, entity_type, user_id, language, review_type, ...order }: Record<string, string>,
+): Review[] {
+  const isOfType = (type: string) =>
+    entity_type === undefined ||
+    (entity_type === 'bookdb' && type.startsWith('bk_')) ||
+    (entity_type === 'musicdb' && !type.startsWith('bk_')) ||
+    entity_type === type;
+  const sign = order.sort_order === 'asc' ? 1 : -1;
+  return reviews
+    .filter(
+      (review) =>
+        isOfType(review.entity_type) &&
+        (entity_id ?? review.entity_id) === review.entity_id &&
+        (user_id ?? review.user_id) === review.user_id &&
+        (language ?? review.language) === review.language &&
+        (review_type !== 'review' || review.text !== null) &&
+        (review_type !== 'rating' || review.rating !== null),
+    )
+    .sort((a, b) => {
+      const byPopularity = order.sort === 'popularity' ? a.popularity - b.popularity : 0;
+      const [x, y] = [`${a.published_on}#${a.id}`, `${b.published_on}#${b.id}`];
+      return sign * (byPopularity || (x < y ? -1 : 1));
+    });
+}
