@@ -9,7 +9,7 @@ import { readDailyVotes } from '../vote/daily-votes.ts';
  * How many reviews a user has published and votes cast, by UTC day: today, in the seven days that end today, and since the month
  * began. A vote counts on the day it was last cast. It costs the same however many there are.
  */
-export async function readActivity(user_id: string): Promise<Record<string, number>> {
+export async function readActivity(userId: string): Promise<Record<string, number>> {
   const today = daysAgo(0);
   const since = {
     today,
@@ -18,8 +18,8 @@ export async function readActivity(user_id: string): Promise<Record<string, numb
   };
   const days = Object.values(since);
   const [reviews, votes] = await Promise.all([
-    countReviews(user_id, days),
-    countVotes(user_id, days),
+    countReviews(userId, days),
+    countVotes(userId, days),
   ]);
   const names = Object.keys(since);
   return Object.fromEntries([
@@ -29,12 +29,12 @@ export async function readActivity(user_id: string): Promise<Record<string, numb
 }
 
 /** The reviews published since each of these days. Few are read; how many there are of a long list its rank tree tells. */
-async function countReviews(user_id: string, days: readonly string[]): Promise<number[]> {
-  const few = await readSince(user_id, days, leafCapacity + 1);
+async function countReviews(userId: string, days: readonly string[]): Promise<number[]> {
+  const few = await readSince(userId, days, leafCapacity + 1);
   if (few.length <= leafCapacity) return countSince(few, days);
-  const owner = userKey(user_id);
+  const owner = userKey(userId);
   const item = await getItem(owner, { consistent: false });
-  if (item?.rank_tree !== 'ready') return countSince(await readSince(user_id, days), days);
+  if (item?.rank_tree !== 'ready') return countSince(await readSince(userId, days), days);
   return readCountsSince(
     owner.pk,
     days.map((day) => Date.parse(day)),
@@ -42,8 +42,8 @@ async function countReviews(user_id: string, days: readonly string[]): Promise<n
 }
 
 /** The dates of the newest reviews since the earliest of these days. */
-async function readSince(user_id: string, days: readonly string[], most?: number) {
-  const pages = queryIndex('author-by-date', user_id, {
+async function readSince(userId: string, days: readonly string[], most?: number) {
+  const pages = queryIndex('author-by-date', userId, {
     descending: true,
     range: { low: days.toSorted()[0] },
     pageSize: leafCapacity + 1,
@@ -51,8 +51,8 @@ async function readSince(user_id: string, days: readonly string[], most?: number
   return (await collect(pages, most)).map(({ date = '' }) => date);
 }
 
-async function countVotes(user_id: string, days: readonly string[]): Promise<number[]> {
-  const votes = await readDailyVotes(user_id, days.toSorted()[0] ?? '');
+async function countVotes(userId: string, days: readonly string[]): Promise<number[]> {
+  const votes = await readDailyVotes(userId, days.toSorted()[0] ?? '');
   return days.map((since) => {
     const counted = [...votes].filter(([day]) => day >= since);
     return counted.reduce((sum, [, votes]) => sum + votes, 0);

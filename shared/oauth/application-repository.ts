@@ -12,16 +12,16 @@ import { Application, ClientId, type Registration } from './application.ts';
 const mostApplications = 25;
 
 /** Undefined when there is none, whatever the text. */
-export async function findApplication(client_id: string): Promise<Application | undefined> {
-  if (!v.is(ClientId, client_id)) return undefined;
-  const item = await getItem(applicationKey(client_id));
+export async function findApplication(clientId: string): Promise<Application | undefined> {
+  if (!v.is(ClientId, clientId)) return undefined;
+  const item = await getItem(applicationKey(clientId));
   return item && v.parse(Application, item);
 }
 
 /** An application of this owner. Throws ApiError 404, also when it is another's. */
-export async function getOwnApplication(client_id: string, user_id: string): Promise<Application> {
-  const application = await findApplication(client_id);
-  if (application?.user_id !== user_id) throw notFound('Application');
+export async function getOwnApplication(clientId: string, userId: string): Promise<Application> {
+  const application = await findApplication(clientId);
+  if (application?.user_id !== userId) throw notFound('Application');
   return application;
 }
 
@@ -39,8 +39,8 @@ export async function findApplications(ids: readonly string[]): Promise<Map<stri
 }
 
 /** A user's own applications, oldest first. */
-export async function listApplications(user_id: string): Promise<Application[]> {
-  const entries = await listedUnder(`OWNER#${user_id}`);
+export async function listApplications(userId: string): Promise<Application[]> {
+  const entries = await listedUnder(`OWNER#${userId}`);
   const ids = entries.map(({ pk }) => pk.slice('APP#'.length));
   const applications = await findApplications(ids);
   return ids.flatMap((id) => applications.get(id) ?? []);
@@ -51,13 +51,13 @@ export async function listApplications(user_id: string): Promise<Application[]> 
  * user, 400 when the user has as many as there may be.
  */
 export async function insertApplication(
-  user_id: string,
+  userId: string,
   registration: Registration,
-  form_id: string = randomUUID(),
+  formId: string = randomUUID(),
 ): Promise<Application> {
   const application: Application = {
-    client_id: clientIdOf(user_id, registration, form_id),
-    user_id,
+    client_id: clientIdOf(userId, registration, formId),
+    user_id: userId,
     ...registration,
     secret_id: randomBytes(16).toString('hex'),
     created: new Date().toISOString(),
@@ -72,7 +72,7 @@ export async function insertApplication(
           ConditionExpression: 'attribute_not_exists(pk)',
         },
       },
-      await counted(user_id, 1, notFound('User')),
+      await counted(userId, 1, notFound('User')),
     ]);
     return application;
   });
@@ -80,52 +80,52 @@ export async function insertApplication(
 
 /** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's. */
 export async function updateApplication(
-  client_id: string,
-  user_id: string,
+  clientId: string,
+  userId: string,
   registration: Registration,
 ): Promise<void> {
-  await replaceApplication(client_id, user_id, registration);
+  await replaceApplication(clientId, userId, registration);
 }
 
 /** Makes a new secret; the old one is refused from now on. Throws ApiError 404 when it is not this owner's. */
-export async function rotateSecret(client_id: string, user_id: string): Promise<void> {
-  await replaceApplication(client_id, user_id, { secret_id: randomBytes(16).toString('hex') });
+export async function rotateSecret(clientId: string, userId: string): Promise<void> {
+  await replaceApplication(clientId, userId, { secret_id: randomBytes(16).toString('hex') });
 }
 
 /**
  * Deletes an application and revokes all that was granted to it. A grant of the last second may be found only by the eraser, which does
  * the same again. Throws ApiError 404 when it is not this owner's, 401 when the account is gone.
  */
-export async function deleteApplication(client_id: string, user_id: string): Promise<void> {
+export async function deleteApplication(clientId: string, userId: string): Promise<void> {
   await retryStale(async () => {
-    await getOwnApplication(client_id, user_id);
+    await getOwnApplication(clientId, userId);
     await transact([
       {
         Delete: {
-          Key: applicationKey(client_id),
+          Key: applicationKey(clientId),
           ConditionExpression: 'user_id = :user_id',
-          ExpressionAttributeValues: { ':user_id': user_id },
+          ExpressionAttributeValues: { ':user_id': userId },
         },
       },
-      await counted(user_id, -1, invalidToken()),
+      await counted(userId, -1, invalidToken()),
     ]);
   });
-  await deleteGrantsOf(client_id);
+  await deleteGrantsOf(clientId);
 }
 
 /** Revokes all that users have granted to an application. */
-export async function deleteGrantsOf(client_id: string): Promise<void> {
-  const entries = await listedUnder(`CLIENT#${client_id}`);
+export async function deleteGrantsOf(clientId: string): Promise<void> {
+  const entries = await listedUnder(`CLIENT#${clientId}`);
   await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }
 
 async function replaceApplication(
-  client_id: string,
-  user_id: string,
+  clientId: string,
+  userId: string,
   change: Partial<Application>,
 ): Promise<void> {
   await retryStale(async () => {
-    const before = await getOwnApplication(client_id, user_id);
+    const before = await getOwnApplication(clientId, userId);
     await transact([
       {
         Put: {
@@ -135,7 +135,7 @@ async function replaceApplication(
         },
       },
       {
-        ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
+        ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive },
         otherwise: invalidToken(),
       },
     ]);
@@ -143,9 +143,9 @@ async function replaceApplication(
 }
 
 /** 32 hexadecimal digits that nobody else can arrive at, and that a form leads to again. */
-function clientIdOf(user_id: string, registration: Registration, form_id: string): string {
+function clientIdOf(userId: string, registration: Registration, formId: string): string {
   const { name, desc, website, redirect_uri } = registration;
-  const parts = JSON.stringify([user_id, form_id, name, desc, website, redirect_uri]);
+  const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
@@ -154,12 +154,12 @@ function clientIdOf(user_id: string, registration: Registration, form_id: string
  * place. Applications from before there was a count are counted the first time. Throws ApiError 400 when there is no place, and `gone` when
  * there is no such user.
  */
-async function counted(user_id: string, by: 1 | -1, gone: ApiError): Promise<Write> {
-  const Key = userKey(user_id);
+async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Write> {
+  const Key = userKey(userId);
   const item = await getItem(Key);
   if (!parseUser(item)) throw gone;
   const known = v.parse(v.optional(v.number()), item?.applications);
-  const count = known ?? (await listedUnder(`OWNER#${user_id}`)).length;
+  const count = known ?? (await listedUnder(`OWNER#${userId}`)).length;
   if (by > 0 && count >= mostApplications) {
     throw invalidRequest(
       `An account can have at most ${mostApplications} applications: delete one first`,

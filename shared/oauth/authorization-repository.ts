@@ -82,11 +82,11 @@ export async function getAuthorizationRequest(id: string): Promise<Authorization
 export async function answerAuthorization(
   id: string,
   decision: Answer['decision'],
-  user_id: string,
+  userId: string,
 ): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
   return retryStale(async () => {
     const { answer: before, ...request } = await getKeptRequest(id);
-    const user_hash = sha256(user_id);
+    const user_hash = sha256(userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
     const answer = before ?? {
       decision,
@@ -94,8 +94,8 @@ export async function answerAuthorization(
       grant_id: randomBytes(16).toString('hex'),
       code_expires_at: inSeconds(codeLifetime),
     };
-    const code = decision === 'approve' ? await codeOf(request, user_id, answer) : undefined;
-    const approval = code === undefined ? [] : approved(code, request, user_id, answer);
+    const code = decision === 'approve' ? await codeOf(request, userId, answer) : undefined;
+    const approval = code === undefined ? [] : approved(code, request, userId, answer);
     await transact([
       ...(before ? [] : [answered(id, answer), ...approval]),
       stillRegistered(request),
@@ -168,15 +168,15 @@ function answered(id: string, answer: Answer): Write {
 function approved(
   code: string,
   request: AuthorizationRequest,
-  user_id: string,
+  userId: string,
   { grant_id }: Answer,
 ): Write[] {
   const { client_id, redirect_uri, scopes, code_challenge } = request;
-  const stored = { user_id, client_id, grant_id, scopes, redirect_uri, code_challenge };
+  const stored = { user_id: userId, client_id, grant_id, scopes, redirect_uri, code_challenge };
   return [
     { Put: { Item: codeItem(sha256(code), { ...stored, is_redeemed: false }) } },
     {
-      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
+      ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive },
       otherwise: invalidToken(),
     },
   ];
@@ -185,10 +185,10 @@ function approved(
 /** The same answer always has the same code, so that the table need not hold it. */
 function codeOf(
   { client_id }: AuthorizationRequest,
-  user_id: string,
+  userId: string,
   { grant_id, code_expires_at: expires_at }: Answer,
 ): Promise<string> {
-  return sealToken('code', { user_id, client_id, grant_id, generation: 0, expires_at });
+  return sealToken('code', { user_id: userId, client_id, grant_id, generation: 0, expires_at });
 }
 
 /** Nobody is sent to where an application no longer is, nor gives to one name what another asked for. */

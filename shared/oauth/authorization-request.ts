@@ -103,7 +103,7 @@ export function stateOf({ state = [] }: Parameters): string | null {
  * sent, and `iss` against mix-up (RFC 9207).
  */
 export function answerUri(
-  redirect_uri: string,
+  redirectUri: string,
   state: string | null,
   issuer: string,
   answer: { code: string } | AuthorizationError,
@@ -114,7 +114,7 @@ export function answerUri(
   // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
   const query = parameters.toString().replaceAll('+', '%20');
   // A header takes ASCII only, and some URIs were registered before that was checked.
-  const uri = redirect_uri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
+  const uri = redirectUri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
   return `${uri}${uri.includes('?') ? '&' : '?'}${query}`;
 }
 

@@ -56,27 +56,27 @@ export async function openToken(
 }
 
 /** The secret of an application; a new `secret_id`, 32 hexadecimal digits, makes a new secret. */
-export async function clientSecret(client_id: string, secret_id: string): Promise<string> {
+export async function clientSecret(clientId: string, secretId: string): Promise<string> {
   const [key] = await keysOf('SIGNING_KEYS');
-  return prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
+  return prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
 }
 
 /** Whether `sent` is the secret of the application, under the current key or an earlier one. Takes constant time. */
 export async function isClientSecret(
-  client_id: string,
-  secret_id: string,
+  clientId: string,
+  secretId: string,
   sent: string,
 ): Promise<boolean> {
   const bytes = Buffer.from(sent);
   const keys = await keysOf('SIGNING_KEYS');
   return keys.some((key) => {
-    const secret = prefixes.secret + secretMac(key, client_id, secret_id).toString('base64url');
+    const secret = prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
     return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);
   });
 }
 
-function secretMac(key: Buffer, client_id: string, secret_id: string): Buffer {
-  return mac(key, 'secret', Buffer.from(client_id + secret_id, 'hex'));
+function secretMac(key: Buffer, clientId: string, secretId: string): Buffer {
+  return mac(key, 'secret', Buffer.from(clientId + secretId, 'hex'));
 }
 
 function mac(key: Buffer, kind: keyof typeof prefixes, content: Buffer): Buffer {

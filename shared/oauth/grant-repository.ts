@@ -51,19 +51,19 @@ export async function insertGrant(
  */
 export async function redeemCode(
   code: string,
-  client_id: string,
-  redirect_uri: string,
-  code_verifier: string | undefined,
+  clientId: string,
+  redirectUri: string,
+  codeVerifier: string | undefined,
 ): Promise<Grant> {
   const content = await openToken('code', code);
-  if (content?.client_id !== client_id) throw invalidGrant('code is not valid');
+  if (content?.client_id !== clientId) throw invalidGrant('code is not valid');
   return retryStale(async () => {
     const stored = await findCode(code);
     if (!stored) throw invalidGrant('code is not valid');
-    if (stored.redirect_uri !== redirect_uri) {
+    if (stored.redirect_uri !== redirectUri) {
       throw invalidGrant('redirect_uri must be the one that the code was asked for');
     }
-    if (!isVerified(stored, code_verifier)) throw invalidGrant('code_verifier does not match');
+    if (!isVerified(stored, codeVerifier)) throw invalidGrant('code_verifier does not match');
     if (stored.is_redeemed) {
       await deleteGrant(stored);
       throw invalidGrant('code has been used before, so what it granted is revoked');
@@ -82,12 +82,12 @@ export async function redeemCode(
  * `invalid_grant`, or `invalid_scope` and replaces nothing when more than was granted is asked for.
  */
 export async function rotateRefreshToken(
-  refresh_token: string,
-  client_id: string,
+  refreshToken: string,
+  clientId: string,
   asked: readonly Scope[] = [],
 ): Promise<Grant> {
-  const token = await openToken('refresh', refresh_token);
-  if (token?.client_id !== client_id) throw invalidGrant('refresh_token is not valid');
+  const token = await openToken('refresh', refreshToken);
+  if (token?.client_id !== clientId) throw invalidGrant('refresh_token is not valid');
   return retryStale(async () => {
     const grant = await findGrant(token, { consistent: true });
     if (!grant || token.generation > grant.generation) {

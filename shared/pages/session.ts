@@ -42,10 +42,10 @@ const mostSignIns = { count: 4, bytes: 6000 };
 const mostCookieBytes = 4096;
 
 /** The Set-Cookie header that signs a user in. */
-export async function startSession(user_id: string): Promise<string> {
+export async function startSession(userId: string): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
   const [key] = await keysOf('SESSION_KEYS');
-  const value = await new SignJWT({ user_id, session_id, signed_in: Date.now() })
+  const value = await new SignJWT({ user_id: userId, session_id, signed_in: Date.now() })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience('session')
     .setIssuedAt()

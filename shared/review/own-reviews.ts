@@ -5,24 +5,24 @@ import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** A page of a user's own reviews, drafts and hidden ones included, newest first, and how many there are. */
 export async function listOwnReviews(
-  user_id: string,
+  userId: string,
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
   // A user has one claim for each review, whatever its state.
-  const count = await countItems(claimKey(user_id, ''));
+  const count = await countItems(claimKey(userId, ''));
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { entries } = await readPage(
     {
       partitions: [
-        { scope: 'author', value: user_id },
-        { scope: 'author', value: `UNLISTED#${user_id}` },
+        { scope: 'author', value: userId },
+        { scope: 'author', value: `UNLISTED#${userId}` },
       ],
     },
     { order: 'date', descending: true, offset, limit },
   );
   const reviews = await findReviews(
-    entries.map(({ pk }) => ({ review_id: pk.slice('REVIEW#'.length), user_id })),
+    entries.map(({ pk }) => ({ review_id: pk.slice('REVIEW#'.length), user_id: userId })),
   );
   return { count, reviews };
 }

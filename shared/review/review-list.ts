@@ -79,20 +79,22 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
 
 /** The list of one user's review of one entity: the claim leads to it. */
 async function listReviewOf(
-  user_id: string,
-  entity_id: string,
+  userId: string,
+  entityId: string,
   query: ReviewQuery,
 ): Promise<ReviewList> {
-  const items = await batchGet([claimKey(user_id, entity_id), entityKey(entity_id)]);
-  const claim = items.get(keyString(claimKey(user_id, entity_id)));
-  const found = claim ? await findReviews([{ review_id: String(claim.review_id), user_id }]) : [];
+  const items = await batchGet([claimKey(userId, entityId), entityKey(entityId)]);
+  const claim = items.get(keyString(claimKey(userId, entityId)));
+  const found = claim
+    ? await findReviews([{ review_id: String(claim.review_id), user_id: userId }])
+    : [];
   const reviews = found.filter(
     ({ review }) => isPublic(review) && matches(query, facetOf(review), kindOf(review)),
   );
   return {
     count: reviews.length,
     reviews: reviews.slice(query.offset, query.offset + query.limit),
-    average_rating: averageRating(items.get(keyString(entityKey(entity_id)))),
+    average_rating: averageRating(items.get(keyString(entityKey(entityId)))),
   };
 }
 

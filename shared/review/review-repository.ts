@@ -126,12 +126,12 @@ export async function finishDeletion(id: string): Promise<void> {
 }
 
 /** Hides a review from the public or brings it back. Throws ApiError 404 when there is none. */
-export async function setHidden(id: string, is_hidden: boolean): Promise<void> {
+export async function setHidden(id: string, isHidden: boolean): Promise<void> {
   await retryStale(async () => {
     const before = await findReview(id);
     if (!before || before.deleted_at !== undefined) throw notFound('Review');
-    if (before.is_hidden === is_hidden) return;
-    const after = { ...before, is_hidden };
+    if (before.is_hidden === isHidden) return;
+    const after = { ...before, is_hidden: isHidden };
     if (isPublic(after)) await announceFacet(facetOf(after));
     await transact([
       replaceReview(before, after),

@@ -68,7 +68,7 @@ export type Review = v.InferOutput<typeof Review>;
 
 /** A review that has just been written: version 1, without votes. */
 export function newReview(
-  user_id: string,
+  userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
     license_choice: string;
     is_draft: boolean;
@@ -79,7 +79,7 @@ export function newReview(
     id: randomUUID(),
     entity_id: content.entity_id,
     entity_type: content.entity_type,
-    user_id,
+    user_id: userId,
     text: content.text,
     rating: content.rating,
     language: content.language,

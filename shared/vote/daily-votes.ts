@@ -18,13 +18,13 @@ const keptDays = 31;
 const keepCounters = (keptDays + 7) * 86_400;
 
 /** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
-export function spendVote({ id, karma }: User, voted_at: string): Write {
+export function spendVote({ id, karma }: User, votedAt: string): Write {
   const { label, votes_per_day } = userTypeOf(karma);
   const otherwise = limitExceeded(
     `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
   );
   if (votes_per_day === 0) throw otherwise;
-  const { Update } = counted(id, voted_at.slice(0, 10), { count: 1, cast: 1 });
+  const { Update } = counted(id, votedAt.slice(0, 10), { count: 1, cast: 1 });
   return {
     Update: {
       ...Update,
