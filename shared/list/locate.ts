@@ -73,12 +73,13 @@ export async function locate(
   wanted: Wanted,
 ): Promise<Location> {
   const { order, descending } = sorting;
+  const nodes = new Map<string, Item>();
   const parts = trees.map((tree) => ({ tree, matching: 1 }));
   const root = { path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY };
   let window: Window = { spans: [root], skip: wanted.skip, isStart: true, isEnd: true };
   for (let open = spansToOpen(window); open.size > 0; open = spansToOpen(window)) {
-    const nodes = await readNodes([...open], order);
-    const spans = window.spans.flatMap((span) => (open.has(span) ? childrenOf(span, nodes) : span));
+    await readNodes([...open]);
+    const spans = window.spans.flatMap((span) => (open.has(span) ? childrenOf(span) : span));
     const next = narrow(spans, { ...wanted, skip: window.skip });
     // What was counted a level above has just gone, but not what lies behind it.
     if (next.spans.length === 0 && !window.isEnd) {
@@ -108,7 +109,19 @@ export async function locate(
     );
   }
 
-  function childrenOf({ path, parts }: Span, nodes: ReadonlyMap<string, Item>): Span[] {
+  /** The nodes of the spans, but not those again that hold a level above as well (`nodeKey`). */
+  async function readNodes(spans: readonly Span[]): Promise<void> {
+    const keys = spans
+      .flatMap(({ path, parts }) => parts.map(({ tree }) => nodeKey(tree.list, order, path)))
+      .filter((key) => !nodes.has(keyString(key)));
+    const batches = Array.from({ length: Math.ceil(keys.length / 100) }, (_, i) =>
+      batchGet(keys.slice(i * 100, (i + 1) * 100)),
+    );
+    const found = await Promise.all(batches);
+    for (const [key, item] of found.flatMap((items) => [...items])) nodes.set(key, item);
+  }
+
+  function childrenOf({ path, parts }: Span): Span[] {
     const children = new Map<number, Span & { parts: { tree: Tree; matching: number }[] }>();
     for (const { tree } of parts) {
       const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
@@ -208,18 +221,4 @@ export async function locate(
     const { low, high } = boundsOf(order, last.path);
     return descending ? low : high;
   }
-}
-
-async function readNodes(
-  spans: readonly Span[],
-  order: Sorting['order'],
-): Promise<Map<string, Item>> {
-  const keys = spans.flatMap(({ path, parts }) =>
-    parts.map(({ tree }) => nodeKey(tree.list, order, path)),
-  );
-  const batches = Array.from({ length: Math.ceil(keys.length / 100) }, (_, i) =>
-    batchGet(keys.slice(i * 100, (i + 1) * 100)),
-  );
-  const items = await Promise.all(batches);
-  return new Map(items.flatMap((found) => [...found]));
 }
