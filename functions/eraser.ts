@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { describeError } from '../shared/describe-error.ts';
-import { deleteGrantsOf } from '../shared/oauth/application-repository.ts';
+import { deleteGrantsOf, findApplication } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 
@@ -36,7 +36,8 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
       }
       return;
     case 'APP':
-      if (isRemoved) await deleteGrantsOf(id);
+      // The same form sent again registers an application anew, and its grants are not those that went.
+      if (isRemoved && !(await findApplication(id))) await deleteGrantsOf(id);
       return;
     case 'USER':
       if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);

@@ -4,6 +4,8 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/eraser.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
+import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
+import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { makeReview, makeUser, makeUsers, readStream, scanTable, text, vote } from '../fixtures.ts';
@@ -46,6 +48,21 @@ describe('the eraser', () => {
       expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
       expect(await remains(id)).toEqual([]);
     }
+  });
+
+  test('leaves the grants of an application alone that the same form has made again', async () => {
+    const [owner, user] = [await makeUser(), await makeUser()];
+    const redirect_uri = 'https://client.example/';
+    const form = { name: 'Demo', desc: '', website: redirect_uri, redirect_uri };
+    const { client_id } = await insertApplication(owner.id, form, 'form');
+    await readStream();
+    await deleteApplication(client_id, owner.id);
+    const Records = await readStream();
+    const again = await insertApplication(owner.id, form, 'form');
+    expect(again.client_id).toBe(client_id);
+    await insertGrant({ user_id: user.id, client_id, scopes: ['user'] });
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
+    expect(await listGrants(user.id)).toHaveLength(1);
   });
 
   test('leaves what is still there alone', async () => {
