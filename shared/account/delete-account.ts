@@ -17,7 +17,7 @@ export async function deleteAccount(userId: string): Promise<void> {
   const hasRevokedAll = await retryStale(async () => {
     const item = await getItem(Key);
     if (!item || item.deleted_at !== undefined) throw invalidToken();
-    const { identity } = (await getItem(contactKey(userId))) ?? item;
+    const { identity } = { ...item, ...(await getItem(contactKey(userId))) };
     const grants = await listGrants(userId);
     await transact([
       {

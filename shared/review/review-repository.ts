@@ -91,13 +91,7 @@ export async function updateReview(
     if (isPublic(after)) await announceFacet(facetOf(after));
     await transact([
       replaceReview(before, after),
-      ...(after.edits === before.edits
-        ? []
-        : [
-            {
-              Put: { Item: { ...revisionKey(id, currentRevision(before)), ...revisionOf(before) } },
-            },
-          ]),
+      ...(after.edits === before.edits ? [] : freeze(before)),
       ...countWrites(before, after),
     ]);
   });
@@ -192,6 +186,13 @@ async function getOwnReview(
   if (revisionTags && !revisionTags.includes(revisionTagOf(review)))
     throw preconditionFailed('The review');
   return review;
+}
+
+/** Writes the current revision beside the review. Reviews from before it lay on them have it there already, with its votes. */
+function freeze(review: Review): Write[] {
+  if (review.revision_votes_positive === undefined) return [];
+  const Item = { ...revisionKey(review.id, currentRevision(review)), ...revisionOf(review) };
+  return [{ Put: { Item } }];
 }
 
 /** The review after the change; the very same object when the change changes nothing. */

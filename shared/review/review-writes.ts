@@ -43,12 +43,20 @@ export function replaceReview(before: Review, after: Review): Write {
         removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '',
         'ADD version :one',
       ].join(' '),
-      ConditionExpression: guards.map((name) => `${name} = :was_${name}`).join(' AND '),
+      ConditionExpression: guards
+        .map((name) =>
+          from[name] === undefined ? `attribute_not_exists(${name})` : `${name} = :was_${name}`,
+        )
+        .join(' AND '),
       ExpressionAttributeNames: Object.fromEntries(changed.map((name) => [`#${name}`, name])),
       ExpressionAttributeValues: {
         ':one': 1,
         ...Object.fromEntries(set.map((name) => [`:${name}`, to[name]])),
-        ...Object.fromEntries(guards.map((name) => [`:was_${name}`, from[name]])),
+        ...Object.fromEntries(
+          guards.flatMap((name) =>
+            from[name] === undefined ? [] : [[`:was_${name}`, from[name]]],
+          ),
+        ),
       },
     },
   };

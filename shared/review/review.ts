@@ -54,9 +54,10 @@ export const Review = v.object({
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
-  /** Those of these votes that were last cast while the current revision was; frozen into the revision at the next edit. */
-  revision_votes_positive: v.optional(v.number(), 0),
-  revision_votes_negative: v.optional(v.number(), 0),
+  /** Those of these votes that were last cast while the current revision was; frozen into the revision at the next edit. Absent on reviews from before
+   * they lay here, until an audit repairs that. */
+  revision_votes_positive: v.optional(v.number()),
+  revision_votes_negative: v.optional(v.number()),
   /** Positive minus negative votes. */
   popularity: v.number(),
   source: v.nullable(v.string()),

@@ -49,8 +49,8 @@ export async function findAccount(
   const items = await batchGet([userKey(id), contactKey(id)], { consistent: true });
   const item = items.get(keyString(userKey(id)));
   const user = parseUser(item);
-  // The items of older accounts hold it themselves, until an audit repairs that.
-  const contact = items.get(keyString(contactKey(id))) ?? item;
+  // The items of older accounts hold some of it themselves, until an audit repairs that.
+  const contact = { ...item, ...items.get(keyString(contactKey(id))) };
   return user && { user, contact: v.parse(Contact, contact) };
 }
 
@@ -97,9 +97,8 @@ export async function updateProfile(
   const ofContact: Write = {
     Update: {
       Key: contactKey(id),
-      UpdateExpression:
-        'SET email = :email, musicdb_username = if_not_exists(musicdb_username, :none)',
-      ExpressionAttributeValues: { ':email': email, ':none': null },
+      UpdateExpression: 'SET email = :email',
+      ExpressionAttributeValues: { ':email': email },
     },
   };
   await transact([

@@ -51,8 +51,8 @@ export async function readDailyVotes(userId: string, first: string): Promise<Map
   const items = await collect(queryItems(dailyVotesKey(userId, ''), { consistent: false }));
   const days = items.map(({ sk, count, cast = count }): [string, number] => [
     sk.slice(dailyVotesKey('', '').sk.length),
-    // Older counters have no `cast`.
-    Number(cast),
+    // Older counters have no `cast`, and one that is taken back makes it negative.
+    Math.max(0, Number(cast)),
   ]);
   return new Map(days.filter(([day]) => day >= first));
 }
