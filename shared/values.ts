@@ -30,7 +30,7 @@ export function Name(max: number) {
     v.regex(/^\P{Cc}*$/u, 'must not contain control characters'),
     v.check(isVisible, 'must have some visible character'),
     v.check(
-      (name) => !hidden.test(name.replaceAll(joined, '')),
+      (name) => !hidden.test(name.replaceAll(joined, '').replaceAll(subdivisionFlag, '')),
       'must not contain invisible characters or controls of the direction of text',
     ),
   );
@@ -39,8 +39,12 @@ export function Name(max: number) {
 /** What is never seen, but for the variation selectors, which choose how the character before them looks. */
 const hidden = /[[\p{Cf}\p{Zl}\p{Zp}\p{DI}\p{NChar}\u2800]--\p{VS}]/v;
 
-/** Joiners where several scripts and emoji need them: between characters. */
-const joined = /(?<=[\p{L}\p{M}\p{N}\p{P}\p{S}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}\p{P}\p{S}])/gu;
+/** Joiners where several scripts and emoji need them: between characters, and after a mark also at the end of a word. */
+const joined =
+  /(?<=\p{M})[\u200c\u200d]|(?<=[\p{L}\p{N}\p{P}\p{S}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}\p{P}\p{S}])/gu;
+
+/** The flag of a part of a country, such as Scotland: a black flag with the code in tag characters (Unicode Technical Standard 51). */
+const subdivisionFlag = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f}/gu;
 
 /** One of these texts. */
 export function oneOf<const T extends readonly string[]>(options: T) {

@@ -4,7 +4,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
-import { requireMediaType } from './media-type.ts';
+import { requireMediaType, requireUtf8 } from './media-type.ts';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './request.ts';
 import { Answer, headResponse, json, publicJson } from './response.ts';
 
@@ -43,6 +43,7 @@ function jsonBody(): Http {
         return;
       }
       requireMediaType(event, 'application/json', unsupportedMediaType);
+      requireUtf8(event);
       const text = Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').toString();
       try {
         await parser.before?.(request);

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ApiError, unsupportedMediaType } from '../errors.ts';
 import { headerOf } from './request.ts';
 
-/** Refuses a body of another type than `type`, by `otherwise`. Throws ApiError 415 for another charset than UTF-8. */
+/** Refuses a body of another type than `type`, by `otherwise`. */
 export function requireMediaType(
   event: APIGatewayProxyEvent,
   type: string,
@@ -12,9 +12,12 @@ export function requireMediaType(
   if (sent.split(';')[0]?.trim().toLowerCase() !== type) {
     throw otherwise(`The body must be sent as Content-Type: ${type}`);
   }
-  if (!isUtf8(sent)) {
-    throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
-  }
+}
+
+/** Throws ApiError 415 when a request says that its body is in another charset than UTF-8. */
+export function requireUtf8(event: APIGatewayProxyEvent): void {
+  if (isUtf8(headerOf(event, 'Content-Type') ?? '')) return;
+  throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
 }
 
 /** Whether a Content-Type names no other charset than UTF-8. */

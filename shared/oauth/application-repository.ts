@@ -10,6 +10,8 @@ import { Application, ClientId, type Registration } from './application.ts';
 
 /** How many applications a user may have. */
 const mostApplications = 25;
+/** Milliseconds. */
+const day = 24 * 60 * 60 * 1000;
 
 /** Undefined when there is none, whatever the text. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
@@ -84,12 +86,20 @@ export async function updateApplication(
   userId: string,
   registration: Registration,
 ): Promise<void> {
-  await replaceApplication(clientId, userId, registration);
+  await replaceApplication(clientId, userId, () => registration);
 }
 
-/** Makes a new secret; the old one is refused from now on. Throws ApiError 404 when it is not this owner's. */
+/** Makes a new secret. The old one is good for a day more, and one before it no longer. Throws ApiError 404 when it is not this owner's. */
 export async function rotateSecret(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, { secret_id: randomBytes(16).toString('hex') });
+  await replaceApplication(clientId, userId, ({ secret_id }) => ({
+    secret_id: randomBytes(16).toString('hex'),
+    previous_secret: { secret_id, until: new Date(Date.now() + day).toISOString() },
+  }));
+}
+
+/** Refuses the secret before the current one from now on. Throws ApiError 404 when it is not this owner's. */
+export async function endPreviousSecret(clientId: string, userId: string): Promise<void> {
+  await replaceApplication(clientId, userId, () => ({ previous_secret: undefined }));
 }
 
 /**
@@ -122,16 +132,23 @@ export async function deleteGrantsOf(clientId: string): Promise<void> {
 async function replaceApplication(
   clientId: string,
   userId: string,
-  change: Partial<Application>,
+  changeOf: (before: Application) => Partial<Application>,
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
+    const { secret_id, previous_secret } = before;
+    const isSame = previous_secret
+      ? 'previous_secret.secret_id = :previous'
+      : 'attribute_not_exists(previous_secret)';
     await transact([
       {
         Put: {
-          Item: applicationItem({ ...before, ...change }),
-          ConditionExpression: 'secret_id = :secret_id',
-          ExpressionAttributeValues: { ':secret_id': before.secret_id },
+          Item: applicationItem({ ...before, ...changeOf(before) }),
+          ConditionExpression: `secret_id = :current AND ${isSame}`,
+          ExpressionAttributeValues: {
+            ':current': secret_id,
+            ...(previous_secret && { ':previous': previous_secret.secret_id }),
+          },
         },
       },
       {

@@ -16,6 +16,8 @@ export const Application = v.object({
   redirect_uri: v.string(),
   /** 32 random hexadecimal digits that the secret is made from; new ones make a new secret. */
   secret_id: v.string(),
+  /** The secret before the last change is good until a time, ISO 8601, unless its owner has ended it. */
+  previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
   /** ISO 8601. */
   created: v.string(),
 });
@@ -38,6 +40,12 @@ export const Registration = v.object({
   ),
 });
 export type Registration = v.InferOutput<typeof Registration>;
+
+/** The secret that was replaced, as long as it is good. */
+export function previousSecret({ previous_secret }: Application): Application['previous_secret'] {
+  const isGood = previous_secret && previous_secret.until > new Date().toISOString();
+  return isGood ? previous_secret : undefined;
+}
 
 /** An application as the API shows it; its secret only for whom it is meant. */
 export async function presentApplication(

@@ -1,5 +1,5 @@
 import { ApiError, invalidRequest } from '../errors.ts';
-import type { Application } from './application.ts';
+import { type Application, previousSecret } from './application.ts';
 import { findApplication } from './application-repository.ts';
 import { isClientSecret } from './credentials.ts';
 
@@ -24,9 +24,10 @@ export async function authenticateClient(
   const application = await findApplication(client_id ?? '');
   // An unknown client costs as much time as a wrong secret.
   const secret_id = application?.secret_id ?? '0'.repeat(32);
+  const previous = application && previousSecret(application);
   const isRight = await isClientSecret(
     application?.client_id ?? '0'.repeat(32),
-    secret_id,
+    [secret_id, previous?.secret_id ?? secret_id],
     client_secret ?? '',
   );
   if (application && isRight) return application;

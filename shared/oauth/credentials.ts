@@ -61,18 +61,20 @@ export async function clientSecret(clientId: string, secretId: string): Promise<
   return prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
 }
 
-/** Whether `sent` is the secret of the application, under the current key or an earlier one. Takes constant time. */
+/** Whether `sent` is one of these secrets of the application, under the current key or an earlier one. Takes constant time. */
 export async function isClientSecret(
   clientId: string,
-  secretId: string,
+  secretIds: readonly string[],
   sent: string,
 ): Promise<boolean> {
   const bytes = Buffer.from(sent);
   const keys = await keysOf('SIGNING_KEYS');
-  return keys.some((key) => {
-    const secret = prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
-    return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);
-  });
+  return keys.some((key) =>
+    secretIds.some((secretId) => {
+      const secret = prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
+      return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);
+    }),
+  );
 }
 
 function secretMac(key: Buffer, clientId: string, secretId: string): Buffer {

@@ -155,7 +155,7 @@ async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
     await batchWrite(surplus.map((grant) => ({ delete: keyOf(grant) })));
   } catch (error) {
     const { name } = error as Error;
-    console.warn(JSON.stringify({ message: 'Old grants were not ended', error: name }));
+    console.warn({ message: 'Old grants were not ended', error: name });
   }
 }
 

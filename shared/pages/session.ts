@@ -26,6 +26,8 @@ export const SignIn = v.object({
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
 
+/** Bytes. */
+const csrfLength = 32;
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
@@ -117,23 +119,32 @@ export function forgetDeletion(): string {
   return setCookie('deleted', '', 0);
 }
 
-/** The token that shows a form to be ours and made in this session. */
+/**
+ * The token that shows a form to be ours and made in this session. It is another one each time, under a mask that goes along: a page that is
+ * compressed with what a stranger chose would otherwise tell it by its length.
+ */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
-  return csrfUnder(key, session);
+  const mask = randomBytes(csrfLength);
+  return Buffer.concat([mask, xor(mask, csrfUnder(key, session))]).toString('base64url');
 }
 
 /** Whether the token of a form is that of the session, under any key: keys change while forms are open. Compares in constant time. */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
-  const given = Buffer.from(sent);
-  return (await keysOf('SESSION_KEYS')).some((key) => {
-    const expected = Buffer.from(csrfUnder(key, session));
-    return given.length === expected.length && timingSafeEqual(given, expected);
-  });
+  const bytes = Buffer.from(sent, 'base64url');
+  if (bytes.length !== 2 * csrfLength || bytes.toString('base64url') !== sent) return false;
+  const given = xor(bytes.subarray(0, csrfLength), bytes.subarray(csrfLength));
+  return (await keysOf('SESSION_KEYS')).some((key) =>
+    timingSafeEqual(given, csrfUnder(key, session)),
+  );
 }
 
-function csrfUnder(key: Buffer, { session_id }: Session): string {
-  return createHmac('sha256', key).update(`csrf ${session_id}`).digest('base64url');
+function csrfUnder(key: Buffer, { session_id }: Session): Buffer {
+  return createHmac('sha256', key).update(`csrf ${session_id}`).digest();
+}
+
+function xor(a: Buffer, b: Buffer): Buffer {
+  return Buffer.from(a.map((byte, i) => byte ^ (b[i] ?? 0)));
 }
 
 /** The Set-Cookie headers that forget the sign-ins for which a new one leaves no room: those that are over, and the oldest. */

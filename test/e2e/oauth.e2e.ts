@@ -222,6 +222,9 @@ describe.each([
     const after = { ...before, client_secret: await described('Client secret') };
     expect(after.client_secret).not.toBe(before.client_secret);
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+    expect((await askForToken(before, form)).error).toBe('invalid_grant');
+    await click('End the old secret now');
+    expect(await page.getByText('The old secret works until').count()).toBe(0);
     expect((await askForToken(before, form)).error).toBe('invalid_client');
     expect((await askForToken(after, form)).error).toBe('invalid_grant');
 

@@ -8,10 +8,12 @@ import { handler as revokeToken } from '../../functions/revoke-token.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import {
   deleteApplication,
+  endPreviousSecret,
+  getOwnApplication,
   rotateSecret,
   updateApplication,
 } from '../../shared/oauth/application-repository.ts';
-import { openToken } from '../../shared/oauth/credentials.ts';
+import { clientSecret, openToken } from '../../shared/oauth/credentials.ts';
 import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import type { Scope } from '../../shared/routes.ts';
@@ -48,6 +50,15 @@ afterEach(() => {
 /** Lets that much time go by, for the clock only. */
 function wait(milliseconds: number): void {
   stopClock(Date.now() + milliseconds);
+}
+
+const hour = 3_600_000;
+
+/** The client with the secret that it has now. */
+async function renewed(client: Client): Promise<Client> {
+  const application = await getOwnApplication(client.client_id, client.user_id);
+  const client_secret = await clientSecret(client.client_id, application.secret_id);
+  return { ...application, client_secret };
 }
 
 /** A fresh grant's tokens. */
@@ -654,12 +665,35 @@ describe('POST /oauth/token', () => {
       expectError(await redeem(client, late), 400, 'invalid_grant');
     });
 
-    test('a new secret: the old one is refused', async () => {
-      const careless = await makeClient(owner);
-      const { access_token, refresh_token } = await tokens(careless);
-      await rotateSecret(careless.client_id, owner.id);
-      expectError(await refresh(careless, refresh_token), 401, 'invalid_client');
+    test('a new secret: the old one is good for a day, and not the one before', async () => {
+      const first = await makeClient(owner);
+      const { access_token, refresh_token } = await tokens(first);
+      await rotateSecret(first.client_id, owner.id);
+      const second = await renewed(first);
+      const next = (await refresh(first, refresh_token)).body.refresh_token;
+      expect((await refresh(second, next)).status).toBe(200);
+      wait(23.9 * hour);
+      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
+      wait(0.2 * hour);
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      jest.useRealTimers();
+      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
+      await rotateSecret(first.client_id, owner.id);
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      expectError(await refresh(second, 'x'), 400, 'invalid_grant');
+      expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
       expect(await isAccepted(access_token)).toBe(true);
+    });
+
+    test('the end of an old secret by its owner', async () => {
+      const first = await makeClient(owner);
+      await rotateSecret(first.client_id, owner.id);
+      const { name, desc, website, redirect_uri } = first;
+      await updateApplication(first.client_id, owner.id, { name, desc, website, redirect_uri });
+      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
+      await endPreviousSecret(first.client_id, owner.id);
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
     });
 
     test('the end of an application', async () => {

@@ -144,6 +144,7 @@ test.each<[string, unknown]>([
   expect(status).toBe(400);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
   expect(body).toContain('<h1>That did not work</h1>');
+  expect(body).toContain('<a href="https://api.example/ws/account">Try again</a>');
 });
 
 test('a subject of 255 characters is somebody', async () => {

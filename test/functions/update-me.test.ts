@@ -21,6 +21,9 @@ describe('POST /user/me', () => {
     [{ display_name: 'e\u0301 ﬁ ĳ\u00a0x' }],
     [{ display_name: '葛\u{e0100}城' }],
     [{ display_name: 'שלום' }],
+    // A Malayalam chillu as it was written before Unicode 5.1, and the flag of England.
+    [{ display_name: 'കുമാര്\u200d നായര്\u200d' }],
+    [{ display_name: 'Tom \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}' }],
     [{ display_name: '<b>"Ann" & \'Bob\'</b>' }],
     [{ email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(58)}.ef` }],
     [{}],
@@ -72,6 +75,8 @@ describe('POST /user/me', () => {
       'a\u061cb',
       'a\u2028b',
       'a\u{e0041}',
+      'a\u{e0067}\u{e007f}',
+      '\u{1f3f4}\u{e0067}',
       '\u200dab',
       'ab\u200c',
       'a \u200db',

@@ -48,23 +48,37 @@ describe.each(endpoints)('%s', (_, handler) => {
   });
 
   test.each([
-    ['iso-8859-1', 415, 'unsupported_media_type'],
-    ['UTF-16', 415, 'unsupported_media_type'],
-    ['"UTF-8"', 401, 'invalid_client'],
-    ['utf-8', 401, 'invalid_client'],
-  ])('takes UTF-8 only, which %s is or is not: %i', async (charset, status, error) => {
-    const answer = await post(handler, 'client_id=x', `${type}; charset=${charset}`);
+    ['iso-8859-1', 'client_id=\u00e9', 415, 'unsupported_media_type'],
+    ['UTF-16', 'client_id=\u00e9', 415, 'unsupported_media_type'],
+    ['"UTF-8"', 'client_id=\u00e9', 401, 'invalid_client'],
+    ['utf-8', 'client_id=\u00e9', 401, 'invalid_client'],
+    ['ISO-8859-1', 'client_id=%c3%a9', 401, 'invalid_client'],
+    ['us-ascii', 'client_id=x', 401, 'invalid_client'],
+    ['ISO-8859-1', 'client_id=%e9', 400, 'invalid_request'],
+  ])('takes UTF-8 only: charset=%s and %s is %i', async (charset, form, status, error) => {
+    const answer = await post(handler, form, `${type}; charset=${charset}`);
     expect(answer).toMatchObject({ status, body: { error } });
   });
 
-  test.each(['client_id=caf%e9', 'client_id=%', '%zz=1'])('refuses %s: 400', async (form) => {
-    const { status, body } = await post(handler, form);
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: 'invalid_request',
-      error_description: 'The form must be UTF-8, percent-encoded',
-    });
-  });
+  test.each(['client_id=%', '%zz=1&client_id=100%', 'a=%e&client_id=x'])(
+    'takes a percent sign that encodes nothing for itself: %s',
+    async (form) => {
+      const { status, body } = await post(handler, form);
+      expect([status, body.error]).toEqual([401, 'invalid_client']);
+    },
+  );
+
+  test.each(['client_id=caf%e9', 'client_id=%ff', 'a=%c3%&client_id=x'])(
+    'refuses %s: 400',
+    async (form) => {
+      const { status, body } = await post(handler, form);
+      expect(status).toBe(400);
+      expect(body).toEqual({
+        error: 'invalid_request',
+        error_description: 'The form must be UTF-8, percent-encoded',
+      });
+    },
+  );
 
   test('tells of no name that RFC 6749 section 5.2 has no characters for', async () => {
     const { status, body } = await post(handler, 'é"\\=1&é"\\=2');

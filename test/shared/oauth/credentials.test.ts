@@ -146,9 +146,10 @@ describe('a client secret', () => {
     const { clientSecret, isClientSecret } = credentials;
     const secret = await clientSecret(client, secretId);
     expect(secret).toMatch(/^rvs_[A-Za-z0-9_-]{43}$/);
-    expect(await isClientSecret(client, secretId, secret)).toBe(true);
-    expect(await isClientSecret(client, client, secret)).toBe(false);
-    expect(await isClientSecret(secretId, secretId, secret)).toBe(false);
+    expect(await isClientSecret(client, [secretId], secret)).toBe(true);
+    expect(await isClientSecret(client, [client, secretId], secret)).toBe(true);
+    expect(await isClientSecret(client, [client], secret)).toBe(false);
+    expect(await isClientSecret(secretId, [secretId], secret)).toBe(false);
     for (const wrong of [
       '',
       'x',
@@ -157,12 +158,12 @@ describe('a client secret', () => {
       secret.toLowerCase(),
       `é${secret.slice(2)}`,
     ]) {
-      expect(await isClientSecret(client, secretId, wrong)).toBe(false);
+      expect(await isClientSecret(client, [secretId], wrong)).toBe(false);
     }
     const replaced = await withKeys(`${other},${current}`);
-    expect(await replaced.isClientSecret(client, secretId, secret)).toBe(true);
+    expect(await replaced.isClientSecret(client, [secretId], secret)).toBe(true);
     expect(await replaced.clientSecret(client, secretId)).not.toBe(secret);
-    expect(await (await withKeys(other)).isClientSecret(client, secretId, secret)).toBe(false);
+    expect(await (await withKeys(other)).isClientSecret(client, [secretId], secret)).toBe(false);
   });
 });
 
