@@ -62,7 +62,7 @@ export async function rebuildTotals(
 async function rebuild(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
   const { actual, projected, withTrees, nodes } = await readAll(onProgress, keepLock);
   for (const owner of longLists(actual.values())) withTrees.add(owner);
-  const amounts = await announcedFacets();
+  const amounts: Amounts = new Map();
   const corrections: Contribution[] = [];
   for (const each of actual.values()) {
     each.owners = each.owners.filter((owner) => withTrees.has(owner));
@@ -77,12 +77,17 @@ async function rebuild(onProgress: (items: number) => void, keepLock: () => Prom
     [...corrections, ...orphans.map(removed)].map((put) => ({ put: projectionItem(put) })),
     keepLock,
   );
+  // Last of all that is read, and first of what is replaced: meanwhile writers announce facets.
+  const replaced = await announcedFacets();
+  for (const [name, { key, by }] of amounts) {
+    replaced.set(name, { key, by: { ...replaced.get(name)?.by, ...by } });
+  }
   await writeAll(
-    nodes.filter((key) => !amounts.has(keyString(key))).map((key) => ({ delete: key })),
+    [...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
     keepLock,
   );
   await writeAll(
-    [...amounts.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
+    nodes.filter((key) => !replaced.has(keyString(key))).map((key) => ({ delete: key })),
     keepLock,
   );
   for (const owner of withTrees) {

@@ -228,6 +228,25 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
+  test('keeps the facets that writers announce meanwhile', async () => {
+    // Something to correct, so that there is a write after all has been counted.
+    await makeReview(await makeUser());
+    const send = table.send.bind(table);
+    let isAnnounced = false;
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const answer = await send(command as never);
+      if (command instanceof BatchWriteCommand && !isAnnounced) {
+        isAnnounced = true;
+        await setAttributes(totalKey('event'), { 'mt|both': 0 });
+      }
+      return answer;
+    }) as never);
+    await rebuildTotals();
+    jest.mocked(table.send).mockRestore();
+    expect(await readItem(totalKey('event'))).toMatchObject({ 'mt|both': 0 });
+    await feed(await records());
+  });
+
   test('leaves another rebuild alone, unless that has given no sign of life for a minute', async () => {
     const now = Math.floor(Date.now() / 1000);
     await setAttributes(rebuildKey, { id: 'another', until: now + 60 });
