@@ -237,13 +237,13 @@ describe('a rebuild', () => {
       const answer = await send(command as never);
       if (command instanceof BatchWriteCommand && !isAnnounced) {
         isAnnounced = true;
-        await setAttributes(totalKey('event'), { 'mt|both': 0 });
+        await setAttributes(totalKey('release_group'), { 'mt|both': 0 });
       }
       return answer;
     }) as never);
     await rebuildTotals();
     jest.mocked(table.send).mockRestore();
-    expect(await readItem(totalKey('event'))).toMatchObject({ 'mt|both': 0 });
+    expect(await readItem(totalKey('release_group'))).toMatchObject({ 'mt|both': 0 });
     await feed(await records());
   });
 
