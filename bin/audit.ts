@@ -25,8 +25,9 @@ export async function runAudit({ repair = false, from }: { repair?: boolean; fro
   return sum;
 }
 
-function describe({ pk, sk, attribute, stored, counted }: Difference): string {
-  return `${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`;
+function describe({ pk, sk, attribute, stored, counted, isRepairable }: Difference): string {
+  const told = `${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`;
+  return isRepairable ? told : `${told} (no repair)`;
 }
 
 function writePosition({ pk, sk }: Position): string {

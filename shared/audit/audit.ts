@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { claimKey, contactKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, type Entry, getItem, queryIndex, queryItems, scanItems } from '../table/query.ts';
+import { collect, getItem, queryIndex, queryItems, scanItems } from '../table/query.ts';
 import { StaleRead, transact, type Write } from '../table/transact.ts';
+import { isAlive } from '../user/user.ts';
 
 /** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */
 export interface Difference {
@@ -13,12 +14,13 @@ export interface Difference {
   attribute: string;
   stored: unknown;
   counted: unknown;
+  isRepairable: boolean;
 }
 
-/** What is wrong with one item and those derived from it, and the writes that mend it, on condition that nothing changes meanwhile. */
+/** What is wrong with one item, and, where it can be mended, the writes for so much of it: on condition that nothing changes meanwhile. */
 interface Finding {
   differences: Difference[];
-  repair: Write[];
+  repair?: (differences: readonly Difference[]) => Write[];
 }
 
 /** A place in the table to go on from, for whoever was interrupted. */
@@ -28,16 +30,17 @@ export type Position = Key;
 export interface Progress {
   items: number;
   differences: Difference[];
+  /** How many of the differences were mended. */
   repaired: number;
   position: Position | undefined;
 }
 
 /**
  * Holds every number that a transaction keeps against a recount: votes, popularity and index attributes of reviews, tallies of revisions,
- * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages and keeps nothing of them, so that its
- * memory is flat, and goes on from a position after an interruption. Beside traffic it is safe: what changes while it is
- * looked at is looked at again, and a repair is conditional on what was read. `settle` is how many milliseconds an index may be behind the
- * table: a difference that is gone by then was none. `isDue` leaves items out.
+ * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages, keeps no more of them than the keys of
+ * one author's reviews, and goes on from a position after an interruption. Beside traffic it is safe: a difference counts when it is found
+ * twice, `settle` milliseconds apart, which indexes may be behind the table, and a repair is conditional on what was read. `isDue` leaves
+ * items out.
  */
 export async function* audit({
   from,
@@ -57,27 +60,34 @@ export async function* audit({
       // The items of a review lie together, and are looked at together.
       if (!isDue(item) || (item.pk.startsWith('REVIEW#') && item.pk === last)) continue;
       last = item.pk;
-      const found = await confirmed(item, settle);
-      progress.differences.push(...found.differences);
-      if (repair && found.repair.length > 0 && (await isRepaired(found))) {
-        progress.repaired += found.differences.length;
+      for (const found of await confirmed(item, settle)) {
+        progress.differences.push(...found.differences);
+        if (repair && (await isRepaired(found))) progress.repaired += found.differences.length;
       }
     }
     yield progress;
   }
 }
 
-/** A finding that is still there when the indexes have settled. */
-async function confirmed(item: Item, settle: number): Promise<Finding> {
-  const found = await check(item);
-  if (found.differences.length === 0) return found;
+/** The differences that are the same when the indexes have settled. Another one may be as passing as the first was. */
+async function confirmed(item: Item, settle: number): Promise<Finding[]> {
+  const first = new Set((await check(item)).flatMap(({ differences }) => differences.map(textOf)));
+  if (first.size === 0) return [];
   await sleep(settle);
-  return check(item);
+  return (await check(item)).flatMap(({ differences, repair }) => {
+    const same = differences.filter((difference) => first.has(textOf(difference)));
+    return same.length > 0 ? [{ differences: same, repair }] : [];
+  });
 }
 
-async function isRepaired({ repair }: Finding): Promise<boolean> {
+function textOf({ pk, sk, attribute, stored, counted }: Difference): string {
+  return [pk, sk, attribute, stored, counted].map(String).join('\n');
+}
+
+async function isRepaired({ differences, repair }: Finding): Promise<boolean> {
+  if (!repair) return false;
   try {
-    await transact(repair);
+    await transact(repair(differences));
     return true;
   } catch (error) {
     // It has changed since: the next audit sees whether it is right now.
@@ -86,21 +96,23 @@ async function isRepaired({ repair }: Finding): Promise<boolean> {
   }
 }
 
-const nothing: Finding = { differences: [], repair: [] };
-
-async function check(item: Item): Promise<Finding> {
+async function check(item: Item): Promise<Finding[]> {
   if (item.pk.startsWith('REVIEW#')) return checkReview(item.pk);
   if (item.sk === 'ENTITY') return checkOwner(item, 'entity');
   if (item.sk === 'USER') return checkOwner(item, 'author');
   if (item.sk.startsWith('CLAIM#')) return checkClaim(item);
-  return nothing;
+  return [];
 }
 
-/** The review and all that lies beside it. */
-async function checkReview(pk: string): Promise<Finding> {
+/** The review and all that lies beside it. One that changes all the time can not be confirmed. */
+async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
   const stored = items.find(({ sk }) => sk === 'REVIEW');
-  if (!stored) return orphans(items.filter(({ sk }) => /^(VOTE|REVISION|REPORT)#/.test(sk)));
+  if (!stored) {
+    return items
+      .filter(({ sk }) => /^(VOTE|REVISION|REPORT)#/.test(sk))
+      .map((item) => orphan(item));
+  }
   const review = v.parse(Review, stored);
   const votes = items.filter(({ sk }) => sk.startsWith('VOTE#'));
   const tallies = new Map<number, { votes_positive: number; votes_negative: number }>();
@@ -123,39 +135,56 @@ async function checkReview(pk: string): Promise<Finding> {
     ...noIndexes,
     ...listedIn({ ...review, popularity }),
   };
-  const differences = compare(stored, expected);
-  const repair: Write[] = differences.length > 0 ? [setVersioned(stored, differences)] : [];
-
+  const findings: Finding[] = [];
   for (let n = 1; n <= review.edits; n++) {
     const key = revisionKey(review.id, n);
     const revision = items.find(({ sk }) => sk === key.sk);
-    const found = revision
-      ? compare(revision, { ...(tallies.get(n) ?? none) })
-      : [{ ...key, attribute: 'item', stored: 'none', counted: 'revision' }];
-    differences.push(...found);
-    if (revision && found.length > 0) repair.push(set(revision, found));
+    if (!revision) {
+      findings.push(
+        beyondRepair({ ...key, attribute: 'item', stored: 'none', counted: 'revision' }),
+      );
+      continue;
+    }
+    findings.push({
+      differences: compare(revision, { ...(tallies.get(n) ?? none) }),
+      repair: (differences) => [unchanged(stored), set(revision, differences)],
+    });
   }
 
   const key = claimKey(review.user_id, review.entity_id);
   const claim = await getItem(key);
-  if (claim?.review_id !== review.id) {
-    const stored = claim?.review_id;
-    differences.push({ ...key, attribute: 'review_id', stored, counted: review.id });
-    if (!claim) {
-      const Item = { ...key, review_id: review.id };
-      repair.push({ Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
-    }
+  if (claim) {
+    const differences = compare(claim, { review_id: review.id });
+    findings.push(...differences.map(beyondRepair));
+  } else {
+    const Item = { ...key, review_id: review.id };
+    findings.push({
+      differences: compare({ ...key }, { review_id: review.id }),
+      repair: () => [
+        unchanged(stored),
+        { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+      ],
+    });
   }
-  if (differences.length === 0) return nothing;
+
+  // The last, because its repair changes the version that the others depend on.
+  findings.push({
+    differences: compare(stored, expected),
+    repair: (differences) => [setVersioned(stored, differences)],
+  });
+  if (findings.every(({ differences }) => differences.length === 0)) return [];
   // A vote or an edit between the reads would look like a difference.
   const again = await getItem(reviewKey(review.id));
-  return again?.version === stored.version ? { differences, repair } : checkReview(pk);
+  if (again?.version === stored.version) return findings;
+  if (tries > 1) return checkReview(pk, tries - 1);
+  const { sk } = stored;
+  return [beyondRepair({ pk, sk, attribute: 'item', stored: 'changing', counted: 'confirmed' })];
 }
 
 /** What the reviews of a user or entity add up to. */
-async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding> {
+async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
   const owner = await getItem(stored);
-  if (!owner || owner.deleted_at !== undefined) return nothing;
+  if (!owner || owner.deleted_at !== undefined) return [];
   const id = owner.pk.slice(owner.pk.indexOf('#') + 1);
   const counted: Record<string, number> = Object.fromEntries(
     Object.keys(owner).flatMap((name) => (isCount(name) ? [[name, 0]] : [])),
@@ -168,76 +197,111 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
     const applications = await collect(queryIndex('author-by-date', `OWNER#${id}`));
     if (owner.applications !== undefined) counted.applications = applications.length;
   }
-  for (const value of scope === 'author' ? [id, `UNLISTED#${id}`] : [id]) {
-    for await (const entries of queryIndex(`${scope}-by-date`, value, { pageSize: 100 })) {
-      for (const review of await readReviews(entries)) {
-        if (scope === 'author') bump('karma', review.popularity);
-        if (!isPublic(review)) continue;
-        bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
-        if (scope === 'author') continue;
-        bump('review_count', 1);
-        if (review.rating === null) continue;
-        bump('rating_count', 1);
-        bump('rating_sum', review.rating);
-      }
-    }
+  for await (const review of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
+    if (scope === 'author') bump('karma', review.popularity);
+    if (!isPublic(review)) continue;
+    bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
+    if (scope === 'author') continue;
+    bump('review_count', 1);
+    if (review.rating === null) continue;
+    bump('rating_count', 1);
+    bump('rating_sum', review.rating);
   }
   const isOff = ({ stored = 0, counted }: Difference) => stored !== counted;
-  const differences = compare(owner, counted).filter(isOff);
-  if (differences.length > 0) return { differences, repair: [set(owner, differences)] };
-  return scope === 'author' ? checkContact(owner, id) : nothing;
+  const counts: Finding = {
+    differences: compare(owner, counted).filter(isOff),
+    repair: (differences) => [set(owner, differences)],
+  };
+  return scope === 'author' ? [counts, ...(await checkContact(owner, id))] : [counts];
+}
+
+/** By claims, because a withdrawn review is in no index and still counts, and by indexes, because a claim may be missing. */
+async function* reviewsBy(userId: string): AsyncGenerator<Review> {
+  const seen = new Set<string>();
+  const lists: AsyncIterable<Key[]>[] = [
+    claimed(userId),
+    queryIndex('author-by-date', userId, { pageSize: 100 }),
+    queryIndex('author-by-date', `UNLISTED#${userId}`, { pageSize: 100 }),
+  ];
+  for (const list of lists) {
+    for await (const keys of list) {
+      const unseen = keys.filter(({ pk }) => !seen.has(pk) && seen.add(pk));
+      yield* (await readReviews(unseen)).filter(({ user_id }) => user_id === userId);
+    }
+  }
+}
+
+async function* claimed(userId: string): AsyncGenerator<Key[]> {
+  for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
+    yield claims.map(({ review_id }) => reviewKey(String(review_id)));
+  }
+}
+
+async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
+  for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
+    yield* await readReviews(entries);
+  }
 }
 
 /** What is not public lay on the user once, where public readers may read it. */
-function checkContact(user: Item, id: string): Finding {
+async function checkContact(user: Item, id: string): Promise<Finding[]> {
   const names = ['email', 'musicdb_username', 'identity'].filter(
     (name) => user[name] !== undefined,
   );
-  if (names.length === 0) return nothing;
+  if (names.length === 0) return [];
   const { pk, sk } = user;
-  const contact = Object.fromEntries(names.map((name) => [name, user[name]]));
-  return {
-    differences: names.map((attribute) => {
-      return { pk, sk, attribute, stored: 'on the user', counted: 'apart' };
-    }),
-    repair: [
-      {
-        Put: {
-          Item: { ...contactKey(id), ...contact },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-      },
+  const contact: Item = { ...(await getItem(contactKey(id))), ...contactKey(id) };
+  const repair = (differences: readonly Difference[]): Write[] => {
+    const moved = differences.map(({ attribute }) => attribute);
+    const lacking = moved.filter((name) => isLacking(contact, name));
+    const missing = compare(contact, Object.fromEntries(lacking.map((name) => [name, user[name]])));
+    return [
+      ...(missing.length > 0 ? [set(contact, missing)] : []),
       {
         Update: {
           Key: { pk, sk },
-          UpdateExpression: `REMOVE ${names.map((name) => `#${name}`).join(', ')}`,
-          ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+          UpdateExpression: `REMOVE ${moved.map((name) => `#${name}`).join(', ')}`,
+          ConditionExpression: isAlive,
+          ExpressionAttributeNames: Object.fromEntries(moved.map((name) => [`#${name}`, name])),
         },
       },
-    ],
+    ];
   };
+  const differences = names.map((attribute) => {
+    return { pk, sk, attribute, stored: 'on the user', counted: 'apart', isRepairable: true };
+  });
+  return [{ differences, repair }];
 }
 
-/** A claim leads to a review of this user and entity. */
-async function checkClaim(claim: Item): Promise<Finding> {
-  const review = await getItem(reviewKey(String(claim.review_id)));
-  if (review || !(await getItem(claim))) return nothing;
-  return orphans([claim]);
+/** An address of null has been taken away; another null only says that it was not known when the address was changed. */
+function isLacking(contact: Item, name: string): boolean {
+  return contact[name] === undefined || (name !== 'email' && contact[name] === null);
+}
+
+/** A claim leads to a review. The author may have given it to another one since it was scanned. */
+async function checkClaim(scanned: Item): Promise<Finding[]> {
+  const claim = await getItem(scanned);
+  if (!claim || (await getItem(reviewKey(String(claim.review_id))))) return [];
+  return [
+    orphan(claim, {
+      ConditionExpression: 'review_id = :id',
+      ExpressionAttributeValues: { ':id': claim.review_id },
+    }),
+  ];
 }
 
 /** What has lost the review that it belongs to. */
-function orphans(items: readonly Item[]): Finding {
+function orphan({ pk, sk }: Key, condition: object = {}): Finding {
+  const stored = sk.slice(0, sk.indexOf('#')).toLowerCase();
   return {
-    differences: items.map(({ pk, sk }) => ({
-      pk,
-      sk,
-      attribute: 'item',
-      stored: sk.slice(0, sk.indexOf('#')).toLowerCase(),
-      counted: 'none',
-    })),
-    repair: items.slice(0, 100).map(({ pk, sk }) => ({ Delete: { Key: { pk, sk } } })),
+    differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
+    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }],
   };
+}
+
+/** What tells of damage that the rest of the table does not say how to mend. */
+function beyondRepair(difference: Omit<Difference, 'isRepairable'>): Finding {
+  return { differences: [{ ...difference, isRepairable: false }] };
 }
 
 const noIndexes = {
@@ -254,7 +318,7 @@ function isCount(name: string): boolean {
   return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
 }
 
-async function readReviews(entries: readonly Entry[]): Promise<Review[]> {
+async function readReviews(entries: readonly Key[]): Promise<Review[]> {
   const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
   const items = await batchGet(keys, { consistent: true });
   return keys.flatMap((key) => {
@@ -268,7 +332,9 @@ function compare(item: Item, expected: Readonly<Record<string, unknown>>): Diffe
   return Object.entries(expected).flatMap(([attribute, counted]) => {
     const stored = item[attribute];
     // A rank may come as a number or as a bigint.
-    return `${stored}` === `${counted}` ? [] : [{ pk, sk, attribute, stored, counted }];
+    return `${stored}` === `${counted}`
+      ? []
+      : [{ pk, sk, attribute, stored, counted, isRepairable: true }];
   });
 }
 
@@ -305,6 +371,17 @@ function set({ pk, sk }: Key, differences: readonly Difference[]): Write {
 
 /** The same for a review, whose version tells of every other change as well. */
 function setVersioned(review: Item, differences: readonly Difference[]): Write {
-  const version = { pk: review.pk, sk: review.sk, attribute: 'version', stored: review.version };
-  return set(review, [...differences, { ...version, counted: Number(review.version) + 1 }]);
+  const counted = { version: Number(review.version) + 1 };
+  return set(review, [...differences, ...compare(review, counted)]);
+}
+
+/** The condition that a review is still as it was read. */
+function unchanged({ pk, sk, version }: Item): Write {
+  return {
+    ConditionCheck: {
+      Key: { pk, sk },
+      ConditionExpression: 'version = :version',
+      ExpressionAttributeValues: { ':version': version },
+    },
+  };
 }

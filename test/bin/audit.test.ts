@@ -1,11 +1,24 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
 import { handler as getMe } from '../../functions/get-me.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { audit } from '../../shared/audit/audit.ts';
+import { newReview } from '../../shared/review/review.ts';
+import {
+  deleteReview,
+  finishDeletion,
+  insertReview,
+} from '../../shared/review/review-repository.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite, type Item } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
 import {
   claimKey,
+  contactKey,
   entityKey,
+  type Key,
   reviewKey,
   revisionKey,
   userKey,
@@ -18,6 +31,7 @@ import {
   readItem,
   setAttributes,
   type TestUser,
+  text,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
@@ -131,13 +145,18 @@ describe('npm run admin -- audit', () => {
     expect(await readItem(voteKey(lost, voter.id))).toBeUndefined();
   });
 
-  test('leaves alone what changes while it is repaired', async () => {
-    await setAttributes(userKey(author.id), { karma: 7 });
-    const [first] = [await audited()];
-    await setAttributes(userKey(author.id), { karma: 8 });
-    expect(first?.differences).toMatchObject([{ attribute: 'karma', stored: 7, counted: 1 }]);
-    await run({ repair: true });
-    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
+  test('tells what it can not repair, and does not count it as repaired', async () => {
+    const revision = await readItem(revisionKey(review_id, 1));
+    await batchWrite([{ delete: revisionKey(review_id, 1) }]);
+    await setAttributes(reviewKey(review_id), { votes_positive: 2 });
+    const { sum, lines, exitCode } = await run({ repair: true });
+    await batchWrite([{ put: { ...revision } }]);
+    expect(lines.filter((line) => line.startsWith('REVIEW#'))).toEqual([
+      `REVIEW#${review_id} REVISION#000001: item is none, not revision (no repair)`,
+      `REVIEW#${review_id} REVIEW: votes_positive is 2, not 1`,
+    ]);
+    expect([sum.differences, sum.repaired, exitCode]).toEqual([2, 1, 1]);
+    expect(await readItem(reviewKey(review_id))).toMatchObject({ votes_positive: 1 });
   });
 
   test('goes on from a position, and refuses what is none', async () => {
@@ -151,9 +170,170 @@ describe('npm run admin -- audit', () => {
   });
 });
 
-async function audited() {
-  const { audit } = await import('../../shared/audit/audit.ts');
-  for await (const progress of audit({ settle: 0 }))
-    if (progress.differences.length > 0) return progress;
-  return undefined;
+/** What a repairing audit of some items finds, without the wait. */
+async function repair(isDue: (item: Item) => boolean) {
+  const found = { lines: [] as string[], repaired: 0 };
+  for await (const { differences, repaired } of audit({ repair: true, settle: 0, isDue })) {
+    found.lines.push(
+      ...differences.map((each) => `${each.attribute} ${each.stored} ${each.counted}`),
+    );
+    found.repaired += repaired;
+  }
+  return found;
 }
+
+/** Lets something happen before commands of a kind, or those for one item: as often as told, after some that are left alone. */
+function interrupt(
+  kind: string,
+  act: () => Promise<unknown>,
+  { key, skip = 0, times = 1 }: { key?: Key; skip?: number; times?: number } = {},
+) {
+  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
+  let seen = 0;
+  let isActing = false;
+  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+    const [command] = args as [{ constructor: { name: string }; input: { Key?: Key } }];
+    const { Key } = command.input;
+    const isOfKey = !key || (Key?.pk === key.pk && Key.sk === key.sk);
+    if (
+      !isActing &&
+      command.constructor.name === kind &&
+      isOfKey &&
+      seen++ >= skip &&
+      seen <= skip + times
+    ) {
+      isActing = true;
+      await act();
+      isActing = false;
+    }
+    return send(...args);
+  }) as never);
+}
+
+describe('a repair beside traffic', () => {
+  const reviewBy = ({ id }: TestUser, content = {}) =>
+    newReview(id, {
+      entity_id: randomUUID(),
+      entity_type: 'work',
+      text,
+      rating: 4,
+      language: 'en',
+      license_choice: 'CC0 1.0',
+      is_draft: false,
+      ...content,
+    });
+  let user: TestUser;
+  const isUser = ({ pk, sk }: Item) => pk === userKey(user.id).pk && sk === 'USER';
+
+  beforeEach(async () => {
+    [user] = (await makeUsers(1)) as [TestUser];
+  });
+
+  test('leaves the claim of a review that has replaced the scanned one', async () => {
+    const first = reviewBy(user);
+    const second = reviewBy(user, { entity_id: first.entity_id });
+    const key = claimKey(user.id, first.entity_id);
+    await insertReview(first);
+    interrupt('GetCommand', async () => {
+      await deleteReview(first.id, user.id);
+      await insertReview(second);
+    });
+    const found = await repair(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    expect(found).toEqual({ lines: [], repaired: 0 });
+    expect(await readItem(key)).toMatchObject({ review_id: second.id });
+  });
+
+  test('leaves a lost claim that is given to another review at the last moment', async () => {
+    const key = claimKey(user.id, randomUUID());
+    await batchWrite([{ put: { ...key, review_id: randomUUID() } }]);
+    interrupt('TransactWriteCommand', () => setAttributes(key, { review_id: 'other' }));
+    const found = await repair(({ pk, sk }) => pk === key.pk && sk === key.sk);
+    expect(found).toEqual({ lines: ['item claim none'], repaired: 0 });
+    expect(await readItem(key)).toMatchObject({ review_id: 'other' });
+  });
+
+  test('takes away more than a transaction has room for', async () => {
+    const { pk } = reviewKey(randomUUID());
+    const votes = Array.from({ length: 150 }, () => ({ put: { pk, sk: `VOTE#${randomUUID()}` } }));
+    await batchWrite(votes);
+    const isDue = (item: Item) => item.pk === pk;
+    expect((await repair(isDue)).repaired).toBe(150);
+    expect(await repair(isDue)).toEqual({ lines: [], repaired: 0 });
+  });
+
+  test('mends more revisions than a transaction has room for, and their review', async () => {
+    const review = { ...reviewBy(user), edits: 101, votes_positive: 1 };
+    const key = claimKey(user.id, review.entity_id);
+    const tally = { votes_positive: 1, votes_negative: 0 };
+    const revisions = Array.from({ length: 101 }, (_, i) => revisionKey(review.id, i + 1));
+    await batchWrite([
+      { put: reviewItem(review) },
+      { put: { ...key, review_id: review.id } },
+      ...revisions.map((revision) => ({ put: { ...revision, ...tally } })),
+    ]);
+    const isDue = (item: Item) => item.pk === reviewKey(review.id).pk;
+    expect((await repair(isDue)).repaired).toBe(102);
+    expect(await repair(isDue)).toEqual({ lines: [], repaired: 0 });
+  });
+
+  test('counts a withdrawn review, whose karma the eraser takes back', async () => {
+    const votes = { popularity: 3, votes_positive: 3, revision_votes_positive: 3 };
+    const deleted = { is_hidden: true, deleted_at: new Date().toISOString() };
+    const review = { ...reviewBy(user), ...votes, ...deleted };
+    await setAttributes(userKey(user.id), { karma: 3 });
+    await batchWrite([
+      { put: reviewItem(review) },
+      { put: { ...claimKey(user.id, review.entity_id), review_id: review.id } },
+    ]);
+    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
+    await finishDeletion(review.id);
+    expect(await readItem(userKey(user.id))).toMatchObject({ karma: 0 });
+  });
+
+  test('counts a review once, also one whose claim is missing', async () => {
+    const [kept, lost] = [reviewBy(user), reviewBy(user, { is_draft: true })];
+    await insertReview(kept);
+    await insertReview(lost);
+    const twice = { ...claimKey(user.id, randomUUID()), review_id: kept.id };
+    await batchWrite([{ delete: claimKey(user.id, lost.entity_id) }, { put: twice }]);
+    await setAttributes(reviewKey(kept.id), { popularity: 2 });
+    await setAttributes(reviewKey(lost.id), { popularity: 5 });
+    await setAttributes(userKey(user.id), { karma: 7 });
+    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
+  });
+
+  test('leaves alone what the second look finds otherwise', async () => {
+    const key = userKey(user.id);
+    await setAttributes(key, { karma: 7, 'work|en|both': 1 });
+    interrupt('GetCommand', () => setAttributes(key, { karma: 8 }), { key, skip: 1 });
+    expect(await repair(isUser)).toEqual({ lines: ['work|en|both 1 0'], repaired: 1 });
+    expect(await readItem(key)).toMatchObject({ karma: 8, 'work|en|both': 0 });
+  });
+
+  test('does not bring back the address of an account that is deleted', async () => {
+    await setAttributes(userKey(user.id), { email: 'ann@example.com' });
+    interrupt('TransactWriteCommand', () => deleteAccount(user.id));
+    expect((await repair(isUser)).repaired).toBe(0);
+    expect(await readItem(contactKey(user.id))).toBeUndefined();
+  });
+
+  test('parts an account of before whose address has been changed since', async () => {
+    const old = { email: 'old@example.com', musicdb_username: 'ann', identity: 'sha' };
+    await setAttributes(userKey(user.id), old);
+    await batchWrite([{ put: { ...contactKey(user.id), email: null, musicdb_username: null } }]);
+    expect((await repair(isUser)).repaired).toBe(3);
+    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
+    const merged = { ...contactKey(user.id), ...old, email: null };
+    expect(await readItem(contactKey(user.id))).toEqual(merged);
+  });
+
+  test('gives up on a review that changes all the time', async () => {
+    const key = reviewKey(review_id);
+    let version = Number((await readItem(key))?.version);
+    await setAttributes(key, { votes_positive: 2 });
+    const change = () => setAttributes(key, { version: ++version });
+    interrupt('GetCommand', change, { key, times: 20 });
+    const found = await repair(({ pk }) => pk === key.pk);
+    expect(found).toEqual({ lines: ['item changing confirmed'], repaired: 0 });
+  });
+});
