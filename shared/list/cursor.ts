@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
-import { invalidRequest } from '../errors.ts';
+import { type ApiError, invalidRequest } from '../errors.ts';
 import type { SortKey } from '../table/query.ts';
 
 /** Where a page begins: after a place in the order, and about which offset that is. */
@@ -22,17 +22,20 @@ const Content = v.tuple([
 
 /**
  * Reads a page that begins at an offset or at a cursor, and gives with it the cursor of the next one. A cursor is bound to `query`, all that
- * decides which entries there are and in which order. Throws ApiError 400 for one that does not come from a page of the very same list.
+ * decides which entries there are and in which order (`sort`). Throws ApiError 400 for one that does not come from a page of the very
+ * same list.
  *
  * The binding is a checksum against mistakes and no secret: who forges a cursor gets no more than who asks for an offset.
  */
 export async function readFromCursor<T extends { next?: SortKey }>(
-  query: object,
+  query: { sort?: unknown },
   { cursor, offset, limit }: { cursor?: string; offset: number; limit: number },
   read: (position: Position) => Promise<T>,
 ): Promise<{ page: T; offset: number; cursor: string | undefined }> {
   const binding = JSON.stringify(query);
   const position = cursor === undefined ? { offset } : openCursor(binding, cursor);
+  const isRank = typeof position.after === 'bigint';
+  if (position.after !== undefined && isRank !== (query.sort === 'popularity')) throw badCursor();
   const page = await read(position);
   return {
     page,
@@ -59,11 +62,13 @@ function openCursor(binding: string, cursor: string): Position {
     isWhole && digest(binding, content).equals(bytes.subarray(0, digestBytes))
       ? v.safeParse(v.pipe(v.string(), v.parseJson(), Content), content.toString())
       : undefined;
-  if (!parsed?.success) {
-    throw invalidRequest('cursor must be one that came with a page of the very same list');
-  }
+  if (!parsed?.success) throw badCursor();
   const [offset, place] = parsed.output;
   return { offset, after: typeof place === 'string' ? place : place.rank };
+}
+
+function badCursor(): ApiError {
+  return invalidRequest('cursor must be one that came with a page of the very same list');
 }
 
 function digest(binding: string, content: Buffer): Buffer {

@@ -46,11 +46,11 @@ interface Span {
   all: number;
 }
 
-/** The spans that may hold the page. */
+/** The spans that may hold the page; at an end of the list also those outside it, which do not match. */
 interface Window {
   spans: readonly Span[];
   skip: number;
-  /** Whether the first span is the first of the list, and the last one the last. */
+  /** Whether the first span is the first of the list or after a place, and the last one the last of the list. */
   isStart: boolean;
   isEnd: boolean;
 }
@@ -65,7 +65,7 @@ interface Wanted {
 /**
  * Finds a page by the counters of rank trees: one BatchGetItem a level, and no entry is read. In an order where few entries match, the
  * stretches leave out what lies between. Trees follow the table by a moment: at both ends of the list, and from a place on, a stretch
- * holds also what is not counted yet, of every partition.
+ * holds also what is not counted yet, of every partition. What is counted there and does not match is left out as well.
  */
 export async function locate(
   trees: readonly Tree[],
@@ -80,33 +80,41 @@ export async function locate(
   for (let open = spansToOpen(window); open.size > 0; open = spansToOpen(window)) {
     await readNodes([...open]);
     const spans = window.spans.flatMap((span) => (open.has(span) ? childrenOf(span) : span));
-    const next = narrow(spans, { ...wanted, skip: window.skip });
+    const next = narrow({ ...window, spans });
     // What was counted a level above has just gone, but not what lies behind it.
     if (next.spans.length === 0 && !window.isEnd) {
       return { stretches: [], skip: 0, end: endOf(window) };
     }
-    window = {
-      ...next,
-      isStart: window.isStart && next.isStart,
-      isEnd: window.isEnd && next.isEnd,
-    };
+    window = next;
   }
   return {
-    stretches: openEnds(stretchesOf(window.spans)),
+    stretches: openEnds(stretchesOf(window)),
     skip: window.skip,
     end: window.isEnd ? undefined : endOf(window),
   };
 
   /** A node of each tree costs half a unit: a span is opened only if reading all of it would waste more. */
-  function spansToOpen({ spans }: Window): Set<Span> {
+  function spansToOpen(window: Window): Set<Span> {
+    const { spans } = window;
+    const matching = spans.filter((span) => span.matching > 0);
+    const edges = new Set([matching[0], matching.at(-1), ...endsOf(window)]);
     return new Set(
-      spans.filter(({ path, parts, matching, all }, i) => {
-        if (matching === 0 || isLeaf(order, path)) return false;
-        const isEdge = i === 0 || i === spans.length - 1;
-        const wasted = isEdge ? all : (all - matching) / 2;
-        return wasted > entriesPerHalfUnit * parts.length;
+      spans.filter((span) => {
+        const isEdge = edges.has(span);
+        if ((span.matching === 0 && !isEdge) || isLeaf(order, span.path)) return false;
+        return (isEdge ? span.all : (span.all - span.matching) / 2) > costOf(span);
       }),
     );
+  }
+
+  /** How many entries may be read for the price of opening a span. */
+  function costOf({ parts }: Span): number {
+    return entriesPerHalfUnit * parts.length;
+  }
+
+  /** The spans beyond which nothing is counted. */
+  function endsOf({ spans, isStart, isEnd }: Window): [first?: Span, last?: Span] {
+    return [isStart ? spans[0] : undefined, isEnd ? spans.at(-1) : undefined];
   }
 
   /** The nodes of the spans, but not those again that hold a level above as well (`nodeKey`). */
@@ -146,27 +154,33 @@ export async function locate(
     return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
   }
 
-  /** The spans that hold the page, from the first to the last, with what does not match in between. */
-  function narrow(spans: readonly Span[], { after, skip, take }: Wanted): Window {
-    const kept: Span[] = [];
+  /** The spans that hold the page, from the first to the last, with what does not match in between and at the ends of the list. */
+  function narrow({ spans, skip, isStart, isEnd }: Window): Window {
+    const { after, take } = wanted;
+    let kept: Span[] = [];
+    let isFound = false;
     let before = skip;
     let sure = 0;
-    let isStart = true;
     for (const [i, span] of spans.entries()) {
       const reach = after === undefined ? 'beyond' : reachOf(span, after);
-      if (reach === 'before' || (kept.length === 0 && before >= span.matching)) {
-        if (reach !== 'before') before -= span.matching;
+      if (reach === 'before') continue;
+      if (!isFound && span.matching > 0 && before >= span.matching) {
+        before -= span.matching;
         isStart = false;
+        kept = [];
         continue;
       }
-      kept.push(span);
+      isFound ||= span.matching > 0;
+      if (isFound || isStart) kept.push(span);
       if (reach === 'beyond') sure += span.matching;
-      if (sure - before >= take) {
-        const isEnd = !spans.slice(i + 1).some(({ matching }) => matching > 0);
-        return { spans: kept, skip: before, isStart, isEnd };
+      if (isFound && sure - before >= take) {
+        const rest = spans.slice(i + 1);
+        if (isEnd && rest.every(({ matching }) => matching === 0)) kept.push(...rest);
+        else isEnd = false;
+        break;
       }
     }
-    return { spans: kept, skip: before, isStart, isEnd: true };
+    return { spans: kept, skip: before, isStart, isEnd };
   }
 
   function reachOf({ path }: Span, after: SortKey): 'before' | 'around' | 'beyond' {
@@ -175,15 +189,25 @@ export async function locate(
     return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
   }
 
-  function stretchesOf(spans: readonly Span[]): Stretch[] {
+  function stretchesOf(window: Window): Stretch[] {
     const stretches: Stretch[] = [];
+    const [start, end] = endsOf(window);
     let between = Number.POSITIVE_INFINITY;
-    for (const { path, parts, matching, all } of spans) {
-      if (matching === 0) {
+    for (const span of window.spans) {
+      const { path, parts, matching, all } = span;
+      if (matching === 0 && span !== start && span !== end) {
         between += all;
         continue;
       }
       const { low, high } = boundsOf(order, path);
+      // Of an end that does not match and is long, nothing but what lies beyond it.
+      if (matching === 0 && all > costOf(span)) {
+        const [near, far] = descending ? [high, low] : [low, high];
+        if (span === start) stretches.push({ low: near, high: near, partitions: new Set() });
+        if (span === end) stretches.push({ low: far, high: far, partitions: new Set() });
+        between = Number.POSITIVE_INFINITY;
+        continue;
+      }
       let last = stretches.at(-1);
       if (!last || between > entriesPerHalfUnit) {
         last = { low, high, partitions: new Set() };
@@ -198,11 +222,10 @@ export async function locate(
 
   function openEnds(stretches: Stretch[]): Stretch[] {
     const { after } = wanted;
-    const isOpen = after !== undefined || window.isStart;
     const all = trees.map(({ partition }) => partition);
-    if (stretches.length === 0 && isOpen) stretches.push({ partitions: new Set() });
+    if (stretches.length === 0 && window.isStart) stretches.push({ partitions: new Set() });
     const [first, last] = [stretches[0], stretches.at(-1)];
-    if (first && isOpen) {
+    if (first && window.isStart) {
       if (descending) first.high = after;
       else first.low = after;
       first.partitions = new Set(all);
@@ -212,7 +235,10 @@ export async function locate(
       else last.high = undefined;
       last.partitions = new Set(all);
     }
-    return stretches;
+    // A place may lie within a long end that does not match.
+    return stretches.filter(
+      ({ low, high }) => low === undefined || high === undefined || low <= high,
+    );
   }
 
   function endOf({ spans }: Window): SortKey | undefined {

@@ -36,32 +36,40 @@ export interface Page {
   next?: SortKey;
 }
 
-/** Reads a page: of one partition from its start where the page is near, else by the rank trees where there are some. */
-export async function readPage(list: List, request: PageRequest): Promise<Page> {
+/** Reads a page: of one partition from its start where the page may be near, else by the rank trees where there are some. */
+export async function readPage(
+  list: List,
+  request: PageRequest,
+  { isFar = false } = {},
+): Promise<Page> {
   const { partitions, trees } = list;
   if (!trees) {
     const found = await Promise.all(partitions.map((each) => readFirst(each, list, request)));
     return toPage(inOrder(found, request).slice(skipOf(request)), request);
   }
   const [only, ...more] = partitions;
-  const near = only && more.length === 0 ? await readNearPage(only, list, request) : undefined;
+  const near =
+    only && more.length === 0 && !isFar ? await readNearPage(only, list, request) : undefined;
   return near ?? readByRank(list, trees, request);
 }
 
-/** The page, if it is found in this partition without reading much more than may be skipped. */
+/** The page, if it is found in this partition without reading much more than may be skipped. Nothing is read where that is unlikely. */
 export async function readNearPage(
   partition: Partition,
   list: Pick<List, 'accept' | 'selectivity'>,
   request: PageRequest,
 ): Promise<Page | undefined> {
   const skip = skipOf(request);
-  if (skip > leafCapacity) return undefined;
-  const entries = await readFirst(partition, list, request, leafCapacity + request.limit);
+  // The place itself and the first of the next page besides.
+  const most = leafCapacity + request.limit + 2;
+  const isUnlikely = (skip + request.limit + 1) / (list.selectivity ?? 1) > most;
+  if (skip > leafCapacity || isUnlikely) return undefined;
+  const entries = await readFirst(partition, list, request, most);
   const isFound = entries.length > skip + request.limit || entries.isAll;
   return isFound ? toPage(entries.slice(skip), request) : undefined;
 }
 
-/** What passes of a partition, from its start or the place on: as much as a page and one more need, unless `most` have been read before. */
+/** What passes of a partition, from its start or the place on: as much as a page and one more need, of the first `most` entries. */
 async function readFirst(
   partition: Partition,
   { accept = () => true, selectivity = 1 }: Pick<List, 'accept' | 'selectivity'>,
@@ -70,15 +78,18 @@ async function readFirst(
 ): Promise<Entry[] & { isAll: boolean }> {
   const wanted = skipOf(request) + request.limit + 1;
   // One for the place itself; and where some do not pass, a little more than may be expected, so that one page nearly always does.
-  const pageSize =
+  const expected =
     selectivity < 1 ? Math.ceil((1.1 * wanted) / selectivity) + entriesPerHalfUnit : wanted + 1;
+  const pageSize = Math.min(expected, most);
   const range = rangeFrom(request);
   const entries: Entry[] = [];
   let read = 0;
   for await (const page of entriesOf(partition, request, range, pageSize)) {
     entries.push(...page.filter((entry) => isAfter(request)(entry) && accept(entry)));
     read += page.length;
-    if (entries.length >= wanted || read >= most) return Object.assign(entries, { isAll: false });
+    // A page that is not full is the last one.
+    const isTooFar = page.length >= pageSize && read + pageSize > most;
+    if (entries.length >= wanted || isTooFar) return Object.assign(entries, { isAll: false });
   }
   return Object.assign(entries, { isAll: true });
 }

@@ -66,7 +66,9 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   // Of an author who is being erased nothing counts, though some of it is still there.
   const isGone = ownerKey(query) !== undefined && count === 0;
   let page: Page | undefined = isGone ? { entries: [] } : near;
-  if (!page && isThere) page = await readPage(listOf(query, overview), query);
+  if (!page && isThere) {
+    page = await readPage(listOf(query, overview), query, { isFar: partition !== undefined });
+  }
   const { entries, next } = page ?? { entries: [] };
   const reviews = await findReviews(entries.map(toReference));
   return {

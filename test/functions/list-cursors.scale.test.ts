@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
+import { readFromCursor } from '../../shared/list/cursor.ts';
 import { applyStream, makeReview, makeUsers, type TestUser } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
@@ -95,5 +96,16 @@ describe('a cursor', () => {
       expect(body.error).toBe('invalid_request');
     }
     expect((await list({ cursor: next, offset: '0' })).status).toBe(200);
+  });
+
+  test.each([
+    ['popularity', '2026-01-01T00:00:00.000Z'],
+    ['published_on', 5n],
+  ])('is refused when it is forged with a place of another order than %s', async (sort, after) => {
+    const query = { sort };
+    const page = { limit: 2, offset: 0 };
+    const { cursor } = await readFromCursor(query, page, async () => ({ next: after }));
+    const read = () => readFromCursor(query, { ...page, cursor }, async () => ({}));
+    await expect(read()).rejects.toMatchObject({ status: 400 });
   });
 });
