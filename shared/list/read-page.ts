@@ -60,8 +60,8 @@ export async function readNearPage(
   request: PageRequest,
 ): Promise<Page | undefined> {
   const skip = skipOf(request);
-  // The place itself and the first of the next page besides.
-  const most = leafCapacity + request.limit + 2;
+  // The place itself and the first of the next page besides. Trees of several contents cost more than a single one, and more round trips.
+  const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
   const isUnlikely = (skip + request.limit + 1) / (list.selectivity ?? 1) > most;
   if (skip > leafCapacity || isUnlikely) return undefined;
   const entries = await readFirst(partition, list, request, most);

@@ -88,8 +88,8 @@ const queries = filters.flatMap((filter) =>
   ),
 );
 
-/** A near read in vain, 452 entries, then a page and what lies around it. */
-const most = 452 + 250;
+/** A near read in vain, 852 entries, then a page and what lies around it. */
+const most = 852 + 250;
 
 async function walk(query: Query): Promise<string[]> {
   const ids: string[] = [];
