@@ -1,4 +1,5 @@
-import { audit, type Difference, type Position } from '../shared/audit/audit.ts';
+import { audit, type Position } from '../shared/audit/audit.ts';
+import type { Difference } from '../shared/audit/finding.ts';
 import { showProgress } from './progress.ts';
 
 /**

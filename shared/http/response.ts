@@ -5,7 +5,7 @@ import { parseEntityTags } from './entity-tags.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
-/** The headers of every response, errors and those of API Gateway itself included: any origin may read it, nothing may sniff it. */
+/** The headers of every response, errors and those of API Gateway itself included: whatever the origin, it may be read, and nothing may sniff it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'ETag, Link, WWW-Authenticate, Retry-After',

@@ -1,24 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
-import { startStack } from '../../infra/local/stack.ts';
-import { startProvider } from '../oauth/provider.ts';
+import { startStackWithProvider } from '../oauth/provider.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-// The library warns of its memory, which is enough here.
-jest.spyOn(console, 'warn').mockImplementation(() => {});
-const provider = await startProvider();
-const dataDir = mkdtempSync(join(tmpdir(), 'e2e-'));
-const { url, stop } = await startStack({
-  port: 0,
-  dataDir,
-  memory: true,
-  oidcIssuer: provider.issuer,
-});
-const authUrl = new URL('..', `${url}/`).href.replace(/\/$/, '');
-await provider.serve(authUrl);
+const { authUrl, stop } = await startStackWithProvider();
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'],
@@ -27,8 +11,6 @@ const browser = await chromium.launch({
 afterAll(async () => {
   await browser.close();
   await stop();
-  provider.stop();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled) => {

@@ -293,7 +293,7 @@ describe('the state', () => {
   });
 
   const random = randomNumbers(1);
-  /** 2,048 bytes of UTF-8, as random as any. */
+  /** 2,048 bytes of UTF-8 that do not compress. */
   const randomState = (first: number, last: number) => {
     let state = '';
     while (Buffer.byteLength(state) < 2048) {

@@ -1,34 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { openBrowser, type Shown, textBetween } from './browser.ts';
-import { startProvider } from './provider.ts';
+import { startStackWithProvider } from './provider.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-// The library warns of its memory, which is enough here.
-jest.spyOn(console, 'warn').mockImplementation(() => {});
-const provider = await startProvider();
-const dataDir = mkdtempSync(join(tmpdir(), 'sign-out-'));
-const { url, stop } = await startStack({
-  port: 0,
-  dataDir,
-  memory: true,
-  oidcIssuer: provider.issuer,
-});
-const authUrl = new URL('..', `${url}/`).href.replace(/\/$/, '');
-await provider.serve(authUrl);
-afterAll(async () => {
-  await stop();
-  provider.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { issuer, url, authUrl, stop } = await startStackWithProvider();
+afterAll(stop);
 afterEach(() => {
   delete process.env.OIDC_LOGOUT_URL;
 });
 
-const open = () => openBrowser(authUrl, provider.issuer);
+const open = () => openBrowser(authUrl, issuer);
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 
 /** Opens the account where one may have to sign in first. */
@@ -52,7 +32,7 @@ describe('where the identity provider has a session of its own', () => {
     const browser = open();
     const account = await signIn(browser, 'ben@example.com');
     const asked = await browser.submit(account, 'Sign out');
-    expect(asked.url.startsWith(`${provider.issuer}/session/end?`)).toBe(true);
+    expect(asked.url.startsWith(`${issuer}/session/end?`)).toBe(true);
     expect(headingOf(asked)).toBe('Do you want to sign out?');
     // Ours is over whatever the person answers.
     expect(browser.jar.has('session /')).toBe(false);
@@ -78,7 +58,7 @@ describe('where the identity provider has a session of its own', () => {
   });
 
   test('the page goes there by itself, and by a link', async () => {
-    const browser = openBrowser(authUrl, provider.issuer);
+    const browser = openBrowser(authUrl, issuer);
     const account = await signIn(browser, 'dan@example.com');
     const cookie = `session=${browser.jar.get('session /')?.value}`;
     const csrf = textBetween(account, 'name="csrf" value="', '"');
@@ -98,7 +78,7 @@ describe('where the identity provider has a session of its own', () => {
     expect(headingOf(shown)).toBe('You are signed out');
     const there = new URL(textBetween(shown, '<a href="', '"'));
     expect(textBetween(shown, 'content="0; url=', '"')).toBe(there.href);
-    expect(there.origin + there.pathname).toBe(`${provider.issuer}/session/end`);
+    expect(there.origin + there.pathname).toBe(`${issuer}/session/end`);
     expect(Object.fromEntries(there.searchParams)).toEqual({
       client_id: 'reviews',
       post_logout_redirect_uri: `${authUrl}/account/sign-out`,

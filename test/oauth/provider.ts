@@ -1,18 +1,27 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { jest } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
+import { startStack } from '../../infra/local/stack.ts';
 
 /** What the service is told of it. */
 const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
 
 /**
- * An identity provider as ordinary ones are: it keeps a session of its own, signs out when asked to (OpenID Connect RP-Initiated
- * Logout 1.0), and knows people by their addresses, not by name. It answers once it has been told where the service is.
+ * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own, signs out when asked to (OpenID Connect
+ * RP-Initiated Logout 1.0), and knows people by their addresses, not by name.
  */
-export async function startProvider() {
+export async function startStackWithProvider() {
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+  // The library warns of its memory, which is enough here.
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  // It answers once it has been told where the service is.
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -23,14 +32,19 @@ export async function startProvider() {
     OIDC_CLIENT_ID: client.client_id,
     OIDC_CLIENT_SECRET: client.client_secret,
   });
+  const dataDir = mkdtempSync(join(tmpdir(), 'provider-'));
+  const stack = await startStack({ port: 0, dataDir, memory: true, oidcIssuer: issuer });
+  const authUrl = new URL('..', `${stack.url}/`).href.replace(/\/$/, '');
+  answer = await listenerOf(issuer, authUrl);
   return {
     issuer,
-    async serve(authUrl: string): Promise<void> {
-      answer = await listenerOf(issuer, authUrl);
-    },
-    stop(): void {
+    url: stack.url,
+    authUrl,
+    async stop(): Promise<void> {
+      await stack.stop();
       server.closeAllConnections();
       server.close();
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

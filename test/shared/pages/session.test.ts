@@ -140,7 +140,7 @@ describe('the cookies', () => {
 });
 
 describe('the cookies of sign-ins under way', () => {
-  /** As random as any. */
+  /** Does not compress. */
   const noise = (length: number) =>
     Array.from({ length }, () => String.fromCharCode(33 + Math.floor(94 * Math.random()))).join('');
 

@@ -1,0 +1,93 @@
+import type { Item } from '../table/batch.ts';
+import type { Key } from '../table/keys.ts';
+import type { Write } from '../table/transact.ts';
+
+/** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */
+export interface Difference {
+  pk: string;
+  sk: string;
+  attribute: string;
+  stored: unknown;
+  counted: unknown;
+  isRepairable: boolean;
+}
+
+/** What is wrong with one item, and, where it can be mended, the writes for so much of it: on condition that nothing changes meanwhile. */
+export interface Finding {
+  differences: Difference[];
+  repair?: (differences: readonly Difference[]) => Write[];
+}
+
+/** What has lost the review that it belongs to. */
+export function orphan({ pk, sk }: Key, condition: object = {}): Finding {
+  const stored = sk.slice(0, sk.indexOf('#')).toLowerCase();
+  return {
+    differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
+    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }],
+  };
+}
+
+/** What tells of damage that the rest of the table does not say how to mend. */
+export function beyondRepair(difference: Omit<Difference, 'isRepairable'>): Finding {
+  return { differences: [{ ...difference, isRepairable: false }] };
+}
+
+/** Where an item is not what is expected of it. */
+export function compare(item: Item, expected: Readonly<Record<string, unknown>>): Difference[] {
+  const { pk, sk } = item;
+  return Object.entries(expected).flatMap(([attribute, counted]) => {
+    const stored = item[attribute];
+    // A rank may come as a number or as a bigint.
+    return `${stored}` === `${counted}`
+      ? []
+      : [{ pk, sk, attribute, stored, counted, isRepairable: true }];
+  });
+}
+
+/** Sets what was counted where everything compared is still as it was read. */
+export function set({ pk, sk }: Key, differences: readonly Difference[]): Write {
+  const names = differences.map((_, i) => `#n${i}`);
+  const isSet = ({ counted }: Difference) => counted !== undefined;
+  const assigned = differences.flatMap((each, i) => (isSet(each) ? [`#n${i} = :new${i}`] : []));
+  const removed = differences.flatMap((each, i) => (isSet(each) ? [] : [`#n${i}`]));
+  return {
+    Update: {
+      Key: { pk, sk },
+      UpdateExpression: [
+        assigned.length > 0 ? `SET ${assigned.join(', ')}` : '',
+        removed.length > 0 ? `REMOVE ${removed.join(', ')}` : '',
+      ].join(' '),
+      ConditionExpression: differences
+        .map(({ stored }, i) =>
+          stored === undefined ? `attribute_not_exists(#n${i})` : `#n${i} = :old${i}`,
+        )
+        .join(' AND '),
+      ExpressionAttributeNames: Object.fromEntries(
+        names.map((name, i) => [name, differences[i]?.attribute ?? '']),
+      ),
+      ExpressionAttributeValues: Object.fromEntries(
+        differences.flatMap(({ stored, counted }, i) => [
+          ...(counted === undefined ? [] : [[`:new${i}`, counted]]),
+          ...(stored === undefined ? [] : [[`:old${i}`, stored]]),
+        ]),
+      ),
+    },
+  };
+}
+
+/** The same for a review, whose version tells of every other change as well. */
+export function setVersioned(review: Item, differences: readonly Difference[]): Write {
+  const counted = { version: Number(review.version) + 1 };
+  return set(review, [...differences, ...compare(review, counted)]);
+}
+
+/** The condition that a review is still as it was read. */
+export function unchanged({ pk, sk, version }: Item): Write {
+  return {
+    ConditionCheck: {
+      Key: { pk, sk },
+      ConditionExpression: 'version = :version',
+      ExpressionAttributeValues: { ':version': version },
+    },
+  };
+}
