@@ -47,7 +47,11 @@ async function open(options: Parameters<typeof browser.newContext>[0]): Promise<
     if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(`${error}`));
-  page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  page.on('requestfailed', (request) => {
+    // Aborted is what the browser gave up itself, as it was on its way to another page.
+    const why = request.failure()?.errorText;
+    if (why !== 'net::ERR_ABORTED') complaints.push(`${why}: ${request.url()}`);
+  });
 }
 
 afterEach(async () => {
@@ -310,6 +314,7 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
     await fits();
     expect(await lines(desc)).toBe(3);
     await click('Allow');
+    expect(await heading()).toBe('Welcome back');
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     await askForToken(registered, { grant_type: 'authorization_code', code });
     await page.goto(`${issuer}/account/connections`);
