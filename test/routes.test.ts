@@ -100,6 +100,8 @@ test.each(routes)(
     // Pages and the endpoints that take a form read theirs by themselves.
     const isJson = route.base === undefined && !route.path.startsWith('/oauth/');
     if (isJson) expect(module.request).toHaveProperty('entries');
+    const isDescribed = route.base === undefined || route.operation === 'get-server-metadata';
+    expect(module.response?.kind).toBe(isDescribed ? 'schema' : undefined);
   },
 );
 

@@ -1,5 +1,6 @@
 import { afterAll } from '@jest/globals';
 import { createTable, databaseEnvironment, startDatabase } from '../infra/local/database.ts';
+import './contract.ts';
 
 // Each test file has an engine of its own, in memory and empty, before it imports anything.
 const database = await startDatabase();

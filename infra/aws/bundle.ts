@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
@@ -45,12 +45,19 @@ export const bundleOptions = {
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
+  // Of what a file exports Lambda needs the handler. The rest, such as what it says for the API's description, is left out.
+  const entries = resolve(outdir, 'entries');
+  mkdirSync(entries, { recursive: true });
+  for (const operation of operations) {
+    const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
+    writeFileSync(join(entries, `${operation}.js`), `export { handler } from ${file};\n`);
+  }
   const options = {
     ...bundleOptions,
     sourcemap: hasSourceMaps && 'linked',
     absWorkingDir: root,
     entryPoints: Object.fromEntries(
-      operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),
+      operations.map((operation) => [`${operation}/index`, join(entries, `${operation}.js`)]),
     ),
     outdir: resolve(outdir),
     logLevel: 'warning',

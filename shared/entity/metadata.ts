@@ -1,14 +1,6 @@
 import * as v from 'valibot';
 import { type EntityType, groupOf } from './entity-type.ts';
-
-/** What a music or book database says of an entity. */
-export interface Metadata {
-  id: string;
-  type: EntityType;
-  name: string;
-  /** The page of the entity for people. */
-  url: string;
-}
+import type { Metadata } from './presented.ts';
 
 /** An entity as a review names it. */
 interface Entity {

@@ -11,9 +11,8 @@ const recorded: Record<string, number> = JSON.parse(
 );
 const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const sizes = [...bundleFunctions(folder)].map(
-  ([operation, { bytes }]) => [operation, bytes] as const,
-);
+const bundles = bundleFunctions(folder);
+const sizes = [...bundles].map(([operation, { bytes }]) => [operation, bytes] as const);
 
 test('every bundle has a recorded size, and nothing else has', () => {
   expect(Object.keys(recorded)).toEqual(sizes.map(([operation]) => operation).sort());
@@ -27,4 +26,28 @@ const light = routes.filter(({ table }) => table === 'none').map(({ operation })
 
 test.each([...light, 'no-route'])('%s, which needs nothing, is under 32 KB', (operation) => {
   expect(Object.fromEntries(sizes)[operation]).toBeLessThan(32 * 1024);
+});
+
+/** The descriptions of a schema and of what it is made of. */
+function descriptionsIn(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { type, description } = part as { type?: string; description?: string };
+  return type === 'description' ? [`${description}`] : Object.values(part).flatMap(descriptionsIn);
+}
+
+test('no bundle holds what endpoints say for the description of the API', async () => {
+  const modules = await Promise.all(
+    routes.map(({ operation }) => import(`../../../functions/${operation}.ts`)),
+  );
+  const texts = modules.flatMap(({ docs, response }) =>
+    docs ? [docs.summary, ...descriptionsIn(response)] : [],
+  );
+  // Shorter ones may stand there for another reason.
+  const said = [...new Set(texts)].filter((text) => text.length > 25);
+  expect(said).toEqual(expect.arrayContaining(['The text, verbatim; `null` where there is only a rating']));
+  const faults = [...bundles].flatMap(([operation, { directory }]) => {
+    const code = readFileSync(join(directory, 'index.mjs'), 'utf8');
+    return said.filter((text) => code.includes(text)).map((text) => `${operation}: ${text}`);
+  });
+  expect(faults).toEqual([]);
 });
