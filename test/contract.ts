@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { matchRoute } from '../shared/http/match-route.ts';
 import { ErrorBody, OAuthErrorBody } from '../shared/http/presented.ts';
+import { openApiAt } from '../shared/openapi.ts';
 import { type Route, routes, stage } from '../shared/routes.ts';
 
 /** What a client got, and where from. */
@@ -17,7 +18,8 @@ interface Endpoint {
   response?: v.GenericSchema;
 }
 
-const isJson = ({ base, operation }: Route) =>
+/** Whether it is in the API's description: pages for people are not. */
+export const isJson = ({ base, operation }: Route) =>
   base === undefined || operation === 'get-server-metadata';
 
 const load = (route: Route): Promise<Endpoint> => import(`../functions/${route.operation}.ts`);
@@ -37,11 +39,35 @@ export async function checkResponse({ route, method, status, body }: Exchange): 
   if (method === 'HEAD' || status === 304 || status === 204) return;
   const schema = status < 400 ? route && (await load(route)).response : errorSchemaOf(route);
   const faults = schema ? faultsOf(schema, body) : [];
+  if (route && isJson(route)) faults.push(...undocumented(route, status, body));
   if (faults.length > 0) {
     throw new Error(
-      `${status} of ${route?.operation ?? 'no route'} is not as described: ${faults.join('; ')}`,
+      `${status} of ${route?.operation ?? 'no route'} is not as described: ${faults.slice(0, 5).join('; ')}`,
     );
   }
+}
+
+const documented: Record<string, Record<string, unknown>> = openApiAt('https://api.example').paths;
+
+/** What the OpenAPI document does not say of a response: its status, or the code of its error. */
+function undocumented({ path, method }: Route, status: number, body: unknown): string[] {
+  const operation = documented[path]?.[method.toLowerCase()];
+  const { responses } = operation as { responses: Record<string, Documented> };
+  const shared: Record<string, unknown> = openApiAt('https://api.example').components.responses;
+  const said = responses[status];
+  const found = said?.$ref ? (shared[said.$ref.split('/').at(-1) ?? ''] as Documented) : said;
+  if (!found) return [`OpenAPI has no status ${status}`];
+  const codes = Object.keys(found.content?.['application/json'].examples ?? {});
+  const { error } = body as { error?: string };
+  return status < 400 || codes.includes(`${error}`)
+    ? []
+    : [`OpenAPI has no error ${error} of status ${status}`];
+}
+
+/** A response of the OpenAPI document. */
+interface Documented {
+  $ref?: string;
+  content?: { 'application/json': { examples?: Record<string, unknown> } };
 }
 
 function errorSchemaOf(route: Route | undefined) {

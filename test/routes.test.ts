@@ -19,8 +19,8 @@ test('every operation has a file under functions/, and every file is one', () =>
 });
 
 /**
- * Method, path and access of the whole API: what its specification lists in section 4, then revocation (RFC 7009) and what lies beside
- * the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * Method, path and access of the whole API: what its specification lists in section 4, then revocation (RFC 7009), its description, and
+ * what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
   GET    /1/review/languages                                public
@@ -46,6 +46,7 @@ const contract = `
   GET    /1/user/{user_id}                                  public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
+  GET    /1/openapi.json                                    public
 
   GET    /.well-known/oauth-authorization-server            public
   GET    /oauth/authorize                                   public

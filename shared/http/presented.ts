@@ -55,3 +55,16 @@ export const OAuthErrorBody = described(
   }),
   'What went wrong, in the words of RFC 6749',
 );
+
+/** The API's description. */
+export const OpenApi = described(
+  v.looseObject({
+    openapi: described(v.string(), 'The version of OpenAPI', '3.1.1'),
+    info: described(v.looseObject({}), 'What it describes', {
+      title: 'Review service',
+      version: '1',
+    }),
+    paths: described(v.looseObject({}), 'The endpoints', {}),
+  }),
+  'An OpenAPI document',
+);
