@@ -49,6 +49,8 @@ const contract = `
   GET    /1/openapi.json                                    public
 
   GET    /.well-known/oauth-authorization-server            public
+  GET    /docs                                              public
+  GET    /docs/scalar-1.72.1.js                             public
   GET    /oauth/authorize                                   public
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
@@ -42,6 +42,11 @@ export const bundleOptions = {
   },
 } satisfies BuildOptions;
 
+/** What functions read from their own folder. */
+const files: Readonly<Record<string, string>> = {
+  'get-reference-script': 'node_modules/@scalar/api-reference/dist/browser/standalone.js',
+};
+
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
@@ -63,6 +68,9 @@ export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<stri
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
+  for (const [operation, file] of Object.entries(files)) {
+    copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
+  }
   // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
   const { outputFiles } = buildSync({
     ...options,

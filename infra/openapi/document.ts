@@ -209,10 +209,9 @@ function successOf(endpoint: Endpoint) {
   const { request, response } = endpoint;
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
   const names = [...(isPublic(endpoint) ? ['ETag'] : []), ...(isPaged ? ['Link'] : [])];
-  const { pipe = [] } = response as { pipe?: { type: string; description?: string }[] };
-  const said = pipe.find(({ type }) => type === 'description')?.description;
+  const [[, only] = []] = fieldsOf(response);
   return {
-    description: said ?? 'What was asked for',
+    description: said(response) ?? said(only) ?? 'What was asked for',
     ...(names.length > 0 && {
       headers: Object.fromEntries(
         names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
@@ -222,6 +221,12 @@ function successOf(endpoint: Endpoint) {
       'application/json': { schema: jsonSchemaOf(response), example: exampleOf(response) },
     },
   };
+}
+
+/** What a schema says that it is. */
+function said(schema: v.GenericSchema | undefined): string | undefined {
+  const { pipe = [] } = (schema ?? {}) as { pipe?: { type: string; description?: string }[] };
+  return pipe.find(({ type }) => type === 'description')?.description;
 }
 
 function notModified(endpoint: Endpoint) {

@@ -104,12 +104,12 @@ function flat(part: unknown): unknown[] {
   return pipe ? pipe.flatMap(flat) : [part];
 }
 
-/** The same in fewer words: a type that may be null, no default of null, and a name for a list of values that has one. */
+/** The same in fewer words: a type that may be null, no default that says nothing, and a name for a list of values that has one. */
 function plain(schema: JsonSchema): JsonSchema {
   const within = Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => [keyword, plainValue(value)]),
   );
-  if (within.default === null) delete within.default;
+  if (within.default === null || within.default === '') delete within.default;
   if (Array.isArray(within.required) && within.required.length === 0) delete within.required;
   const { anyOf, ...rest } = within;
   const [only, none, ...more] = (anyOf ?? []) as JsonSchema[];
