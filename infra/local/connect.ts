@@ -7,9 +7,11 @@ import { localKey, readDiscovery } from './discovery.ts';
 export function connect(dataDir: string): void {
   const stack = readDiscovery(dataDir);
   if (!stack?.dynamodb_endpoint || !isRunning(stack.pid)) {
-    throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: npm start`);
+    const start = dataDir === '.data' ? 'npm start' : `npm start -- --data-dir ${dataDir}`;
+    throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: ${start}`);
   }
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint, stack.table_name));
+  if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
 }
 
