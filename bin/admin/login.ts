@@ -154,8 +154,8 @@ async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
   try {
     return await oauth.processDiscoveryResponse(new URL(issuer), await fetch(address));
   } catch (error) {
-    const { message, cause } = error as Error;
-    const reason = cause instanceof Error ? cause.message : message;
+    const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException };
+    const reason = cause?.code ?? message;
     throw new Error(
       `${address} does not tell where to sign in (${reason}): does the service run, and is its base URL the right one?`,
       { cause: error },
