@@ -26,8 +26,8 @@ beforeAll(async () => {
   browser = openBrowser(issuer);
   await browser.signIn('Ann');
   const { users } = JSON.parse((await start('user', 'list').over).stdout);
-  // Everything but the path stays as the application has registered it.
-  client = await makeClient(users[0], `http://127.0.0.1:${await freePort()}/call/back?a=%7e`);
+  // A URL parser would write it otherwise, and the service wants it exactly as it is registered.
+  client = await makeClient(users[0], `http://127.0.0.1:${await freePort()}/call/./back?a=b`);
 });
 
 /** A port that nothing listens on. */
@@ -88,7 +88,7 @@ describe('npm run admin -- login', () => {
       code_challenge_method: 'S256',
     });
     const back = await answer(address, 'approve');
-    expect(back).toContain(`${client.redirect_uri}&code=rvc_`);
+    expect(back).toContain(`${new URL(client.redirect_uri)}&code=rvc_`);
     // An icon, somebody else's answer, and no address at all.
     const { origin } = new URL(back);
     for (const other of [`${origin}/favicon.ico`, `${client.redirect_uri}&code=x&state=y`]) {
