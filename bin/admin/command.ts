@@ -3,13 +3,14 @@ import { createInterface } from 'node:readline';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
 import { connect } from '../../infra/local/connect.ts';
-import { print } from './print.ts';
+import { printField, printJson, printTables } from './print.ts';
 
 /** What every command knows, wherever it was given. */
 interface GlobalOptions {
   dataDir: string;
   stack?: string;
   table?: boolean;
+  only?: string;
 }
 
 /** An option that must be given, and says so. */
@@ -73,10 +74,12 @@ export async function connectTo(command: Command, isForDevelopment = false): Pro
 }
 
 /** Prints an answer as the options ask for it. */
-export function show(command: Command, value: object): Promise<void> {
-  const { table = false } = command.optsWithGlobals<GlobalOptions>();
-  const { writeOut = () => {} } = command.configureOutput();
-  return print(value, { isTable: table, write: writeOut });
+export async function show(command: Command, value: object): Promise<void> {
+  const { table = false, only } = command.optsWithGlobals<GlobalOptions>();
+  const { writeOut: write = () => {} } = command.configureOutput();
+  if (only !== undefined) await printField(value, only, write);
+  else if (table) await printTables(value, write);
+  else await printJson(value, write);
 }
 
 /** Asks whether something shall be done that cannot be undone, unless --yes has said so. */

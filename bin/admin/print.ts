@@ -2,30 +2,24 @@ import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 
-/** Characters of a text that a table has room for. */
+/** Characters of a text that a list has room for; what stands alone may be a token, and is shown whole. */
 const widest = 60;
 
-/**
- * Prints an answer: as one JSON document, or as tables. A list in it may be an async iterable: in JSON it is printed as it comes, so that
- * the longest needs no memory.
- */
-export async function print(
-  value: object,
-  { isTable, write }: { isTable: boolean; write: (text: string) => void },
-): Promise<void> {
-  if (isTable) write(tables(await gathered(value)));
-  else for await (const piece of json(value)) write(piece);
-}
+/** Takes text to stdout. */
+type Write = (text: string) => void;
 
-/** The pieces of what JSON.stringify would make of the gathered document. What fails before the first item leaves nothing behind. */
-async function* json(value: object): AsyncGenerator<string> {
+/**
+ * Prints one JSON document, as JSON.stringify would. A list in it may be an async iterable, and is printed as it comes: the longest needs no
+ * memory, and what fails before its first item leaves nothing behind.
+ */
+export async function printJson(value: object, write: Write): Promise<void> {
   let before = '{';
   for (const [name, content] of Object.entries(value)) {
     before += `\n  ${JSON.stringify(name)}: `;
     if (isStream(content)) {
       let isEmpty = true;
       for await (const item of content) {
-        yield `${before}${isEmpty ? '[' : ','}\n    ${indented(item, 4)}`;
+        write(`${before}${isEmpty ? '[' : ','}\n    ${indented(item, 4)}`);
         [before, isEmpty] = ['', false];
       }
       before += isEmpty ? '[]' : '\n  ]';
@@ -34,7 +28,29 @@ async function* json(value: object): AsyncGenerator<string> {
     }
     before += ',';
   }
-  yield `${before.slice(0, -1)}\n}\n`;
+  write(`${before.slice(0, -1)}\n}\n`);
+}
+
+/** Prints one field, for a shell that puts it into a variable: a text as it is, anything else as JSON. */
+export async function printField(value: object, name: string, write: Write): Promise<void> {
+  const { [name]: field } = await gathered(value);
+  if (field === undefined) {
+    throw new Error(`the answer has no ${name}, but ${Object.keys(value).join(', ')}`);
+  }
+  write(`${typeof field === 'string' ? field : JSON.stringify(field)}\n`);
+}
+
+/** Prints a table of what is no list, and one of each list under its name. */
+export async function printTables(value: object, write: Write): Promise<void> {
+  const fields: Record<string, object> = {};
+  const texts: string[] = [];
+  for (const [name, content] of Object.entries(await gathered(value))) {
+    if (!Array.isArray(content)) fields[name] = { value: content };
+    else if (content.length === 0) texts.push(`no ${name}\n`);
+    else texts.push(`${name}\n${tableOf(Object.fromEntries(content.entries()), widest)}`);
+  }
+  if (Object.keys(fields).length > 0) texts.unshift(tableOf(fields));
+  write(texts.join('\n'));
 }
 
 function indented(value: unknown, by: number): string {
@@ -55,21 +71,8 @@ async function gathered(value: object): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** A table of what is no list, and one of each list under its name. */
-function tables(value: Record<string, unknown>): string {
-  const fields: Record<string, object> = {};
-  const texts: string[] = [];
-  for (const [name, content] of Object.entries(value)) {
-    if (!Array.isArray(content)) fields[name] = { value: content };
-    else if (content.length === 0) texts.push(`no ${name}\n`);
-    else texts.push(`${name}\n${tableOf(Object.fromEntries(content.entries()))}`);
-  }
-  if (Object.keys(fields).length > 0) texts.unshift(tableOf(fields));
-  return texts.join('\n');
-}
-
 /** A table of rows by their names; a column that has nothing in any row is left out. */
-function tableOf(rows: Record<string, object>): string {
+function tableOf(rows: Record<string, object>, most = Number.POSITIVE_INFINITY): string {
   let text = '';
   const stdout = new Writable({
     write(chunk, _, done) {
@@ -79,17 +82,17 @@ function tableOf(rows: Record<string, object>): string {
   });
   const shown = Object.entries(rows).map(([name, row]) => {
     const filled = Object.entries(row).filter(([, value]) => value !== null && value !== '');
-    return [name, Object.fromEntries(filled.map(([field, value]) => [field, cell(value)]))];
+    return [name, Object.fromEntries(filled.map(([field, value]) => [field, cell(value, most)]))];
   });
   new Console({ stdout, colorMode: false }).table(Object.fromEntries(shown));
   return text;
 }
 
 /** A text without the quotes that console.table puts around it; what would move the cursor of a terminal stays escaped. */
-function cell(value: unknown): unknown {
+function cell(value: unknown, most: number): unknown {
   if (typeof value !== 'string') return value;
   const characters = [...value];
-  const shown = characters.length > widest ? `${characters.slice(0, widest).join('')}…` : value;
+  const shown = characters.length > most ? `${characters.slice(0, most).join('')}…` : value;
   const text = inspect(shown, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
   return { [inspect.custom]: () => text };
 }

@@ -41,6 +41,9 @@ export function program(output: OutputConfiguration = {}): Command {
         'a stack on AWS instead, such as review-service; with the region and credentials of the AWS command line',
       ).conflicts('dataDir'),
     )
+    .addOption(
+      new Option('--only <field>', 'answers with one field alone, such as id').conflicts('table'),
+    )
     .option('--table', 'answers with tables for people')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)

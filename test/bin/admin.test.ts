@@ -272,14 +272,14 @@ describe('npm run admin', () => {
     const { client_id } = await insertApplication(owner.id, {
       name: "Ann's",
       desc: `two\nlines\x1b[2J${'x'.repeat(100)}`,
-      website: 'https://client.example/',
+      website: `https://client.example/${'y'.repeat(100)}`,
       redirect_uri: 'https://client.example/callback',
     });
     const table = async (...args: string[]) => (await admin([...args, '--table'])).stdout;
     const shown = await table('app', 'show', client_id);
     expect(shown).toMatch(/^│ name +│ Ann's +│$/m);
-    expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx+… +│$/m);
-    expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThan(110);
+    expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx{100} +│$/m);
+    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{37}… │/);
     const users = await table('user', 'list', '--find', owner.id);
     expect(users).toMatch(/^users\n┌/);
     expect(users).toContain(` ${owner.id} │ Zoë 🎵 `);
@@ -288,6 +288,20 @@ describe('npm run admin', () => {
     expect(account).toContain(`\napplications\n┌`);
     expect(account).toMatch(/\nno tokens\n$/);
     expect(await table('user', 'list', '--find', randomUUID())).toBe('no users\n');
+  });
+
+  test('prints one field, for a shell to keep', async () => {
+    const { id } = await makeUser({ display_name: 'Zoë 🎵' });
+    const { client_id } = await makeClient({ id });
+    const field = async (...args: string[]) => (await admin(args)).stdout;
+    expect(await field('user', 'show', id, '--only', 'display_name')).toBe('Zoë 🎵\n');
+    expect(await field('user', 'show', id, '--only', 'karma')).toBe('0\n');
+    expect(await field('user', 'show', id, '--only', 'email')).toBe('null\n');
+    const list = JSON.parse(await field('app', 'list', '--owner', id, '--only', 'applications'));
+    expect(list).toMatchObject([{ client_id }]);
+    await refuses(1, [
+      [['report', 'list', '--only', 'report'], 'Error: the answer has no report, but reports\n'],
+    ]);
   });
 
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
