@@ -18,7 +18,7 @@ import {
 } from '../../shared/oauth/application-repository.ts';
 import { getUser } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, confirm, optional, Required } from './command.ts';
+import { answer, as, confirm, Required } from './command.ts';
 import { found } from './find.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
@@ -32,7 +32,7 @@ export function addApplicationCommands(admin: Command): void {
     .description(
       'lists applications, without their secrets: all of them, which reads the whole table, or those of an account',
     )
-    .addOption(optional('--owner <user id>', 'only those of this account, oldest first', as(Uuid)))
+    .option('--owner <user id>', 'only those of this account, oldest first', as(Uuid))
     .option(
       '--find <text>',
       'only those that have this in the name, website, redirect URI, client id or the id of the owner',

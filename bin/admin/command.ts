@@ -21,15 +21,6 @@ export class Required extends Option {
   }
 }
 
-/** An option that may be given. */
-export function optional(
-  flags: string,
-  description: string,
-  parse: (value: string) => unknown,
-): Option {
-  return new Option(flags, description).argParser(parse);
-}
-
 /** Reads the value of an option or argument by a schema. */
 export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T {
   return (value) => {

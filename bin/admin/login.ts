@@ -8,7 +8,7 @@ import { clientSecret } from '../../shared/oauth/credentials.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { isLoopback } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
-import { as, connectTo, optional, Required, show } from './command.ts';
+import { as, connectTo, Required, show } from './command.ts';
 import { scopeOption } from './token.ts';
 
 /** Milliseconds. The service waits no longer for an answer. */
@@ -47,19 +47,15 @@ export function addLoginCommand(admin: Command): void {
       ),
     )
     .addOption(scopeOption())
-    .addOption(
-      optional(
-        '--url <base url>',
-        'a service elsewhere, such as https://reviews.example.org/ws/1, where nothing can be looked up',
-        baseUrl,
-      ),
+    .option(
+      '--url <base url>',
+      'a service elsewhere, such as https://reviews.example.org/ws/1, where nothing can be looked up',
+      baseUrl,
     )
-    .addOption(
-      optional(
-        '--redirect-uri <url>',
-        'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
-        as(Registration.entries.redirect_uri),
-      ),
+    .option(
+      '--redirect-uri <url>',
+      'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
+      as(Registration.entries.redirect_uri),
     )
     .action(async function (this: Command, options: Options) {
       await show(
@@ -77,12 +73,8 @@ async function clientOf(command: Command, options: Options): Promise<Client> {
   if (url !== undefined) {
     if (!secret) command.error("error: option '--url <base url>' needs '--secret <secret>', too");
     const redirect_uri = redirectUri ?? 'http://localhost:8080/callback';
-    return {
-      ...asked,
-      secret,
-      redirect_uri,
-      issuer: new URL('..', `${url}/`).href.replace(/\/$/, ''),
-    };
+    const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+    return { ...asked, secret, redirect_uri, issuer };
   }
   await connectTo(command);
   const { secret_id, redirect_uri } = await getApplication(id);
@@ -152,7 +144,8 @@ async function login(client: Client, tell: (text: string) => void) {
 async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
   const address = `${issuer}/.well-known/oauth-authorization-server`;
   try {
-    return await oauth.processDiscoveryResponse(new URL(issuer), await fetch(address));
+    const response = await fetch(address, { signal: AbortSignal.timeout(10_000) });
+    return await oauth.processDiscoveryResponse(new URL(issuer), response);
   } catch (error) {
     const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException };
     const reason = cause?.code ?? message;
@@ -179,7 +172,10 @@ async function redeem(
       oauth.validateAuthResponse(server, { client_id }, answered, state),
       redirect_uri,
       verifier,
-      { [oauth.allowInsecureRequests]: isLoopback(new URL(client.issuer)) },
+      {
+        [oauth.allowInsecureRequests]: isLoopback(new URL(client.issuer)),
+        signal: AbortSignal.timeout(30_000),
+      },
     );
     const tokens = await oauth.processAuthorizationCodeResponse(server, { client_id }, response);
     // The library writes all types small.

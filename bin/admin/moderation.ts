@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { dismissReports, listReports } from '../../shared/review/report-repository.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, optional } from './command.ts';
+import { answer, as } from './command.ts';
 
 /** What a moderator does. */
 export function addModerationCommands(admin: Command): void {
@@ -34,7 +34,7 @@ export function addModerationCommands(admin: Command): void {
       'takes the reports of a review off the list; who has reported it cannot do so again',
     )
     .argument('<review id>', 'the review', as(Uuid))
-    .addOption(optional('--user <user id>', 'only that of this account', as(Uuid)))
+    .option('--user <user id>', 'only that of this account', as(Uuid))
     .action(
       answer(async (id: string, { user }: { user?: string }) => {
         const dismissed = await dismissReports(id, user);

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { findApplications } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
@@ -14,7 +14,7 @@ import { type Scope, scopes } from '../../shared/routes.ts';
 import { findUsers, getUser } from '../../shared/user/user-repository.ts';
 import { listOf, Uuid } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
-import { answer, as, Count, optional, Required } from './command.ts';
+import { answer, as, Count, Required } from './command.ts';
 
 /** What users have granted to applications. */
 export function addTokenCommands(admin: Command): void {
@@ -25,8 +25,8 @@ export function addTokenCommands(admin: Command): void {
     .description(
       'lists what an account has granted, or what an application was granted; oldest first',
     )
-    .addOption(optional('--user <user id>', 'the account', as(Uuid)))
-    .addOption(optional('--client <client id>', 'the application', as(ClientId)))
+    .option('--user <user id>', 'the account', as(Uuid))
+    .option('--client <client id>', 'the application', as(ClientId))
     .action(
       answer(async ({ user, client }: { user?: string; client?: string }, command: Command) => {
         if (user !== undefined) {
@@ -57,9 +57,7 @@ export function addTokenCommands(admin: Command): void {
     .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
     .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
     .addOption(scopeOption())
-    .addOption(
-      optional('--expires-in <seconds>', 'lifetime of the access token (default: 3600)', as(Count)),
-    )
+    .option('--expires-in <seconds>', 'lifetime of the access token (default: 3600)', as(Count))
     .action(
       answer(
         async (options: { user: string; client: string; scope?: Scope[]; expiresIn?: number }) => {
@@ -77,7 +75,7 @@ export function addTokenCommands(admin: Command): void {
     .command('revoke')
     .description('takes back what an account has granted: to an application, or to all')
     .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
-    .addOption(optional('--client <client id>', 'only to this application', as(ClientId)))
+    .option('--client <client id>', 'only to this application', as(ClientId))
     .action(
       answer(async ({ user, client }: { user: string; client?: string }) => {
         const revoked = await deleteGrants(user, client);
@@ -92,12 +90,11 @@ export function addTokenCommands(admin: Command): void {
 }
 
 /** Which scopes are asked for. */
-export function scopeOption() {
-  return optional(
+export function scopeOption(): Option {
+  return new Option(
     '--scope <scopes>',
     `any of ${scopes.join(',')} (default: none, which reads the own account)`,
-    as(listOf(scopes)),
-  );
+  ).argParser(as(listOf(scopes)));
 }
 
 /** Grants with the names of both sides, without what would give access. */

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
@@ -6,7 +6,7 @@ import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
-import { answer, as, Count, optional } from './command.ts';
+import { answer, as, Count } from './command.ts';
 
 /** What keeps the table in order, or fills it. */
 export function addUpkeepCommands(admin: Command): void {
@@ -36,13 +36,16 @@ export function addUpkeepCommands(admin: Command): void {
     .description(
       'erases what deleted accounts, reviews and applications have left behind: all of it, or that of one',
     )
-    .addOption(optional('--user <user id>', 'only of this account', as(Uuid)))
-    .addOption(optional('--review <review id>', 'only of this review', as(Uuid)).conflicts('user'))
+    .option('--user <user id>', 'only of this account', as(Uuid))
     .addOption(
-      optional('--application <client id>', 'only of this application', as(ClientId)).conflicts([
-        'user',
-        'review',
-      ]),
+      new Option('--review <review id>', 'only of this review')
+        .argParser(as(Uuid))
+        .conflicts('user'),
+    )
+    .addOption(
+      new Option('--application <client id>', 'only of this application')
+        .argParser(as(ClientId))
+        .conflicts(['user', 'review']),
     )
     .action(
       answer(
@@ -75,18 +78,14 @@ export function addUpkeepCommands(admin: Command): void {
     .command('seed')
     .summary('fills the table with synthetic data')
     .description('fills the table with synthetic data, the same for the same options')
-    .addOption(optional('--reviews <number>', 'how many reviews', as(Count)).default(1000))
-    .addOption(
-      optional('--users <number>', 'how many users write and vote', as(Count)).default(100),
+    .option('--reviews <number>', 'how many reviews', as(Count), 1000)
+    .option('--users <number>', 'how many users write and vote', as(Count), 100)
+    .option(
+      '--entities <number>',
+      'how many entities they review (default: a twentieth of the reviews)',
+      as(Count),
     )
-    .addOption(
-      optional(
-        '--entities <number>',
-        'how many entities they review (default: a twentieth of the reviews)',
-        as(Count),
-      ),
-    )
-    .addOption(optional('--seed <number>', 'another number makes other data', as(Count)).default(1))
+    .option('--seed <number>', 'another number makes other data', as(Count), 1)
     .action(
       answer(
         (options: { reviews: number; users: number; entities?: number; seed: number }) =>

@@ -11,7 +11,7 @@ import {
   listAccounts,
 } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, confirm, optional, Required } from './command.ts';
+import { answer, as, confirm, Required } from './command.ts';
 import { found } from './find.ts';
 import { presentGrants } from './token.ts';
 
@@ -65,7 +65,7 @@ export function addUserCommands(admin: Command): void {
     .command('create')
     .description('creates an account, as a first sign-in does; nobody can sign in to it')
     .addOption(new Required('--name <name>', 'the public name', as(DisplayName)))
-    .addOption(optional('--email <address>', 'the e-mail address', as(Email)))
+    .option('--email <address>', 'the e-mail address', as(Email))
     .action(
       answer(async ({ name, email = null }: { name: string; email?: string | null }) => {
         const contact = { email, musicdb_username: null };

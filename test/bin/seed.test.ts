@@ -11,16 +11,16 @@ async function seeded() {
 }
 
 test('npm run admin -- seed makes the same data for the same options, with all counts right', async () => {
-  const options = ['seed', '--reviews', '300', '--users', '40'];
+  const options = ['seed', '--reviews', '150', '--users', '40'];
   const first = await admin(options);
   const answer = JSON.parse(first.stdout);
-  const totals = { reviews: 300, users: 40, corrected: expect.any(Number) };
+  const totals = { reviews: 150, users: 40, corrected: expect.any(Number) };
   const votes = expect.any(Number);
-  expect(answer).toEqual({ reviews: 300, users: 40, entities: 15, votes, totals });
+  expect(answer).toEqual({ reviews: 150, users: 40, entities: 8, votes, totals });
   expect(answer.votes).toBeGreaterThan(10);
   expect(await differences()).toEqual([]);
   const made = await seeded();
-  expect(Object.keys(made).filter((key) => key.endsWith(' REVIEW'))).toHaveLength(300);
+  expect(Object.keys(made).filter((key) => key.endsWith(' REVIEW'))).toHaveLength(150);
 
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, 'again');
   expect((await admin(options, dataFolder({ table_name: 'again' }))).stdout).toBe(first.stdout);
