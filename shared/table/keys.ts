@@ -11,7 +11,7 @@ import type { Order } from './definition.ts';
  * |             |                  |                           | being deleted: none                                     |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one: the current one lies on the review      |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
- * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT → date, author REPORTER#<user> → date        |
+ * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT until dismissed, author REPORTER#<user> → date |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
