@@ -86,6 +86,20 @@ export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message);
 }
 
+/** 422: the same key for two requests (draft-ietf-httpapi-idempotency-key-header). */
+export function idempotencyMismatch(): ApiError {
+  return new ApiError(
+    422,
+    'idempotency_mismatch',
+    'This Idempotency-Key came with another request in the last 24 hours: choose a new one',
+  );
+}
+
+/** 503: an earlier version has counted ratings without their stars, and the operator's audit has not repaired that yet. */
+export function starsUnknown(): ApiError {
+  return serviceUnavailable('The stars of these reviews are not counted yet: try again later');
+}
+
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

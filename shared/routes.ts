@@ -45,6 +45,8 @@ export const routes: readonly Route[] = [
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'public' },
+  { operation: 'batch-get-entities', method: 'GET', path: '/entities', access: 'public', table: 'public' },
   { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'public' },
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'list-my-reviews', method: 'GET', path: '/user/me/reviews', access: 'token', table: 'read' },

@@ -187,6 +187,8 @@ async function readAll({
   await call('GET', `/review/${review}/revisions/1`, {}, status);
   await call('GET', `/review/${review}/revisions/99`, {}, 404);
   await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
+  await call('GET', `/entity/${entity_id}?include_metadata=true`);
+  await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
   for (const query of [
     'limit=0',
     'include_metadata=true',
@@ -206,6 +208,7 @@ async function readAll({
     `limit=2&offset=401&user_id=${user_id}&entity_type=release_group`,
     `user_id=${user_id}&sort=popularity&language=en`,
     `user_id=${user_id}&entity_id=${entity_id}`,
+    `limit=2&offset=401&entity_id=${entity_id}&rating=3,4`,
   ]) {
     await call('GET', `/review/?${query}`);
   }
@@ -518,7 +521,9 @@ describe('who reads for everybody', () => {
 
   test('is each function that serves people without a token, and does not show their own', () => {
     expect(readers.toSorted()).toEqual([
+      'batch-get-entities',
       'batch-get-reviews',
+      'get-entity',
       'get-review',
       'get-revision',
       'get-user',
@@ -569,6 +574,8 @@ describe('who reads for everybody', () => {
     ['list-reviews', on('Query', 'facet-by-popularity')('release_group|en')],
     ['list-users', all('USER')],
     ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
+    ['batch-get-entities', batchGet(`ENTITY#${id}`)],
+    ['get-entity', on('Query', 'entity-by-popularity')(id)],
   ];
   test.each(open)('%s may read what it is for', (operation, deed) => {
     expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();
