@@ -21,6 +21,7 @@ import type { Order } from './definition.ts';
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user                  |
+ * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | user and key of a request → the answer to it            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
@@ -106,6 +107,11 @@ export function authorizationRequestKey(id: string): Key {
 /** `sha256` is the hexadecimal hash of issuer and subject. */
 export function identityKey(sha256: string): Key {
   return { pk: `IDENTITY#${sha256}`, sk: 'IDENTITY' };
+}
+
+/** `sha256` is the hexadecimal hash of a user and the key of a request. */
+export function idempotencyKey(sha256: string): Key {
+  return { pk: `IDEMPOTENCY#${sha256}`, sk: 'IDEMPOTENCY' };
 }
 
 export function entityKey(entityId: string): Key {

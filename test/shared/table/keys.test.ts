@@ -67,7 +67,8 @@ async function live(): Promise<Item[]> {
   const review_id = await makeReview(author);
   await vote(voter, review_id);
   await invoke(updateReview, { caller: author.caller, path: { review_id }, body: { rating: 1 } });
-  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {} });
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };
+  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {}, headers });
   await makeReview(author, { is_draft: true });
   await setHidden(await makeReview(author), true);
   const { grant } = await makeGrant(author, ['vote']);
