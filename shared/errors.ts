@@ -51,9 +51,12 @@ export function accessDenied(message: string): ApiError {
   return new ApiError(403, 'access_denied', message);
 }
 
-/** 403: the day's votes are used up. */
-export function limitExceeded(message: string): ApiError {
-  return new ApiError(403, 'limit_exceeded', message);
+/** 403: the day's votes are used up; the headers say until when. */
+export function limitExceeded(
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): ApiError {
+  return new ApiError(403, 'limit_exceeded', message, headers);
 }
 
 /** 404: `what` is the thing that is not there, or not there for this caller. */
