@@ -161,7 +161,7 @@ describe('GET /review/ at any offset', () => {
           : [],
       );
       combinations.push(...starred);
-      for (let i = 0; i < 150; i++) {
+      for (let i = 0; i < 100; i++) {
         const query = sample(combinations);
         const expected = expectedIds(query);
         const last = Math.max(0, expected.length - 4);
