@@ -21,8 +21,9 @@ interface Entity {
   entity_type: EntityType;
 }
 
-/** Milliseconds: for a page with all its entities, and of that for the databases. */
-const patience = { page: 1_000, databases: 900 };
+/** Milliseconds for a page with all its entities, and what of that is ours. */
+const forPage = 1_000;
+const forUs = 100;
 
 /** Milliseconds for which a name is good, and that there is none; and in which nobody else asks, or asks again what was not answered. */
 const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
@@ -34,11 +35,14 @@ const keptBeyond = 30 * 86_400_000;
 type Names = Map<string, string | null>;
 
 /**
- * Metadata of each of the entities, in their order, in a second at most; null where the database does not know one, has not said in that time, or none
- * is configured. Names are kept in the table, also while their database is away. At most 100 distinct entities. Never throws: a review is worth
+ * Metadata of each of the entities, in their order, within `patience` milliseconds; null where the database does not know one, has not said in that
+ * time, or none is configured. Names are kept in the table, also while their database is away. At most 100 distinct entities. Never throws: a review is worth
  * showing without the name of its entity.
  */
-export async function findMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
+export async function findMetadata(
+  entities: readonly Entity[],
+  patience = forPage,
+): Promise<(Metadata | null)[]> {
   const wanted = new Map(
     entities.flatMap((entity): [string, Entity][] =>
       providerOf(groupOf(entity.entity_type)) ? [[keyString(keyOf(entity)), entity]] : [],
@@ -48,8 +52,8 @@ export async function findMetadata(entities: readonly Entity[]): Promise<(Metada
   if (wanted.size > 0) {
     const isEnough = new AbortController();
     await Promise.race([
-      find(wanted, names).catch(report),
-      sleep(patience.page, undefined, { signal: isEnough.signal }).catch(() => {}),
+      find(wanted, names, AbortSignal.timeout(patience - forUs)).catch(report),
+      sleep(patience, undefined, { signal: isEnough.signal }).catch(() => {}),
     ]);
     isEnough.abort();
   }
@@ -62,8 +66,11 @@ export async function findMetadata(entities: readonly Entity[]): Promise<(Metada
 }
 
 /** Names that are in the table, then those that are due. What has come in goes into `names` at once. */
-async function find(wanted: ReadonlyMap<string, Entity>, names: Names): Promise<void> {
-  const signal = AbortSignal.timeout(patience.databases);
+async function find(
+  wanted: ReadonlyMap<string, Entity>,
+  names: Names,
+  signal: AbortSignal,
+): Promise<void> {
   const items = await batchGet([...wanted.values()].map(keyOf));
   const due: Entity[] = [];
   for (const [key, entity] of wanted) {

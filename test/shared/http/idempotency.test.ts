@@ -232,10 +232,10 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     expect((await report(key, await makeReview(author))).status).toBe(422);
   });
 
-  test('50 at once: one report, 50 equal answers', async () => {
+  test('20 at once: one report, 20 equal answers', async () => {
     const [key, id] = [quoted(), await makeReview(author)];
-    const answers = await Promise.all(Array.from({ length: 50 }, () => report(key, id)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(50);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => report(key, id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
