@@ -180,7 +180,8 @@ describe('the metadata of an entity', () => {
       respond = (_, response) => {
         const chunk = Buffer.alloc(65_536, ' ');
         const send = () => {
-          while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+          do sent += chunk.length;
+          while (!response.destroyed && response.write(chunk));
         };
         response.on('drain', send).on('close', resolve);
         send();
