@@ -13,7 +13,7 @@ const documents = [
   'README.md',
   'ARCHITECTURE.md',
   '.github/CONTRIBUTING.md',
-  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+  ...readdirSync(join(root, '.github/docs')).map((file) => `.github/docs/${file}`),
 ];
 
 /** The shell blocks of a document, or of one of its sections. */

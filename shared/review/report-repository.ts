@@ -3,21 +3,25 @@ import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { Report } from './report.ts';
 
 /**
- * Files a report, unless this user has reported this review before: then nothing changes. Throws ApiError 404 when the review is
- * no longer public, 401 when the account is gone.
+ * Files a report, unless this user has reported this review before: then nothing changes. `also` is written with it, or instead of it. Throws
+ * ApiError 404 when the review is no longer public, 401 when the account is gone.
  */
-export async function insertReport(report: Report): Promise<void> {
+export async function insertReport(report: Report, also: readonly Write[] = []): Promise<void> {
   const { review_id, user_id } = report;
   const key = reportKey(review_id, user_id);
   await retryStale(async () => {
     const item = await getItem(key);
-    if (item) return;
+    if (item) {
+      if (also.length > 0) await transact(also);
+      return;
+    }
     await transact([
+      ...also,
       { Put: { Item: reportItem(report), ConditionExpression: 'attribute_not_exists(pk)' } },
       {
         ConditionCheck: {
