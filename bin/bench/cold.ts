@@ -65,7 +65,9 @@ export async function benchColdStarts(
     const times = bundled.map(() => new Map(names.map((name) => [name, [] as Times[]])));
     for (let round = 0; round < rounds; round++) {
       for (const name of names) {
-        for (const [i, { host }] of checkouts.entries()) {
+        const inTurn = [...checkouts.entries()];
+        if (round % 2 === 1) inTurn.reverse();
+        for (const [i, { host }] of inTurn) {
           times[i]?.get(name)?.push(await start(bundled[i]?.get(name) ?? '', host));
         }
       }
