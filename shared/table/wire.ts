@@ -82,7 +82,7 @@ function toWire(value: unknown): unknown {
   if (value === null) return { NULL: true };
   if (Array.isArray(value)) return { L: value.map(toWire) };
   if (typeof value === 'object') return { M: eachOf(value as Values, toWire) };
-  throw new Error(`the table takes no ${typeof value}: ${value}`);
+  throw new Error(`the table takes no ${String(value)}`);
 }
 
 /** Numbers beyond 2^53 (ranks) come back as bigint. */
@@ -90,7 +90,7 @@ function toNative(value: AttributeValue): unknown {
   if (value.S !== undefined) return value.S;
   if (value.N !== undefined) {
     const number = Number(value.N);
-    return Number.isSafeInteger(number) ? number : BigInt(value.N);
+    return Number.isInteger(number) && !Number.isSafeInteger(number) ? BigInt(value.N) : number;
   }
   if (value.BOOL !== undefined) return value.BOOL;
   if (value.NULL) return null;
