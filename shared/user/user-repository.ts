@@ -23,7 +23,7 @@ export async function findUser(id: string): Promise<User | undefined> {
 /** The users with these ids, by id; those that do not exist are left out. At most 100 distinct ids. */
 export async function findUsers(
   ids: readonly string[],
-  options?: { consistent: boolean },
+  options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const items = await batchGet(ids.map(userKey), options);
   return pickUsers(ids, items);

@@ -140,8 +140,8 @@ describe('GET /entity/{entity_id}', () => {
   });
 
   test('costs little, and with 401 reviews what it costs with seven', async () => {
-    const few = await measure(handler, { path: { entity_id } });
-    const many = await measure(handler, {
+    const few = await measure('get-entity', { path: { entity_id } });
+    const many = await measure('get-entity', {
       path: { entity_id: await makeLongLists(authors[0] as TestUser) },
     });
     expect(many.body.entity.review_count).toBe(401);
@@ -150,7 +150,7 @@ describe('GET /entity/{entity_id}', () => {
       expect(read).toBeLessThanOrEqual(10);
     }
     expect(many.read).toBeLessThanOrEqual(few.read);
-    const none = await measure(handler, { path: { entity_id: randomUUID() } });
+    const none = await measure('get-entity', { path: { entity_id: randomUUID() } });
     expect(none).toMatchObject({ read: 1.5, roundTrips: 1 });
   });
 });

@@ -190,11 +190,11 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('costs two write units, and nothing without the header', async () => {
     const request = () => ({ method: 'POST', caller: author.caller, body: reviewBody() });
     // The first of its kind is announced.
-    await measure(createReview, request());
+    await measure('create-review', request());
     const before = await records();
-    const plain = await measure(createReview, request());
+    const plain = await measure('create-review', request());
     expect(await records()).toBe(before);
-    const keyed = await measure(createReview, {
+    const keyed = await measure('create-review', {
       ...request(),
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': quoted() },
     });
