@@ -34,6 +34,7 @@ export const consumers: readonly Consumer[] = [
     records: [
       { sortKey: 'REVIEW', only: 'REMOVE' },
       { sortKey: 'APP', only: 'REMOVE' },
+      { sortKey: 'APP', only: { has: 'revoked_at' } },
       { sortKey: 'USER', only: 'REMOVE' },
       { sortKey: 'USER', only: { has: 'deleted_at' } },
       { sortKey: 'REVIEW', only: { has: 'deleted_at' } },

@@ -56,12 +56,14 @@ const contract = `
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
+  GET    /account/delete                                    public
   POST   /account/delete                                    public
   GET    /account/applications                              public
   POST   /account/applications                              public
   GET    /account/applications/{client_id}                  public
   POST   /account/applications/{client_id}                  public
   POST   /account/applications/{client_id}/secret           public
+  POST   /account/applications/{client_id}/revoke           public
   POST   /account/applications/{client_id}/delete           public
   GET    /account/connections                               public
   POST   /account/connections/{client_id}/revoke            public
