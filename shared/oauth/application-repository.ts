@@ -90,7 +90,7 @@ export async function updateApplication(
   userId: string,
   registration: Registration,
 ): Promise<void> {
-  await replaceApplication(clientId, userId, () => registration);
+  await changeApplication(clientId, userId, () => registration);
 }
 
 /**
@@ -98,7 +98,7 @@ export async function updateApplication(
  * ApiError 400 while there are two, 404 when it is not this owner's.
  */
 export async function rotateSecret(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, (before) => {
+  await changeApplication(clientId, userId, (before) => {
     if (previousSecret(before)) {
       throw invalidRequest('There are two secrets already: end the old one first');
     }
@@ -114,7 +114,7 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
 
 /** Refuses the secret before the current one from now on. Throws ApiError 404 when it is not this owner's. */
 export async function endPreviousSecret(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, () => ({ previous_secret: undefined }));
+  await changeApplication(clientId, userId, () => ({ previous_secret: undefined }));
 }
 
 /**
@@ -143,7 +143,7 @@ export async function deleteApplication(clientId: string, userId: string): Promi
  * of the last second and of a crowd by the eraser. Throws ApiError 404 when it is not this owner's.
  */
 export async function revokeApplication(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, () => ({ revoked_at: new Date().toISOString() }));
+  await changeApplication(clientId, userId, () => ({ revoked_at: new Date().toISOString() }));
   await deleteGrantsOf(clientId, { most: mostAtOnce });
 }
 
@@ -176,29 +176,39 @@ export async function countPeople(clientId: string): Promise<{ count: number; is
   return { count, isMore: grants.length === mostCounted };
 }
 
-async function replaceApplication(
+/** Changes what is given and takes away what is undefined, so that two changes of different things both last. */
+async function changeApplication(
   clientId: string,
   userId: string,
   changeOf: (before: Application) => Partial<Application>,
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
-    const { secret_id, previous_secret, revoked_at } = before;
+    const { secret_id, previous_secret } = before;
+    const changes = Object.entries(changeOf(before));
+    const set = changes.flatMap(([, value], i) => (value === undefined ? [] : [`#n${i} = :v${i}`]));
+    const remove = changes.flatMap(([, value], i) => (value === undefined ? [`#n${i}`] : []));
+    const isSame = previous_secret
+      ? 'previous_secret.secret_id = :previous'
+      : 'attribute_not_exists(previous_secret)';
     await transact([
       {
-        Put: {
-          Item: applicationItem({ ...before, ...changeOf(before) }),
-          ConditionExpression: [
-            'secret_id = :secret',
-            previous_secret
-              ? 'previous_secret.secret_id = :previous'
-              : 'attribute_not_exists(previous_secret)',
-            revoked_at ? 'revoked_at = :revoked_at' : 'attribute_not_exists(revoked_at)',
-          ].join(' AND '),
+        Update: {
+          Key: applicationKey(clientId),
+          UpdateExpression: [
+            set.length > 0 ? `SET ${set.join(', ')}` : '',
+            remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
+          ].join(' '),
+          ConditionExpression: `secret_id = :current AND ${isSame}`,
+          ExpressionAttributeNames: Object.fromEntries(
+            changes.map(([name], i) => [`#n${i}`, name]),
+          ),
           ExpressionAttributeValues: {
-            ':secret': secret_id,
+            ':current': secret_id,
             ...(previous_secret && { ':previous': previous_secret.secret_id }),
-            ...(revoked_at && { ':revoked_at': revoked_at }),
+            ...Object.fromEntries(
+              changes.flatMap(([, value], i) => (value === undefined ? [] : [[`:v${i}`, value]])),
+            ),
           },
         },
       },

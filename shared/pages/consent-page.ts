@@ -94,6 +94,7 @@ export function obstaclePage({
   return {
     status,
     title,
+    asksNoName: true,
     content: html`<section>
       ${
         application &&

@@ -37,33 +37,32 @@ export function field(
   const fault = faults[name];
   const content = values[name] ?? value;
   const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean);
-  const attributes = attributesOf({
+  const attributes = {
     id: name,
-    name,
     maxlength: `${rest.maxlength}`,
     autocomplete: rest.autocomplete,
     required: rest.isRequired,
     autofocus: hasFocus || Object.keys(faults)[0] === name,
     'aria-invalid': fault && 'true',
     'aria-describedby': described.join(' ') || undefined,
-  });
+  };
   return html`<div class="field">
     <label for="${name}">${label}</label>
     ${hint && html`<p class="soft" id="${name}-hint">${hint}</p>`}
     ${
       type === 'area'
         ? // A line break that it begins with would not count.
-          html`<textarea ${attributes}>${`\n${content}`}</textarea>`
-        : html`<input type="${type}" ${attributes} value="${content}">`
+          html`<textarea name="${name}"${written(attributes)}>${`\n${content}`}</textarea>`
+        : html`<input type="${type}" name="${name}" value="${content}"${written(attributes)}>`
     }
     ${fault && html`<p class="fault" id="${name}-fault">${fault}</p>`}
   </div>`;
 }
 
-function attributesOf(attributes: Record<string, string | boolean | undefined>): Html[] {
+function written(attributes: Record<string, string | boolean | undefined>): Html[] {
   return Object.entries(attributes).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
-    return [value === true ? html`${name} ` : html`${name}="${value}" `];
+    return [value === true ? html` ${name}` : html` ${name}="${value}"`];
   });
 }
 
