@@ -75,6 +75,9 @@ export const routes: readonly Route[] = [
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-tokens', method: 'GET', path: '/account/tokens', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
+  { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'update-account', method: 'POST', path: '/account', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
 ];

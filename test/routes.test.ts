@@ -67,6 +67,9 @@ const contract = `
   POST   /account/applications/{client_id}/delete           public
   GET    /account/connections                               public
   POST   /account/connections/{client_id}/revoke            public
+  GET    /account/tokens                                    public
+  POST   /account/tokens                                    public
+  POST   /account/tokens/{token_id}/revoke                  public
 `;
 
 test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {
