@@ -57,6 +57,7 @@ export const routes: readonly Route[] = [
   { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
 
+  { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },

@@ -65,6 +65,7 @@ const contract = `
   POST   /account/applications/{client_id}/secret           public
   POST   /account/applications/{client_id}/revoke           public
   POST   /account/applications/{client_id}/delete           public
+  GET    /                                                  public
   GET    /account/connections                               public
   POST   /account/connections/{client_id}/revoke            public
   GET    /account/tokens                                    public
@@ -93,7 +94,7 @@ test.each(routes.map((route) => [`${route.method} ${resourceOf(route)}`, route] 
     for (const path of [resourceOf(route), `${resourceOf(route)}/`, `/${resourceOf(route)}`]) {
       expect(matchRoute(route.method, path)?.route.operation).toBe(route.operation);
     }
-    expect(resourceOf(route)).toMatch(/^(\/[a-z0-9.-]+|\/\{[a-z_]+\})+$/);
+    expect(resourceOf(route)).toMatch(/^(\/|(\/[a-z0-9.-]+|\/\{[a-z_]+\})+)$/);
   },
 );
 
@@ -136,7 +137,7 @@ describe('a path parameter that cannot name anything is 404, and the answer says
 });
 
 describe('what is no route', () => {
-  test.each(['', '1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
+  test.each(['1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
     '%j: 404',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy } });
@@ -168,6 +169,9 @@ describe('what is no route', () => {
     ['account/applications/x/y', 'GET', 404, ''],
     ['/oauth', 'GET', 404, ''],
     ['oauth/typo/', 'POST', 404, ''],
+    ['accounts', 'GET', 404, ''],
+    ['x/account', 'GET', 404, ''],
+    ['10/review', 'GET', 404, ''],
     ['account/connections/x/revoke', 'GET', 405, 'POST'],
     ['account/connections/x/revoke', 'PUT', 405, 'POST'],
   ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, allow) => {
@@ -195,7 +199,7 @@ describe('what is no route', () => {
     }
   });
 
-  test.each(['', '1/typo', '1/account', '1/oauth/typo', 'accounts', 'x/account'])(
+  test.each(['1', '1/typo', '/1/account', '1/oauth/typo'])(
     '%j: 404 in JSON for a browser as well',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy }, headers: browser });
@@ -203,7 +207,8 @@ describe('what is no route', () => {
     },
   );
 
-  test('the root: 404', async () => {
-    expect((await invoke(noRoute)).status).toBe(404);
+  test('the root with another method: 405', async () => {
+    const { status, headers } = await invoke(noRoute, { method: 'POST' });
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 });

@@ -33,8 +33,9 @@ const menu = [
 
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
-  ['/account/applications', 'For developers'],
-  ['/.well-known/oauth-authorization-server', 'OAuth metadata'],
+  ['/', 'What this is'],
+  ['/docs', 'Reference'],
+  ['/account/tokens', 'Tokens'],
 ] as const;
 
 /** The hidden field that shows a form to be ours. */
@@ -73,7 +74,7 @@ function head({ user, csrf, here }: Visitor): Html {
   // The account is above the others, so that the last one is it.
   const current = menu.findLast(([path]) => isWithin(path))?.[0];
   const mine = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
-  return html`<a class="brand" href="${at}/account">${mark}Reviews</a>
+  return html`<a class="brand" href="${at}/">${mark}Reviews</a>
     <span class="who">${user.display_name}</span>
     <form method="post" action="${at}/account/sign-out">
       ${csrfField(csrf)}<button class="link">Sign out</button>
