@@ -568,12 +568,13 @@ describe('the background', () => {
         })),
       ],
     ]);
+    expect(mappings.map(([, { Properties }]) => Properties.BatchSize)).toEqual([1000, 100]);
     for (const [, { Properties }] of mappings) {
       // More than five are a quota that one has to ask for.
       expect(Properties.FilterCriteria.Filters.length).toBeLessThanOrEqual(5);
       expect(Properties).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
-        BatchSize: 100,
+        MaximumBatchingWindowInSeconds: 1,
         MaximumRecordAgeInSeconds: 6 * 3600,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
