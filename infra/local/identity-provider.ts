@@ -167,7 +167,7 @@ function signInPage() {
       </div>
     </form>
   </section>`;
-  return layout({ title: 'Development sign-in', content });
+  return layout({ title: 'Development sign-in', content, isBare: true });
 }
 
 async function signingKey() {

@@ -22,6 +22,7 @@ export async function deletionPage(
       asksNoName: true,
       content: html`<section>
         <p>This cannot be undone, so please sign in once more: it has to be you who does it.</p>
+        <p class="soft">Should you be let in without a question, sign out before.</p>
         ${waysOn({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep the account' })}
       </section>`,
     };

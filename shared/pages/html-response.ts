@@ -47,7 +47,7 @@ export async function respond(
   const content = html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
     ${answer.content}
     ${!asksNoName && known && askForName(known)}`;
-  const frame = { title, content, visitor: isDecision ? undefined : known, next };
+  const frame = { title, content, visitor: known, isBare: isDecision || isLast, next };
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },

@@ -18,10 +18,12 @@ export interface Visitor {
 export interface Frame {
   title: string;
   content: Html;
-  /** Who gets a menu. Where it is undefined there is none, and no link that leads away: nobody is signed in, or one has to decide first. */
-  visitor?: Visitor;
+  /** Who gets a menu. */
+  visitor?: Visitor | undefined;
+  /** Set where nothing shall lead away: one has to decide first, or has just left. */
+  isBare?: boolean | undefined;
   /** Where the browser goes on to at once. */
-  next?: string;
+  next?: string | undefined;
 }
 
 /** The pages in the menu, below {auth_url}. */
@@ -44,7 +46,7 @@ export function csrfField(csrf: string): Html {
 }
 
 /** A whole page. */
-export function layout({ title, content, visitor, next }: Frame): Html {
+export function layout({ title, content, visitor, isBare, next }: Frame): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,40 +58,42 @@ ${next && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <style>${raw(style)}</style>
 </head>
 <body>
-<header>${visitor ? head(visitor) : html`<span class="brand">${mark}Reviews</span>`}</header>
+<header>${isBare ? html`<span class="brand">${mark}Reviews</span>` : head(visitor)}</header>
 <main>
 <h1>${title}</h1>
 ${content}
 </main>
-<footer>${visitor && foot()}</footer>
+${!isBare && foot()}
 </body>
 </html>`;
 }
 
-function head({ user, csrf, here }: Visitor): Html {
+function head(visitor: Visitor | undefined): Html {
+  return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
+}
+
+function menuOf({ user, csrf, here }: Visitor): Html {
   const at = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(at + path).pathname;
-  const isWithin = (path: string) => `${pathname}/`.startsWith(`${pathOf(path)}/`);
   // The account is above the others, so that the last one is it.
-  const current = menu.findLast(([path]) => isWithin(path))?.[0];
-  const mine = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
-  return html`<a class="brand" href="${at}/">${mark}Reviews</a>
-    <span class="who">${user.display_name}</span>
+  const current = menu.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
+  const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
+  return html`<span class="who">${user.display_name}</span>
     <form method="post" action="${at}/account/sign-out">
       ${csrfField(csrf)}<button class="link">Sign out</button>
     </form>
     <nav aria-label="Main">
       ${menu.map(
         ([path, name]) =>
-          html`<a href="${at}${path}"${path === current ? html` aria-current="${mine(path)}"` : ''}>${name}</a>`,
+          html`<a href="${at}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
       )}
     </nav>`;
 }
 
 function foot(): Html {
   const at = authUrl();
-  return html`<nav aria-label="More">
-    ${links.map(([path, name]) => html`<a href="${at}${path}">${name}</a>`)}
-  </nav>`;
+  return html`<footer>
+    <nav aria-label="More">${links.map(([path, name]) => html`<a href="${at}${path}">${name}</a>`)}</nav>
+  </footer>`;
 }

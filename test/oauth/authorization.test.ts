@@ -207,7 +207,7 @@ describe('an error page', () => {
     });
     // Who is signed in has the menu.
     expect(shown.html).toContain('<nav aria-label="Main">');
-    expect((await stranger.visit(shown.url)).html).not.toContain('<nav');
+    expect((await stranger.visit(shown.url)).html).not.toContain('<nav aria-label="Main">');
   });
 
   test('leads to where an application has people sent, and not where it says it is at home', async () => {
