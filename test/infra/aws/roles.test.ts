@@ -317,7 +317,6 @@ describe('each function does with its role', () => {
     await ben.submit(await ben.visit('account/connections'), '/revoke"');
     await call('GET', '/user/me', { token: next }, 401);
 
-<<<<<<< HEAD
     const personal = { name: 'Script', days: '7', user: 'yes' };
     // The last is one too many, and is taken back.
     for (let i = 0; i <= 20; i++) {
@@ -325,13 +324,11 @@ describe('each function does with its role', () => {
     }
     await ben.submit(await ben.visit('account/tokens'), '/revoke"');
 
-=======
     const lost = await askForToken(ben, client);
     await ann.submit(await ann.visit(at), '/revoke"', { everybody: 'yes' });
     await call('GET', '/user/me', { token: lost }, 401);
     // What is approved within the same second counts as from before.
     stopClock(Date.now() + 1_000);
->>>>>>> wt-pages
     const last = await askForToken(ben, client);
     jest.useRealTimers();
     const waiting = await ben.visit(authorizeUrl(client));
