@@ -23,6 +23,8 @@ export const Application = v.object({
   previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
   /** ISO 8601. */
   created: v.string(),
+  /** What had been approved until then is revoked for everybody; ISO 8601. */
+  revoked_at: v.optional(v.string()),
 });
 export type Application = v.InferOutput<typeof Application>;
 

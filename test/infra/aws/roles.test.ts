@@ -293,6 +293,14 @@ describe('each function does with its role', () => {
     await ann.submit(await ann.visit(at), 'name="redirect_uri"', registration);
     await visitPages(sessionOf(ann), client);
     await visitPages(sessionOf(ann), unknown);
+    const list = await ann.visit('account/applications');
+    for (const [page, path] of [
+      [list, 'account/applications"'],
+      [await ann.visit(at), `${at}"`],
+      [await ann.visit('account'), 'account"'],
+    ] as const) {
+      expect((await ann.submit(page, path, { name: ' ', display_name: ' ' })).status).toBe(400);
+    }
 
     const ben = openBrowser(authUrl);
     const consent = await ben.submit(await ben.visit(authorizeUrl(client)), 'Sign in', {
@@ -325,7 +333,20 @@ describe('each function does with its role', () => {
     await ben.submit(await ben.visit('account/connections'), '/revoke"');
     await call('GET', '/user/me', { token: next }, 401);
 
+    const personal = { name: 'Script', days: '7', user: 'yes' };
+    // The last is one too many, and is taken back.
+    for (let i = 0; i <= 20; i++) {
+      await ben.submit(await ben.visit('account/tokens'), 'Make the token', personal);
+    }
+    await ben.submit(await ben.visit('account/tokens'), '/revoke"');
+
+    const lost = await askForToken(ben, client);
+    await ann.submit(await ann.visit(at), '/revoke"', { everybody: 'yes' });
+    await call('GET', '/user/me', { token: lost }, 401);
+    // What is approved within the same second counts as from before.
+    stopClock(Date.now() + 1_000);
     const last = await askForToken(ben, client);
+    jest.useRealTimers();
     const waiting = await ben.visit(authorizeUrl(client));
     await ann.submit(await ann.visit(at), '/delete"', { confirm: 'yes' });
     await ben.submit(waiting, 'name="decision"', { decision: 'approve' });
@@ -476,7 +497,7 @@ describe('each function does with its role', () => {
     await call('DELETE', '/user/me', { token });
     await call('DELETE', '/user/me', { token }, 401);
     await visitPages(sessionOf(another), client);
-    await another.submit(back, '/delete"', { confirm: 'yes' });
+    await another.submit(back, '/account"', { display_name: 'Eve', email: '' });
     await stream.idle();
     await readAll({ review, entity_id: randomUUID(), user_id, isThere: false });
     await call('GET', `/user/${user_id}`, {}, 404);
@@ -485,7 +506,8 @@ describe('each function does with its role', () => {
     const again = await eve.signIn('Eve');
     const eves = await register(eve);
     await askForToken(eve, eves);
-    await eve.submit(again, '/account/delete"', { confirm: 'yes' });
+    expect(again.html).toContain('/account/delete"');
+    await eve.submit(await eve.visit('account/delete'), '/account/delete"', { name: 'Eve' });
     await stream.idle();
     await another.signIn('Eve');
   });
