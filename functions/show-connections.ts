@@ -16,8 +16,11 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
   return {
     title: 'Connected applications',
     content: html`<section>
-      ${connections.length === 0 ? introduction() : ''}
-      <ul class="plain">${connections.map((each) => html`<li>${entry(each, visitor.csrf)}</li>`)}</ul>
+      ${
+        connections.length === 0
+          ? introduction()
+          : html`<ul class="plain">${connections.map((each) => html`<li>${entry(each, visitor.csrf)}</li>`)}</ul>`
+      }
     </section>`,
   };
 });

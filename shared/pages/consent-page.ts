@@ -134,7 +134,8 @@ function whatItGets(
     html`<h2>You have allowed ${name} before, so it already may</h2>
       ${abilityList(abilitiesOf(before))}`
   }
-    <h2>${before ? (added.length > 0 ? 'This adds' : 'This adds nothing to it') : 'It will be able to'}</h2>
+    <h2>${before ? 'This adds' : 'It will be able to'}</h2>
+    ${added.length === 0 && html`<p>Nothing: it is let in once more, on another device for instance.</p>`}
     ${safe.length > 0 && abilityList(safe)}
     ${
       dangerous.length > 0 &&

@@ -160,7 +160,7 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   const body = new URLSearchParams({ ...form, code });
   expect((await fetch(`${url}/oauth/token`, { method: 'POST', body })).status).toBe(200);
   await authorize(client_id, 'vote');
-  await page.getByText('This adds nothing to it').waitFor();
+  await page.getByText('Nothing: it is let in once more').waitFor();
   await look();
   await page.goto(`${at}/account/connections`);
   await page.getByText('What it may do').click();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
-import { noticeOn, openBrowser, type Shown, textBetween } from './browser.ts';
+import { credentialsOn, noticeOn, openBrowser, type Shown, textBetween } from './browser.ts';
 import { stopClock } from './clock.ts';
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
@@ -35,11 +35,7 @@ async function own(name: string) {
   return { browser, id, client, page };
 }
 
-/** The secret that is folded away on a page. */
-function secretOn(shown: Shown): string {
-  const folded = textBetween(shown, '<summary>Show the secret</summary>', '</details>');
-  return /rvs_[\w-]{43}/.exec(folded)?.[0] ?? '';
-}
+const secretOn = (shown: Shown) => credentialsOn(shown).client_secret;
 
 async function meAs(access_token: string): Promise<number> {
   const headers = { Authorization: `Bearer ${access_token}` };

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals
 import { startStack } from '../../infra/local/stack.ts';
 import {
   contentOf,
+  credentialsOn,
   faultsOn,
   noticeOn,
   openBrowser,
@@ -96,10 +97,7 @@ function sentBack({ url }: Shown): URLSearchParams {
   return new URL(url).searchParams;
 }
 
-/** The client id on the page of an application. */
-function idOf(shown: Shown): string {
-  return textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>');
-}
+const idOf = (shown: Shown) => credentialsOn(shown).client_id;
 
 function allow(consent: Shown): Promise<Shown> {
   return ann.submit(consent, 'Allow', { decision: 'approve' });

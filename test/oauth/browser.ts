@@ -118,6 +118,18 @@ export function contentOf({ html }: Shown, name: string): string | undefined {
   return text && unescapeHtml(text);
 }
 
+/** What the page of an application shows, the secret folded away. */
+export function credentialsOn(shown: Shown): { client_id: string; client_secret: string } {
+  return {
+    client_id: textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>'),
+    client_secret: textBetween(
+      shown,
+      '<summary>Show the secret</summary>\n      <code class="copy">',
+      '</code>',
+    ),
+  };
+}
+
 /** What a page says has been changed. */
 export function noticeOn({ html }: Shown): string | undefined {
   return /<p class="notice" role="status">([^<]*)</.exec(html)?.[1];
