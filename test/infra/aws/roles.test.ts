@@ -65,7 +65,7 @@ async function importHandler(operation: string): Promise<Handler> {
   };
 }
 
-const streamArn = await createTable(database, 'reviews');
+const streamArn = await createTable(database, process.env.TABLE_NAME ?? '');
 const stream = await followStream({ endpoint: database, streamArn, consumers, load });
 const gateway = await startGateway({ port: 0, load, afterWrite: stream.poke });
 const authUrl = gateway.url.replace(/\/1$/, '');
