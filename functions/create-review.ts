@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { Created } from '../shared/http/presented.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
@@ -18,6 +19,7 @@ import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Caller,
+  idempotency_key: IdempotencyKey,
   body: bodyOf({
     entity_id: Uuid,
     entity_type: ReviewedType,
@@ -58,10 +60,13 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async ({ caller, body }) => {
+export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   if (body.text === null && body.rating === null)
     throw invalidRequest('text or rating is required');
   const review = newReview(caller.user_id, body);
-  await insertReview(review);
-  return { ...processed, id: review.id };
+  return answerOnce(
+    { user_id: caller.user_id, key, request: ['create-review', body] },
+    { ...processed, id: review.id },
+    (record) => insertReview(review, record),
+  );
 });

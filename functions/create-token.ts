@@ -60,7 +60,7 @@ export const handler = oauthEndpoint(async (client, form) => {
     const token = required(form, 'refresh_token');
     registered(form, client);
     const scopes = narrower(form);
-    const grant = await rotateRefreshToken(token, client.client_id, scopes);
+    const grant = await rotateRefreshToken(token, client, scopes);
     return tokenResponse(grant, accessTokenLifetime, scopes);
   }
   throw new ApiError(

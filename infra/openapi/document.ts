@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type * as v from 'valibot';
 import type { Docs } from '../../shared/http/docs.ts';
 import type { RequestSchema } from '../../shared/http/request.ts';
-import { baseDescription, scopeDescriptions } from '../../shared/oauth/scopes.ts';
+import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { type Route, version } from '../../shared/routes.ts';
 import { failuresOf, headers, isOAuthForm } from './responses.ts';
 import {
@@ -27,6 +27,7 @@ const authUrl = 'https://api.example/ws';
 
 const tags = {
   Reviews: 'What people think of albums, events, books and more.',
+  Entities: 'What they think of one of those, in numbers.',
   'Votes and reports': 'What people think of reviews.',
   Users: 'Who writes them.',
   'Own account': 'Whom the access token acts for.',
@@ -57,6 +58,7 @@ A slash at the end of a path makes no difference. Unknown fields and parameters 
 /** What parameters mean wherever they are. */
 const common: Record<string, string> = {
   review_id: 'The review',
+  entity_id: 'The entity',
   user_id: 'The user',
   rev: 'The number of the revision: the first is 1',
   limit: 'How many items a page has at most',
@@ -92,13 +94,18 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       securitySchemes: {
         oauth2: {
           type: 'oauth2',
-          description: `Whatever its scopes, an application may: ${baseDescription.toLowerCase()}.`,
+          description: `Whatever its scopes, an application reads: ${baseAbility.detail.toLowerCase()}.`,
           flows: {
             authorizationCode: {
               authorizationUrl: `${authUrl}/oauth/authorize`,
               tokenUrl: `${authUrl}${version}/oauth/token`,
               refreshUrl: `${authUrl}${version}/oauth/token`,
-              scopes: scopeDescriptions,
+              scopes: Object.fromEntries(
+                Object.entries(scopeAbilities).map(([scope, abilities]) => [
+                  scope,
+                  abilities.map(({ detail }) => detail).join('. '),
+                ]),
+              ),
             },
           },
         },
@@ -144,7 +151,7 @@ function securityOf({ route }: Endpoint) {
 }
 
 function parametersOf({ route, request, docs }: Endpoint) {
-  const { path, query, if_match } = request.entries;
+  const { path, query, if_match, idempotency_key } = request.entries;
   const parameter = (place: string, name: string, schema: v.GenericSchema) => ({
     name,
     in: place,
@@ -160,6 +167,14 @@ function parametersOf({ route, request, docs }: Endpoint) {
           headerParameter(
             'If-Match',
             'Refuses the change unless this is the `ETag` of what is there',
+          ),
+        ]
+      : []),
+    ...(idempotency_key
+      ? [
+          headerParameter(
+            'Idempotency-Key',
+            'A key of one’s own choice, such as a random UUID: for 24 hours the same request with the same key gets the same answer, and nothing is done twice',
           ),
         ]
       : []),
@@ -206,9 +221,14 @@ function isPublic({ route, request }: Pick<Endpoint, 'route' | 'request'>): bool
 }
 
 function successOf(endpoint: Endpoint) {
-  const { request, response } = endpoint;
+  const { request, response, docs } = endpoint;
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
-  const names = [...(isPublic(endpoint) ? ['ETag'] : []), ...(isPaged ? ['Link'] : [])];
+  const names = [
+    ...(isPublic(endpoint) ? ['ETag'] : []),
+    ...(isPaged ? ['Link'] : []),
+    ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
+    ...(docs.headers ?? []),
+  ];
   const [[, only] = []] = fieldsOf(response);
   return {
     description: said(response) ?? said(only) ?? 'What was asked for',
@@ -243,7 +263,19 @@ function shareResponses(paths: Record<string, Record<string, unknown>>): Record<
     Object.values(item).filter((part) => !Array.isArray(part)),
   ) as { responses: Record<string, unknown> }[];
   const shared: Record<string, unknown> = {};
-  for (const status of ['304', '401', '403', '404', '412', '413', '415', '429', '500', '503']) {
+  for (const status of [
+    '304',
+    '401',
+    '403',
+    '404',
+    '412',
+    '413',
+    '415',
+    '422',
+    '429',
+    '500',
+    '503',
+  ]) {
     const uses = Map.groupBy(operations, ({ responses }) => JSON.stringify(responses[status]));
     uses.delete(undefined as unknown as string);
     const [most, users] = [...uses].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];

@@ -79,6 +79,12 @@ const kinds: Record<string, Kind> = {
     when: 'The body is not of the type, or not in UTF-8.',
     example: 'The body must be sent as Content-Type: application/json',
   },
+  idempotency_mismatch: {
+    status: 422,
+    when: 'The `Idempotency-Key` came with another request in the last 24 hours.',
+    example:
+      'This Idempotency-Key came with another request in the last 24 hours: choose a new one',
+  },
   too_many_requests: {
     status: 429,
     when: 'Too many requests came at once.',
@@ -98,15 +104,16 @@ const kinds: Record<string, Kind> = {
 
 /** The codes of the errors of an endpoint, with when they happen. */
 function errorsOf({ route, request, docs }: Endpoint): [string, string][] {
-  const { caller, path, query, body, if_match } = request.entries;
+  const { caller, path, query, body, if_match, idempotency_key } = request.entries;
   const isOAuth = isOAuthForm({ route });
   const codes = [
-    ...(query || body || if_match ? ['invalid_request'] : []),
+    ...(query || body || if_match || idempotency_key ? ['invalid_request'] : []),
     ...(caller ? ['not_authorized', 'invalid_token'] : []),
     ...(caller && route.access !== 'token' ? ['insufficient_scope'] : []),
     ...(path ? ['not_found'] : []),
     ...(if_match ? ['precondition_failed'] : []),
     ...(body ? ['payload_too_large', 'unsupported_media_type'] : []),
+    ...(idempotency_key ? ['idempotency_mismatch'] : []),
     ...Object.keys(docs.errors ?? {}),
     ...everywhere,
   ];
@@ -143,6 +150,20 @@ export const headers = {
     schema: { type: 'string' },
     example: '<?limit=50&cursor=…>; rel="next"',
   },
+  'Idempotent-Replayed': {
+    description: '`true` where this is the answer to an earlier request with the same key.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'RateLimit-Policy': {
+    description: 'How many first votes there are in a day of UTC.',
+    schema: { type: 'string' },
+    example: '"votes";q=10;w=86400',
+  },
+  RateLimit: {
+    description: 'How many of them are left, and in how many seconds there are new ones.',
+    schema: { type: 'string' },
+    example: '"votes";r=7;t=12600',
+  },
   'Retry-After': {
     description: 'After how many seconds it is worth trying again.',
     schema: { type: 'integer' },
@@ -161,11 +182,16 @@ export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
   const responses = [...byStatus].map(([status, errors]) => {
     // API Gateway refuses in the same words wherever it is.
     const isOAuth = isOAuthForm(endpoint) && status !== 429;
+    const isLimit = errors.some(([code]) => code === 'limit_exceeded');
+    const names = [
+      ...(headersOf[status] ?? []),
+      ...(isLimit ? ['Retry-After', ...(endpoint.docs.headers ?? [])] : []),
+    ];
     return [
       status,
       {
         description: errors.map(([code, when]) => `\`${code}\`: ${when}`).join('\n\n'),
-        ...(headersOf[status] && { headers: Object.fromEntries(headersOf[status].map(header)) }),
+        ...(names.length > 0 && { headers: Object.fromEntries(names.map(header)) }),
         content: {
           'application/json': {
             schema: { $ref: `#/components/schemas/${isOAuth ? 'OAuthError' : 'Error'}` },

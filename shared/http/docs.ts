@@ -25,12 +25,21 @@ type Field<R extends RequestSchema> =
 
 /** What the API's description says of an endpoint beside its schemas. No function holds it, so that it may be as long as it takes. */
 export type Docs<R extends RequestSchema> = {
-  tag: 'Reviews' | 'Votes and reports' | 'Own account' | 'Users' | 'OAuth 2.0' | 'Service';
+  tag:
+    | 'Reviews'
+    | 'Entities'
+    | 'Votes and reports'
+    | 'Own account'
+    | 'Users'
+    | 'OAuth 2.0'
+    | 'Service';
   summary: string;
   /** Markdown, where the summary does not say it all. */
   description?: string;
   /** By code: when it happens, as a sentence. */
   errors?: Partial<Record<OwnError, string>>;
+  /** What the answer carries besides, and the refusal where a limit is exceeded. */
+  headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
   /** A body that is valid. */
   example?: Record<string, unknown>;
 } & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });

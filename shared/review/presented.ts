@@ -149,3 +149,60 @@ export const ReviewsById = described(
   }),
   'Several reviews',
 );
+
+const stars = ['1', '2', '3', '4', '5'] as const;
+
+/** What all public reviews of an entity add up to, as the API shows it. */
+export const EntitySummary = described(
+  v.object({
+    id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+    entity_type: described(
+      v.nullable(PresentedEntityType),
+      'What most reviews say that it is; `null` where there are none',
+      'release_group',
+    ),
+    review_count: Count('How many reviews there are', 3),
+    average_rating: AverageRating,
+    ratings: described(
+      v.nullable(v.record(v.picklist(stars), v.number())),
+      'How many ratings have how many stars; `null` while that is not known of all',
+      { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
+    ),
+    languages: described(
+      v.record(v.string(), v.number()),
+      'How many reviews are in which language, most frequent first',
+      { en: 2, de: 1 },
+    ),
+  }),
+  'What all public reviews of an entity add up to',
+);
+export type EntitySummary = v.InferOutput<typeof EntitySummary>;
+
+/** An entity with some of its reviews. */
+export const EntityOverview = described(
+  v.object({
+    entity: EntitySummary,
+    latest: described(v.array(PresentedReview), 'The three latest reviews'),
+    popular: described(v.array(PresentedReview), 'The three most popular reviews'),
+    metadata: v.optional(
+      described(
+        v.nullable(Metadata),
+        'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
+      ),
+    ),
+  }),
+  'What people think of an entity',
+);
+
+/** Several entities at once. */
+export const EntitiesById = described(
+  v.object({
+    entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),
+    entity_id_mapping: described(
+      v.record(v.string(), v.string()),
+      'The canonical form of each id that was sent',
+      { '6B1D2F0E3B524C439A2A3D8A55A1C0DE': '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de' },
+    ),
+  }),
+  'Several entities',
+);

@@ -46,7 +46,10 @@ async function tryProfile(page: Page, token: string): Promise<string> {
   await page.getByRole('button', { name: /Test Request.*get \/user\/me\)/i }).click();
   const answer = page.waitForResponse(`${url}/user/me`);
   await page.getByRole('button', { name: /^Send/ }).first().click();
-  await page.getByText(/200\s*OK/).first().waitFor();
+  await page
+    .getByText(/200\s*OK/)
+    .first()
+    .waitFor();
   return (await answer).text();
 }
 

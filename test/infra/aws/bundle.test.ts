@@ -44,7 +44,7 @@ Object.assign(process.env, {
 });
 
 const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
-const streamArn = await createTable(endpoint, 'reviews');
+const streamArn = await createTable(endpoint, process.env.TABLE_NAME ?? '');
 const stream = await followStream({ endpoint, streamArn, consumers, load });
 const gateway = await startGateway({ port: 0, load, afterWrite: stream.poke });
 const authUrl = gateway.url.replace(/\/1$/, '');
