@@ -46,7 +46,7 @@ export interface TestUser {
 /** 52 characters. */
 export const text = 'A record that gets better with every single listen.\n';
 
-/** An account. `karma` without any votes behind it is for tests that recount nothing. */
+/** An account; without karma it has ten votes a day. `karma` without any votes behind it is for tests that recount nothing. */
 export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<TestUser> {
   const id = randomUUID();
   const created = new Date().toISOString();
@@ -175,7 +175,7 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
   );
 }
 
-/** Lets the consumers of the table's stream do what is left for them to do, in batches of 100. */
+/** Lets the consumers of the table's stream do what is left for them to do. */
 export async function applyStream(): Promise<void> {
   const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
     'update-aggregates': updateAggregates,
@@ -184,8 +184,8 @@ export async function applyStream(): Promise<void> {
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
     for (const consumer of consumers) {
       const due = records.filter((record) => isFor(consumer, record));
-      for (let start = 0; start < due.length; start += 100) {
-        const batch = { Records: due.slice(start, start + 100) };
+      for (let start = 0; start < due.length; start += consumer.batchSize) {
+        const batch = { Records: due.slice(start, start + consumer.batchSize) };
         const result = await handlers[consumer.operation]?.(batch);
         if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
       }

@@ -81,7 +81,7 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
-/** `limit` and `offset` of a list: 50 items unless asked otherwise, and never more. */
+/** `limit` and `offset` of a list: 50 items unless asked otherwise, and never more; with 0 the answer has the count only. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
   offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),

@@ -88,6 +88,11 @@ export function nodeKey(list: string, order: Order, path: readonly number[]): Ke
   return rankTreeKey(list, order, path);
 }
 
+/** Whether a node is one of the upper two levels, which hold much of what happens at a time in common. */
+export function isUpper({ sk }: Key): boolean {
+  return sk.split('#').length <= 2;
+}
+
 /** The counts of a node, from its item; those of zero are left out. */
 export function countsIn(order: Order, path: readonly number[], item: Item | undefined): Count[] {
   const isRoot = path.length === 0;

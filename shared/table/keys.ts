@@ -28,7 +28,8 @@ import type { Order } from './definition.ts';
  * | rank tree   | TREE#<list>      | popularity#<child>…       | counters of the children of a node                      |
  * | projection  | REVIEW#<id>      | PROJECTION                | what totals and rank trees hold of a review             |
  * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
- * | rebuild     | TOTALS           | REBUILD                   | held while totals and rank trees are rebuilt            |
+ * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
+ * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -122,8 +123,19 @@ export function rankTreeKey(list: string, order: Order | 'root', path: readonly 
   return { pk: `TREE#${list}`, sk: [order, ...path].join('#') };
 }
 
-/** Held while totals and rank trees are rebuilt, so that nothing else changes them. */
-export const rebuildKey: Key = { pk: 'TOTALS', sk: 'REBUILD' };
+/**
+ * Held, all of them, while totals and rank trees are rebuilt, so that nothing else changes them. Who changes them checks one: two
+ * transactions that check the same item conflict, as if they wrote it.
+ */
+export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) => ({
+  pk: 'TOTALS',
+  sk: `REBUILD#${lane}`,
+}));
+
+/** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
+export function deferredKey(id = ''): Key {
+  return { pk: 'DEFERRED', sk: `COUNTS#${id}` };
+}
 
 /** Beside a review or user: what totals and rank trees hold of it, and as of which version. */
 export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {

@@ -569,10 +569,11 @@ describe('the background', () => {
         })),
       ],
     ]);
+    expect(mappings.map(([, { Properties }]) => Properties.BatchSize)).toEqual([1000, 100]);
     for (const [, { Properties }] of mappings) {
       expect(Properties).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
-        BatchSize: 100,
+        MaximumBatchingWindowInSeconds: 1,
         MaximumRecordAgeInSeconds: 6 * 3600,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
