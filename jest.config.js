@@ -9,7 +9,7 @@ if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
 
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment.ts',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
