@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import vm from 'node:vm';
 
 // An editor that starts Jest by itself takes the Node.js of this machine, and fails in every file with another riddle.
@@ -6,6 +9,11 @@ if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
     `These tests need Node.js 24 with --experimental-vm-modules, and this is ${process.version}: run them by "npm test", which has both`,
   );
 }
+
+// For what test files of one run share.
+const folder = mkdtempSync(join(tmpdir(), 'review-service-run-'));
+process.env.RUN_FOLDER = folder;
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 /** @type {import('jest').Config} */
 export default {
