@@ -13,6 +13,8 @@ if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
 // For what test files of one run share.
 const folder = mkdtempSync(join(tmpdir(), 'review-service-run-'));
 process.env.RUN_FOLDER = folder;
+// Node.js keeps there what it has compiled, for the commands that tests start again and again.
+process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 /** @type {import('jest').Config} */

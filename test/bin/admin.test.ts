@@ -33,6 +33,7 @@ import { invoke } from '../invoke.ts';
 import { makeClient } from '../oauth/client.ts';
 import { differences } from '../recount.ts';
 
+const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
 afterAll(() => {
@@ -55,7 +56,7 @@ const dataDir = dataFolder();
 async function admin(args: string[], DATA_DIR = dataDir, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR, SIGNING_KEYS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([

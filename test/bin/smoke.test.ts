@@ -31,7 +31,8 @@ function smoke(...args: string[]): Promise<{ code: number; stdout: string }> {
 
 async function startStack(): Promise<string> {
   const args = ['bin/start.ts', '--memory', '--port', '0', '--data-dir', dataDir];
-  const env = { PATH: process.env.PATH };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE };
   stack = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'ignore'] });
   let said = '';
   for await (const chunk of stack.stdout ?? []) {

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { routes } from '../../../shared/routes.ts';
-import { synthesize } from './checks.ts';
+import { synthesized } from './synthesized.ts';
 
 // Every byte is read and compiled at each cold start. To allow more: npx node test/infra/aws/record-sizes.ts
 const recorded: Record<string, number> = JSON.parse(
   readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'),
 );
-const { outdir } = await synthesize();
+const { outdir } = (await synthesized()).plain;
 const sizes = readdirSync(join(outdir, 'functions'), { encoding: 'utf8' }).map(
   (operation) =>
     [operation, statSync(join(outdir, 'functions', operation, 'index.mjs')).size] as const,

@@ -1,17 +1,3 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
@@ -19,98 +5,12 @@ import { type Route, routes } from '../../../shared/routes.ts';
 /** A CloudFormation template, as far as the checks look at it. */
 export interface Template {
   Resources: Record<string, Resource>;
+  Parameters?: Record<string, unknown>;
+  Rules?: unknown;
   Outputs?: Record<string, { Value: unknown }>;
 }
 // biome-ignore lint/suspicious/noExplicitAny: what is in a resource depends on its type.
 type Resource = { Type: string; Properties: any; [key: string]: any };
-
-/** All that can be chosen, in another way than by default. */
-export const everyOption = {
-  name: 'reviews',
-  environment: 'development',
-  domain: 'reviews.example.org',
-  certificateArn:
-    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
-  hostedZoneId: 'Z0123456789',
-  hostedZoneName: 'example.org',
-  firewall: 'true',
-  tracing: 'true',
-  sourceMaps: 'true',
-  alarmMail: 'ops@example.org',
-  musicdbApi: 'https://music.example.org/ws/{type}/{id}',
-  musicdbPage: 'https://music.example.org/{type}/{id}',
-  oidcIssuer: 'https://id.example.org',
-  oidcClientId: 'reviews',
-  oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
-};
-
-/** The templates of the app's two stacks, what cdk-nag says of them, and the functions' code. Test files that want the same share it. */
-export async function synthesize(context: Record<string, string> = {}) {
-  const all = { ...json(join(root, 'cdk.json')).context, ...context };
-  const { folder: outdir, said } = await once(JSON.stringify(all), (outdir) => runApp(outdir, all));
-  const name = context.name ?? 'review-service';
-  const service = json(join(outdir, `${name}.template.json`)) as Template;
-  const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
-  const functions = json(join(outdir, nested.join())) as Template;
-  return {
-    outdir,
-    said,
-    /** By the name of a stack, whether CloudFormation refuses to delete it. */
-    isProtected: (stack: string): boolean =>
-      json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
-    data: json(join(outdir, `${name}-data.template.json`)) as Template,
-    service: merged(service, functions),
-    /** Those of which `service` consists, as CloudFormation counts their resources. */
-    parts: { service, functions },
-    nag: json(join(outdir, report)).pluginReports as unknown[],
-    code: (operation: string) =>
-      readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
-  };
-}
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-const report = 'validation-report.json';
-
-function json(file: string) {
-  return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-/** Runs the app as the CDK does; gives what it says. */
-async function runApp(outdir: string, context: object): Promise<string> {
-  const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
-    cwd: root,
-    env: { PATH: process.env.PATH, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) },
-  });
-  // What cdk-nag refuses is for a test to say, which sees the templates all the same.
-  const { stdout, stderr } = await synthesis.catch((error) => {
-    if (!existsSync(join(outdir, report))) throw error;
-    return error as { stdout: string; stderr: string };
-  });
-  return stdout + stderr;
-}
-
-/** Lets whichever test file of a run comes first fill a folder, and the others wait for it. */
-async function once(name: string, fill: (folder: string) => Promise<string>) {
-  const folder = join(
-    process.env.RUN_FOLDER ?? '',
-    createHash('sha256').update(name).digest('hex'),
-  );
-  const outcome = `${folder}.json`;
-  if (mkdirSync(folder, { recursive: true }) !== undefined) {
-    const result = await fill(folder).then(
-      (said) => ({ said }),
-      (error) => ({ error: `${error}` }),
-    );
-    writeFileSync(`${outcome}~`, JSON.stringify(result));
-    renameSync(`${outcome}~`, outcome);
-  }
-  for (const start = Date.now(); !existsSync(outcome); await sleep(50)) {
-    if (Date.now() > start + 300_000) throw new Error(`Nobody fills ${folder}`);
-  }
-  const { said, error } = json(outcome);
-  if (error !== undefined) throw new Error(error);
-  return { folder, said };
-}
 
 /** A template with the resources of its one nested stack in the place of that stack, as if all were in one. */
 export function merged(outer: Template, nested: Template): Template {

@@ -4,17 +4,10 @@ import { handler as batchGetReviews } from '../../../functions/batch-get-reviews
 import { routes } from '../../../shared/routes.ts';
 import { invoke } from '../../invoke.ts';
 import { accessLine, functionLine, takes } from './access-log.ts';
-import {
-  alarms,
-  countedBy,
-  deafTopics,
-  everyOption,
-  resources,
-  synthesize,
-  type Template,
-} from './checks.ts';
+import { alarms, countedBy, deafTopics, resources, type Template } from './checks.ts';
+import { synthesized } from './synthesized.ts';
 
-const { service } = await synthesize(everyOption);
+const { service } = (await synthesized()).everything;
 const indexes = [
   'all-by-date',
   'all-by-popularity',

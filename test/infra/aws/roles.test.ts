@@ -14,11 +14,11 @@ import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
 import { stopClock } from '../../oauth/clock.ts';
-import { synthesize } from './checks.ts';
 import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
+import { synthesized } from './synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
-const { service, code } = await synthesize();
+const { service, code } = (await synthesized()).plain;
 const rights = rightsIn(service);
 
 const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';

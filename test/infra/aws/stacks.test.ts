@@ -8,13 +8,11 @@ import { routes } from '../../../shared/routes.ts';
 import { tableDefinition } from '../../../shared/table/definition.ts';
 import {
   circles,
-  everyOption,
   excessRights,
   functions,
   missingRights,
   missingVariables,
   resources,
-  synthesize,
   type Template,
   textOf,
   unretained,
@@ -24,9 +22,10 @@ import {
   wrongCalls,
   wrongMethods,
 } from './checks.ts';
+import { runApp, synthesized } from './synthesized.ts';
 
-const [plain, everything] = await Promise.all([synthesize(), synthesize(everyOption)]);
-const { data, service, parts, nag, said, code, isProtected } = plain;
+const { said, plain, everything } = await synthesized();
+const { data, service, parts, nag, code, isProtected } = plain;
 
 /** A copy of the template with one mistake. */
 function broken(mistake: (template: Template) => void): Template {
@@ -60,7 +59,7 @@ function caller(template: Template) {
 }
 
 describe.each([
-  ['with its defaults', { data, service, parts, code, nag }],
+  ['with its defaults', plain],
   ['with every option', everything],
 ])('the deployment %s', (_, { data, service, parts, code, nag }) => {
   test('has every route, guarded as the route table says, and nothing more', () => {
@@ -582,7 +581,8 @@ test('synthesis has nothing to warn of', () => {
 });
 
 test('a wrong option is told', async () => {
-  await expect(synthesize({ environment: 'staging' })).rejects.toThrow(
-    'environment must be production or development',
-  );
+  expect(await runApp({ wrong: { environment: 'staging' } })).toEqual({
+    failed: true,
+    said: expect.stringContaining('environment must be production or development'),
+  });
 });
