@@ -45,7 +45,7 @@ export async function benchEndpoints(
     const { body: list } = await measure(listReviews, {
       query: { offset: `${25 * run}`, limit: '25' },
     });
-    const some: { id: string; user: { id: string } }[] = list.reviews;
+    const some: { id: string; entity_id: string; user: { id: string } }[] = list.reviews;
     const [first] = some;
     if (!first) throw new Error('there are no reviews to read');
     const one = { path: { review_id: first.id } };
@@ -60,6 +60,15 @@ export async function benchEndpoints(
     const bulk = { read: some.length + authors, roundTrips: 2 };
     await take('batch-get-reviews', { query: { review_ids } }, bulk);
 
+    const { entity_id } = first;
+    await take('get-entity', { path: { entity_id } }, { read: 10, roundTrips: 3 });
+    const entity_ids = [...new Set(some.map((each) => each.entity_id))];
+    await take(
+      'batch-get-entities',
+      { query: { entity_ids: entity_ids.join() } },
+      { read: entity_ids.length, roundTrips: 1 },
+    );
+
     const { caller } = author;
     const publish = {
       entity_id: randomUUID(),
@@ -68,10 +77,20 @@ export async function benchEndpoints(
       rating: 4,
       license_choice: 'CC BY-SA 3.0',
     };
-    const { body: made } = await take(
+    const { body: made, write } = await take(
       'create-review',
       { method: 'POST', caller, body: publish },
       { roundTrips: 2 },
+    );
+    await take(
+      'create-review under a key',
+      {
+        method: 'POST',
+        caller: voter.caller,
+        body: publish,
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
+      },
+      { write: write + 4, roundTrips: 2 },
     );
     const own = { path: { review_id: made.id as string } };
     await aggregate('update-aggregates (a publication)', made.id);
