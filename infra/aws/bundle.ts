@@ -1,4 +1,12 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
@@ -51,8 +59,7 @@ const files: Readonly<Record<string, string>> = {
 export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
   // Of what a file exports Lambda needs the handler. The rest, such as what it says for the API's description, is left out.
-  const entries = resolve(outdir, 'entries');
-  mkdirSync(entries, { recursive: true });
+  const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {
     const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
     writeFileSync(join(entries, `${operation}.js`), `export { handler } from ${file};\n`);
@@ -79,6 +86,7 @@ export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<stri
     sourcemap: false,
     write: false,
   });
+  rmSync(entries, { recursive: true });
   const ownCode = new Map(outputFiles.map(({ path, text }) => [path, text]));
   return new Map(
     operations.map((operation) => {

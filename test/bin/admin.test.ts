@@ -192,7 +192,7 @@ describe('npm run admin', () => {
     expect(await run('token', 'show', narrow.access_token)).toMatchObject({ scopes: 'vote' });
     const old = await tokenResponse(grant, -60);
     expect(await run('token', 'show', old.access_token)).toMatchObject({ is_good: false });
-    await rotateRefreshToken(tokens.refresh_token, client_id);
+    await rotateRefreshToken(tokens.refresh_token, { client_id });
     expect((await run('token', 'show', tokens.refresh_token)).is_good).toBe(false);
     expect((await run('token', 'show', tokens.access_token)).is_good).toBe(true);
     expect(await run('token', 'revoke', '--user', ann.id)).toEqual({ revoked: 1 });

@@ -1,18 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
-import { bundleFunctions } from '../../../infra/aws/bundle.ts';
+import { expect, test } from '@jest/globals';
 import { routes } from '../../../shared/routes.ts';
+import { synthesized } from './synthesized.ts';
 
 // Every byte is read and compiled at each cold start. To allow more: npx node test/infra/aws/record-sizes.ts
 const recorded: Record<string, number> = JSON.parse(
   readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'),
 );
-const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const bundles = bundleFunctions(folder);
-const sizes = [...bundles].map(([operation, { bytes }]) => [operation, bytes] as const);
+const { outdir } = (await synthesized()).plain;
+const sizes = readdirSync(join(outdir, 'functions'), { encoding: 'utf8' }).map(
+  (operation) =>
+    [operation, statSync(join(outdir, 'functions', operation, 'index.mjs')).size] as const,
+);
 
 test('every bundle has a recorded size, and nothing else has', () => {
   expect(Object.keys(recorded)).toEqual(sizes.map(([operation]) => operation).sort());
@@ -20,6 +20,7 @@ test('every bundle has a recorded size, and nothing else has', () => {
 
 test.each(sizes)('%s is at most a tenth larger than recorded: %d bytes', (operation, bytes) => {
   expect(bytes).toBeLessThanOrEqual(1.1 * (recorded[operation] ?? 0));
+  expect(bytes).toBeLessThan(512 * 1024);
 });
 
 /** These hold what they answer with. */
@@ -51,9 +52,9 @@ test('no bundle holds what endpoints say for the description of the API', async 
   expect(said).toEqual(
     expect.arrayContaining(['The text, verbatim; `null` where there is only a rating']),
   );
-  const others = [...bundles].filter(([operation]) => !full.includes(operation));
-  const faults = others.flatMap(([operation, { directory }]) => {
-    const code = readFileSync(join(directory, 'index.mjs'), 'utf8');
+  const others = sizes.map(([operation]) => operation).filter((name) => !full.includes(name));
+  const faults = others.flatMap((operation) => {
+    const code = readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8');
     return said.filter((text) => code.includes(text)).map((text) => `${operation}: ${text}`);
   });
   expect(faults).toEqual([]);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,11 +17,11 @@ import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
 import { stopClock } from '../../oauth/clock.ts';
-import { synthesize } from './checks.ts';
 import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
+import { synthesized } from './synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
-const { service } = await synthesize(folder);
+const { service, code } = (await synthesized()).plain;
 const rights = rightsIn(service);
 
 const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
@@ -51,9 +51,9 @@ const load: Load = (operation) => {
 };
 
 async function importHandler(operation: string): Promise<Handler> {
-  const file = join(folder, 'functions', operation, 'index.mjs');
-  const code = readFileSync(file, 'utf8');
-  const changed = code.replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, JSON.stringify(operation));
+  const file = join(folder, `${operation}.mjs`);
+  const caller = JSON.stringify(operation);
+  const changed = code(operation).replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
   if (changed.includes('AWS_ACCESS_KEY_ID')) throw new Error(`${operation} is as it was`);
   writeFileSync(file, changed);
   const { handler } = await import(pathToFileURL(file).href);
@@ -105,6 +105,7 @@ const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
 interface Answer {
   id: string;
   user: { id: string };
+  review: object;
   count: number;
   next?: string;
   access_token: string;
@@ -280,6 +281,26 @@ describe('each function does with its role', () => {
     await call('GET', '/nowhere', {}, 404);
     await visitPages('', unknown);
     await visitPages('not-a-session', unknown);
+  });
+
+  test('what makes a review', async () => {
+    const [author, voter] = await makeUsers(2);
+    if (!author || !voter) throw new Error('two users were asked for');
+    const { access_token: token } = await makeGrant(author, ['review']);
+    const { access_token: other } = await makeGrant(voter, ['vote']);
+    const { id } = await call('POST', '/review/', { token, body: reviewBody() });
+    const path = `/review/${id}`;
+    await call('PUT', `${path}/vote`, { token: other, body: { vote: true } });
+    const { review } = await call('GET', path);
+    expect(review).toMatchObject({ popularity: 1, votes: { positive: 1, negative: 0 } });
+    await stream.idle();
+    expect((await call('GET', '/review/')).count).toBe(1);
+    await call('DELETE', path, { token });
+    await stream.idle();
+    expect((await call('GET', '/review/')).count).toBe(0);
+    expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
+    await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
+    await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
   });
 
   test('the journey of an application', async () => {

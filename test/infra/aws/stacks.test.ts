@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 import { tokenExpression } from '../../../shared/http/token-expression.ts';
@@ -14,7 +13,6 @@ import {
   missingRights,
   missingVariables,
   resources,
-  synthesize,
   type Template,
   textOf,
   unretained,
@@ -24,31 +22,10 @@ import {
   wrongCalls,
   wrongMethods,
 } from './checks.ts';
+import { runApp, synthesized } from './synthesized.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'review-service-synth-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const [{ data, service, parts, nag, said, code, isProtected }, everything] = await Promise.all([
-  synthesize(join(folder, 'default')),
-  synthesize(join(folder, 'everything'), {
-    name: 'reviews',
-    environment: 'development',
-    domain: 'reviews.example.org',
-    certificateArn:
-      'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
-    hostedZoneId: 'Z0123456789',
-    hostedZoneName: 'example.org',
-    firewall: 'true',
-    tracing: 'true',
-    sourceMaps: 'true',
-    alarmMail: 'ops@example.org',
-    musicdbApi: 'https://music.example.org/ws/{type}/{id}',
-    musicdbPage: 'https://music.example.org/{type}/{id}',
-    oidcIssuer: 'https://id.example.org',
-    oidcClientId: 'reviews',
-    oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
-  }),
-]);
+const { said, plain, everything } = await synthesized();
+const { data, service, parts, nag, code, isProtected } = plain;
 
 /** A copy of the template with one mistake. */
 function broken(mistake: (template: Template) => void): Template {
@@ -82,7 +59,7 @@ function caller(template: Template) {
 }
 
 describe.each([
-  ['with its defaults', { data, service, parts, code, nag }],
+  ['with its defaults', plain],
   ['with every option', everything],
 ])('the deployment %s', (_, { data, service, parts, code, nag }) => {
   test('has every route, guarded as the route table says, and nothing more', () => {
@@ -520,9 +497,9 @@ describe('the functions', () => {
     }
   });
   test('carry source maps only where they are used', () => {
-    const files = (name: string) => readdirSync(join(folder, name, 'functions', 'get-review'));
-    expect(files('default')).toEqual(['index.mjs']);
-    expect(files('everything')).toEqual(['index.mjs', 'index.mjs.map']);
+    const files = ({ outdir }: typeof plain) => readdirSync(join(outdir, 'functions/get-review'));
+    expect(files(plain)).toEqual(['index.mjs']);
+    expect(files(everything)).toEqual(['index.mjs', 'index.mjs.map']);
   });
   test('hold no secret in their environment', () => {
     for (const [, { Properties }] of functions(service)) {
@@ -605,10 +582,9 @@ test('synthesis has nothing to warn of', () => {
   expect(said).toBe('');
 });
 
-test.each([
-  [{ environment: 'staging' }, /environment must be production or development/],
-  [{ domain: 'reviews.example.org' }, /certificateArn is missing/],
-  [{ tracing: 'yes' }, /tracing must be true or false/],
-])('a wrong option is told: %j', async (context: Record<string, string>, sentence) => {
-  await expect(synthesize(join(folder, 'wrong'), context)).rejects.toThrow(sentence);
+test('a wrong option is told', async () => {
+  expect(await runApp({ wrong: { environment: 'staging' } })).toEqual({
+    failed: true,
+    said: expect.stringContaining('environment must be production or development'),
+  });
 });
