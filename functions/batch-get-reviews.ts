@@ -1,43 +1,21 @@
 import * as v from 'valibot';
-import { invalidRequest } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { BulkIds, BulkQueryString } from '../shared/http/request.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { findPublicReviews } from '../shared/review/review-repository.ts';
-import { canonicalUuid } from '../shared/values.ts';
-
-const maxIds = 25;
 
 export const request = v.object({
-  query_string: v.pipe(v.string(), v.maxLength(4096, 'may have at most 4096 characters')),
-  query: v.object({
-    review_ids: v.pipe(
-      v.string(),
-      v.transform((list) => list.split(',').filter((id) => id !== '')),
-      v.minLength(1, 'must name at least one review'),
-    ),
-  }),
+  query_string: BulkQueryString,
+  query: v.object({ review_ids: BulkIds(25) }),
 });
 
-export const handler = endpoint(request, async ({ query }) => {
-  const canonical = new Map(query.review_ids.map((sent) => [sent, toCanonical(sent)]));
-  const ids = [...new Set(canonical.values())];
-  if (ids.length > maxIds) throw invalidRequest(`review_ids must name at most ${maxIds} reviews`);
-
-  const reviews = await findPublicReviews(ids);
+export const handler = endpoint(request, async ({ query: { review_ids } }) => {
+  const reviews = await findPublicReviews([...new Set(review_ids.values())]);
   const found = new Set(reviews.map(({ review }) => review.id));
   return {
     reviews: Object.fromEntries(
       reviews.map(({ review, author }) => [review.id, presentReview(review, author)]),
     ),
-    review_id_mapping: Object.fromEntries([...canonical].filter(([, id]) => found.has(id))),
+    review_id_mapping: Object.fromEntries([...review_ids].filter(([, id]) => found.has(id))),
   };
 });
-
-function toCanonical(sent: string): string {
-  const id = canonicalUuid(sent);
-  if (id === undefined)
-    throw invalidRequest(
-      `review_ids must be UUIDs separated by commas: "${sent.slice(0, 64)}" is none`,
-    );
-  return id;
-}

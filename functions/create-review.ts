@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import {
@@ -16,6 +17,7 @@ import { Uuid } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Caller,
+  idempotency_key: IdempotencyKey,
   body: bodyOf({
     entity_id: Uuid,
     entity_type: ReviewedType,
@@ -27,10 +29,13 @@ export const request = v.object({
   }),
 });
 
-export const handler = endpoint(request, async ({ caller, body }) => {
+export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   if (body.text === null && body.rating === null)
     throw invalidRequest('text or rating is required');
   const review = newReview(caller.user_id, body);
-  await insertReview(review);
-  return { ...processed, id: review.id };
+  return answerOnce(
+    { user_id: caller.user_id, key, request: ['create-review', body] },
+    { ...processed, id: review.id },
+    (record) => insertReview(review, record),
+  );
 });

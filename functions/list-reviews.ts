@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { type EntityGroup, entityGroups, entityTypes } from '../shared/entity/entity-type.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
+import { invalidRequest } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
-import { Language, presentReview } from '../shared/review/review.ts';
+import { Language, presentReview, Stars } from '../shared/review/review.ts';
 import { listReviews } from '../shared/review/review-list.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
 
@@ -19,12 +20,16 @@ export const request = v.object({
     ...pagedParameters,
     language: v.optional(Language),
     review_type: v.optional(oneOf(['review', 'rating'])),
+    rating: v.optional(Stars),
     include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
   }),
 });
 
 export const handler = endpoint(request, ({ query }) => {
   const { sort, sort_order, include_metadata, ...filter } = query;
+  if (filter.rating && (filter.entity_id ?? filter.user_id) === undefined) {
+    throw invalidRequest('rating must be sent together with entity_id or user_id');
+  }
   const sorting = {
     order: sort === 'popularity' ? 'popularity' : 'date',
     descending: sort_order === 'desc',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
-import { processed } from '../shared/http/response.ts';
+import { Answer, processed } from '../shared/http/response.ts';
 import { saveVote } from '../shared/vote/vote-repository.ts';
 
 export const request = v.object({
@@ -11,6 +11,6 @@ export const request = v.object({
 });
 
 export const handler = endpoint(request, async ({ caller, path, body }) => {
-  await saveVote(path.review_id, caller.user_id, body.vote);
-  return processed;
+  const headers = await saveVote(path.review_id, caller.user_id, body.vote);
+  return new Answer(processed, { headers });
 });

@@ -2,6 +2,8 @@
 export interface Consumer {
   operation: string;
   records: readonly RecordKind[];
+  /** So many records at most are handed over at once. */
+  batchSize: number;
 }
 
 /** Records of items with this sort key: all, only those of one kind of event, or only those whose new image has an attribute, a text. */
@@ -21,6 +23,8 @@ export interface Schedule {
 export const consumers: readonly Consumer[] = [
   {
     operation: 'update-aggregates',
+    // The more changes at once, the fewer writes each: a thousand keep up with any load that the table takes.
+    batchSize: 1000,
     records: [
       { sortKey: 'REVIEW' },
       // Karma and counts change with every vote and publication, and are no affair of totals.
@@ -31,6 +35,7 @@ export const consumers: readonly Consumer[] = [
   },
   {
     operation: 'eraser',
+    batchSize: 100,
     records: [
       { sortKey: 'REVIEW', only: 'REMOVE' },
       { sortKey: 'APP', only: 'REMOVE' },

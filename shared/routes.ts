@@ -13,8 +13,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   access: Access;
-  /** What it may do to the table: nothing, read what is open to everybody, read all, or read all and write. */
-  table: 'none' | 'public' | 'read' | 'write';
+  /** What it may do to the table: nothing, read what is open to everybody, keep metadata beside that, read all, or read all and write. */
+  table: 'none' | 'public' | 'metadata' | 'read' | 'write';
   /** The secrets it reads: see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
@@ -34,7 +34,7 @@ export const version = '/1';
 // biome-ignore format: one endpoint, one line
 export const routes: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
-  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'public' },
+  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'metadata' },
   { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write' },
   { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
   { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
@@ -45,6 +45,8 @@ export const routes: readonly Route[] = [
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
+  { operation: 'batch-get-entities', method: 'GET', path: '/entities', access: 'public', table: 'public' },
   { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'public' },
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'list-my-reviews', method: 'GET', path: '/user/me/reviews', access: 'token', table: 'read' },

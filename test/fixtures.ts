@@ -26,7 +26,7 @@ import { insertApplication } from '../shared/oauth/application-repository.ts';
 import type { Grant } from '../shared/oauth/grant.ts';
 import { tokenResponse } from '../shared/oauth/grant.ts';
 import { insertGrant } from '../shared/oauth/grant-repository.ts';
-import { newReview } from '../shared/review/review.ts';
+import { newReview, type Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
 import { batchWrite, type Item } from '../shared/table/batch.ts';
 import { table, tableName } from '../shared/table/client.ts';
@@ -46,7 +46,7 @@ export interface TestUser {
 /** 52 characters. */
 export const text = 'A record that gets better with every single listen.\n';
 
-/** An account. `karma` without any votes behind it is for tests that recount nothing. */
+/** An account; without karma it has ten votes a day. `karma` without any votes behind it is for tests that recount nothing. */
 export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<TestUser> {
   const id = randomUUID();
   const created = new Date().toISOString();
@@ -84,14 +84,22 @@ export async function makeReview(
 }
 
 /** Gives an author so many reviews of one entity that both lists need rank trees, behind the back of everything; and the entity's id. */
-export async function makeLongLists({ id }: TestUser): Promise<string> {
+export async function makeLongLists(
+  { id }: TestUser,
+  change: (review: Review) => Partial<Review> = () => ({}),
+): Promise<string> {
   const entity_id = randomUUID();
   const content = { entity_id, entity_type: 'work', text, rating: 4, language: 'en' } as const;
-  const reviews = Array.from({ length: leafCapacity + 1 }, () =>
-    newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false }),
-  );
+  const reviews = Array.from({ length: leafCapacity + 1 }, () => {
+    const review = newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false });
+    return { ...review, ...change(review) };
+  });
+  const counts = new Map<string, number>();
+  for (const { rating } of reviews) {
+    counts.set(`work|en|both${rating}`, 1 + (counts.get(`work|en|both${rating}`) ?? 0));
+  }
   for (const key of [entityKey(entity_id), userKey(id)]) {
-    await setAttributes(key, { 'work|en|both': reviews.length });
+    await setAttributes(key, Object.fromEntries(counts));
   }
   await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
   return entity_id;
@@ -175,7 +183,7 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
   );
 }
 
-/** Lets the consumers of the table's stream do what is left for them to do, in batches of 100. */
+/** Lets the consumers of the table's stream do what is left for them to do. */
 export async function applyStream(): Promise<void> {
   const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
     'update-aggregates': updateAggregates,
@@ -184,8 +192,8 @@ export async function applyStream(): Promise<void> {
   for (let records = await readStream(); records.length > 0; records = await readStream()) {
     for (const consumer of consumers) {
       const due = records.filter((record) => isFor(consumer, record));
-      for (let start = 0; start < due.length; start += 100) {
-        const batch = { Records: due.slice(start, start + 100) };
+      for (let start = 0; start < due.length; start += consumer.batchSize) {
+        const batch = { Records: due.slice(start, start + consumer.batchSize) };
         const result = await handlers[consumer.operation]?.(batch);
         if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
       }

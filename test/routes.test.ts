@@ -19,8 +19,8 @@ test('every operation has a file under functions/, and every file is one', () =>
 });
 
 /**
- * Method, path and access of the whole API: what its specification lists in section 4, then revocation (RFC 7009) and what lies beside
- * the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * Method, path and access of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
+ * (RFC 7009) and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
   GET    /1/review/languages                                public
@@ -36,6 +36,8 @@ const contract = `
   DELETE /1/review/{review_id}                              review
   POST   /1/review/{review_id}                              review
   GET    /1/reviews                                         public
+  GET    /1/entity/{entity_id}                              public
+  GET    /1/entities                                        public
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
   GET    /1/user/me/tokens                                  token
@@ -109,7 +111,12 @@ describe('a path parameter that cannot name anything is 404, and the answer says
     user_id: randomUUID(),
     rev: '1',
   };
-  const nouns: Record<string, string> = { review_id: 'Review', user_id: 'User', rev: 'Revision' };
+  const nouns: Record<string, string> = {
+    entity_id: 'Entity',
+    review_id: 'Review',
+    user_id: 'User',
+    rev: 'Revision',
+  };
   const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: '' };
   const parameters = routes
     .filter(({ base }) => base === undefined)

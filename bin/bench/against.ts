@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { benchColdStarts } from './cold.ts';
 import { measureCpu, type Spread, spreadOf, type Taken } from './cpu.ts';
 import { checkOut, here, startHost, startService } from './process.ts';
-import { pages, steps } from './requests.ts';
+import { operationOf, pages, steps } from './requests.ts';
 import { round } from './table.ts';
 
 /** How this checkout and another commit are compared. */
@@ -36,7 +37,11 @@ export async function benchAgainst(comparison: Comparison): Promise<object> {
       sides.push({ root, host, service });
     }
     const services = sides.map(({ service }) => service);
-    const taken = await measureCpu(services, [...pages, ...steps], { rounds: runs, each: 10 });
+    // What the other commit does not have is compared with nothing.
+    const common = [...pages, ...steps].filter((step) =>
+      sides.every(({ root }) => existsSync(`${root}/functions/${operationOf(step)}.ts`)),
+    );
+    const taken = await measureCpu(services, common, { rounds: runs, each: 10 });
     console.log(row('CPU, ms a request', 'here', commit, 'ratio', 'low', 'high', 'floor', 'bare'));
     const requests = taken.map(([ours, theirs]) => {
       const of = (rounds: Taken['rounds'] = []) => rounds.map(({ cpu }) => cpu);

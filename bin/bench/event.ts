@@ -19,15 +19,16 @@ export function eventOf({
   body,
   caller,
 }: BenchRequest): APIGatewayProxyEvent {
+  const lists = (values: Record<string, string | undefined>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
   return {
     resource: '/1/bench',
     path: '/1/bench',
     httpMethod: method,
     headers: { ...headers, 'X-Forwarded-Proto': 'https' },
-    multiValueHeaders: {},
+    multiValueHeaders: lists(headers),
     queryStringParameters: query ?? null,
-    multiValueQueryStringParameters:
-      query && Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]])),
+    multiValueQueryStringParameters: query && lists(query),
     pathParameters: path ?? null,
     stageVariables: null,
     body: typeof body === 'string' ? body : body === undefined ? null : JSON.stringify(body),

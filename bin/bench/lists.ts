@@ -13,10 +13,13 @@ import {
   withCpu,
 } from './table.ts';
 
+/** A filter as it is sent. Stars are text in it, and totals do not tell them. */
+type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
+
 /** A list to page through: its filter, and into how many partitions it is spread. */
 export interface Listed {
   name: string;
-  query: Record<string, string> & FacetFilter;
+  query: ListQuery;
   partitions: number;
   /** Whether it is found among entries of an entity or author that do not match. */
   isSifted: boolean;
@@ -119,9 +122,9 @@ function unevenIn(name: string, what: string, taken: ReadonlyMap<number, number[
 /** Lists of every kind: whole, filtered, of the hottest entity and the most prolific author. */
 export async function someLists(): Promise<Listed[]> {
   const totals = await readFacetTotals();
-  const spread = (filter: FacetFilter) => countMatching(totals, filter).facets.size;
+  const inTotals = ({ rating: _, ...filter }: ListQuery) => countMatching(totals, filter);
   const { entity_id, user_id } = await busiest();
-  const lists: [string, Record<string, string> & FacetFilter][] = [
+  const lists: [string, ListQuery][] = [
     ['all', {}],
     ['rating', { review_type: 'rating' }],
     ['en', { language: 'en' }],
@@ -132,16 +135,19 @@ export async function someLists(): Promise<Listed[]> {
     ['bookdb review', { entity_type: 'bookdb', review_type: 'review' }],
     ['entity', { entity_id }],
     ['entity en', { entity_id, language: 'en' }],
+    ['entity ★', { entity_id, rating: '1' }],
+    ['entity en ★★★★', { entity_id, language: 'en', rating: '4,5', review_type: 'review' }],
     ['author', { user_id }],
     ['author work', { user_id, entity_type: 'work' }],
+    ['author ★', { user_id, rating: '1' }],
   ];
   return lists.flatMap(([name, query]) => {
-    const isByFacet = (query.entity_type ?? query.language) !== undefined;
+    const isByFacet = (query.entity_type ?? query.language ?? query.rating) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
     // Of an entity or author as many trees are read as there are facets, and one partition.
-    const partitions = isByFacet ? spread(query) + Number(isOwned) : 1;
+    const partitions = isByFacet ? inTotals(query).facets.size + Number(isOwned) : 1;
     const isSifted = isByFacet && isOwned;
-    return countMatching(totals, query).count > 0 ? [{ name, query, partitions, isSifted }] : [];
+    return inTotals(query).count > 0 ? [{ name, query, partitions, isSifted }] : [];
   });
 }
 

@@ -51,6 +51,16 @@ export const steps: readonly Step[] = [
       roundTrips: 2,
     }),
   },
+  get('get-entity', ({ some }) => ({ path: { entity_id: some[0]?.entity_id } }), {
+    read: 10,
+    roundTrips: 3,
+  }),
+  {
+    ...get('batch-get-entities', ({ some }) => ({
+      query: { entity_ids: entitiesOf(some).join() },
+    })),
+    budget: ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
+  },
   {
     ...send('create-review', 'POST', ({ author }) => ({
       caller: author.caller,
@@ -165,6 +175,10 @@ function send(
     event: (scene) => eventOf({ method, ...request(scene) }),
     budget: () => (roundTrips === undefined ? {} : { roundTrips }),
   };
+}
+
+function entitiesOf(some: Scene['some']): string[] {
+  return [...new Set(some.map(({ entity_id }) => entity_id))];
 }
 
 function byAuthor({ author, own }: Scene): BenchRequest {

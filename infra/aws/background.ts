@@ -41,7 +41,7 @@ export class Background extends Construct {
       ),
       resources: [eventSourceArn],
     });
-    this.consumers = consumers.map(({ operation, records }) => {
+    this.consumers = consumers.map(({ operation, records, batchSize }) => {
       const consumer = new TableFunction(this, operation, {
         defaults,
         description: `Follows the stream: ${[...new Set(records.map(({ sortKey }) => sortKey))].join(', ')}`,
@@ -54,7 +54,7 @@ export class Background extends Construct {
         eventSourceArn,
         startingPosition: StartingPosition.TRIM_HORIZON,
         filters: records.map((kind) => FilterCriteria.filter(patternOf(kind))),
-        batchSize: 100,
+        batchSize,
         maxBatchingWindow: Duration.seconds(1),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,

@@ -31,7 +31,7 @@ export interface Options {
   hasSourceMaps: boolean;
   /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
   hasExactChallenge: boolean;
-  /** MUSICDB_API and its like, where configured: see shared/entity/metadata.ts. */
+  /** MUSICDB_API and its like, where configured: see shared/entity/metadata-provider.ts. */
   databases: Record<string, string>;
 }
 
@@ -59,8 +59,12 @@ const keys = {
   exactChallenge: 'false',
   musicdbApi: '',
   musicdbPage: '',
+  musicdbAgent: '',
+  musicdbInterval: '',
   bookdbApi: '',
   bookdbPage: '',
+  bookdbAgent: '',
+  bookdbInterval: '',
 };
 
 /** CloudWatch keeps logs for one of these numbers of days, and no other. */
@@ -134,11 +138,18 @@ export function readOptions(node: Node): Options {
   const dollars = maybe((key) => number(key, 1, 999_999), 'budget');
   if (dollars && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
 
+  for (const key of ['musicdbInterval', 'bookdbInterval'] as const) {
+    maybe((key) => number(key, 0, 60_000), key);
+  }
   const databases = {
     MUSICDB_API: read('musicdbApi'),
     MUSICDB_PAGE: read('musicdbPage'),
+    MUSICDB_AGENT: read('musicdbAgent'),
+    MUSICDB_INTERVAL: read('musicdbInterval'),
     BOOKDB_API: read('bookdbApi'),
     BOOKDB_PAGE: read('bookdbPage'),
+    BOOKDB_AGENT: read('bookdbAgent'),
+    BOOKDB_INTERVAL: read('bookdbInterval'),
   };
   return {
     name,

@@ -1,4 +1,27 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+
+/** Throws a sentence where `file`, if there is one, is not the engine's: it would take any database for its own, and the rest for a secret. */
+export function refuseForeign(file: string): void {
+  if (!existsSync(file)) return;
+  const wayOut =
+    'move it away to begin with an empty one, or choose another folder with --data-dir';
+  let tables: unknown[];
+  try {
+    const database = new DatabaseSync(file);
+    tables = database
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map(({ name }) => name);
+    database.close();
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new Error(`the database ${file} cannot be read (${message}): ${wayOut}`, { cause });
+  }
+  if (tables.length > 0 && !tables.includes('_stream_records')) {
+    throw new Error(`${file} is the database of another program: ${wayOut}`);
+  }
+}
 
 /**
  * The engine keeps stream records for ever and scans them all at every write, so those that are done with are deleted

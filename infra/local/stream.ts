@@ -22,9 +22,8 @@ export interface Stream {
   stop(): Promise<void>;
 }
 
-/** Records that are read at once, of which most are for nobody, and those that a consumer gets at once. */
+/** Records that are read at once, of which most are for nobody. */
 const pageSize = 1000;
-const batchSize = 100;
 const pollInterval = 250;
 const longestBackoff = 10_000;
 
@@ -93,7 +92,7 @@ interface Source {
 
 /** One consumer's loop. */
 function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
-  const { operation } = consumer;
+  const { operation, batchSize } = consumer;
   let stopped = false;
   let poked = false;
   let wake = () => {};

@@ -1,7 +1,7 @@
-import { serviceUnavailable } from '../errors.ts';
+import { datePath } from '../list/rank-tree.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { projectionKey, rebuildKey } from '../table/keys.ts';
-import { add, retryStale, transact, type Write } from '../table/transact.ts';
+import { projectionKey } from '../table/keys.ts';
+import { maxActions, retryStale, transact } from '../table/transact.ts';
 import {
   type Amounts,
   type Contribution,
@@ -10,12 +10,17 @@ import {
   projectionItem,
   readProjection,
 } from './contribution.ts';
+import { addAll, addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
+import { noRebuild } from './lock.ts';
 
-/** Of each contribution there are up to three items to read, and a batch takes 100 keys. */
-const readSize = 33;
+/** More contributions at a time than this are busy times: then it pays to write only once what they have in common. */
+const quiet = 33;
 
-/** Actions of a transaction. */
-const maxActions = 100;
+/** Contributions that are read at once; three items belong to each. */
+const readSize = 330;
+
+/** Keys that a batch takes. */
+const batchSize = 100;
 
 /**
  * Brings totals and rank trees up to these contributions. What is projected of each item is remembered beside it, in the same
@@ -29,45 +34,22 @@ export async function project(contributions: readonly Contribution[]): Promise<I
     if (!known || known.version < each.version) latest.set(each.pk, each);
   }
   // Neighbours share nodes, and a transaction writes each node once.
-  const sorted = [...latest.values()].sort(
-    (a, b) => compare(a.counted ?? '', b.counted ?? '') || a.time - b.time,
-  );
+  const sorted = [...latest.values()].sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
+  const isBusy = sorted.length > quiet;
   const owners = new Map<string, Item>();
+  let isReplay = false;
   for (let start = 0; start < sorted.length; start += readSize) {
     const slice = sorted.slice(start, start + readSize);
-    for (const owner of await retryStale(() => projectSlice(slice))) owners.set(owner.pk, owner);
+    await retryStale(async () => {
+      const { changes, ...read } = await readChanges(slice);
+      for (const owner of read.owners) owners.set(owner.pk, owner);
+      isReplay ||= changes.length < slice.length;
+      await (isBusy ? writeBusy(changes) : writeQuiet(changes));
+    });
   }
+  // A consumer that left counts for later may have died before it added them: then its records come again.
+  if (isBusy || isReplay) await addDeferred();
   return [...owners.values()];
-}
-
-async function projectSlice(contributions: readonly Contribution[]): Promise<Item[]> {
-  const keys = contributions.flatMap((each) => [projectionKey(each), ...each.owners.map(ownerKey)]);
-  const distinct = new Map(keys.map((key) => [keyString(key), key]));
-  const items = await batchGet([...distinct.values()], { consistent: true });
-  const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
-  const withTree = new Set(
-    owners.filter(({ rank_tree }) => rank_tree !== undefined).map(({ pk }) => pk),
-  );
-
-  let pending: Change[] = [];
-  let amounts: Amounts = new Map();
-  for (const each of contributions) {
-    const item = items.get(keyString(projectionKey(each)));
-    const before = item && readProjection(item);
-    const after = { ...each, owners: each.owners.filter((owner) => withTree.has(owner)) };
-    if (before && !supersedes(after, before)) continue;
-    const more = amountsOf([...pending, { before, after }]);
-    if (pending.length > 0 && 2 + pending.length + more.size > maxActions) {
-      await write(pending, amounts);
-      pending = [];
-      amounts = amountsOf([{ before, after }]);
-    } else {
-      amounts = more;
-    }
-    pending.push({ before, after });
-  }
-  if (pending.length > 0) await write(pending, amounts);
-  return owners;
 }
 
 interface Change {
@@ -75,10 +57,67 @@ interface Change {
   after: Contribution;
 }
 
+/** What of these contributions is new, beside what is projected so far. */
+async function readChanges(
+  contributions: readonly Contribution[],
+): Promise<{ owners: Item[]; changes: Change[] }> {
+  const keys = contributions.flatMap((each) => [projectionKey(each), ...each.owners.map(ownerKey)]);
+  const distinct = [...new Map(keys.map((key) => [keyString(key), key])).values()];
+  const batches: Promise<Map<string, Item>>[] = [];
+  for (let start = 0; start < distinct.length; start += batchSize) {
+    batches.push(batchGet(distinct.slice(start, start + batchSize), { consistent: true }));
+  }
+  const items = new Map((await Promise.all(batches)).flatMap((batch) => [...batch]));
+  const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
+  const withTree = new Set(
+    owners.filter(({ rank_tree }) => rank_tree !== undefined).map(({ pk }) => pk),
+  );
+  const changes = contributions.flatMap((each) => {
+    const item = items.get(keyString(projectionKey(each)));
+    const before = item && readProjection(item);
+    const after = { ...each, owners: each.owners.filter((owner) => withTree.has(owner)) };
+    return before && !supersedes(after, before) ? [] : [{ before, after }];
+  });
+  return { owners, changes };
+}
+
 /** The same version is projected again when an owner has got a tree since. */
 function supersedes(after: Contribution, before: Contribution): boolean {
   if (after.version !== before.version) return after.version > before.version;
   return after.owners.some((owner) => !before.owners.includes(owner));
+}
+
+/** Writes changes with all their counts: whoever reads these sees all of a change or nothing. */
+async function writeQuiet(changes: readonly Change[]): Promise<void> {
+  const fits = (some: readonly Change[]) => 1 + some.length + amountsOf(some).size <= maxActions;
+  for (const some of inGroups(changes, fits)) {
+    await transact([noRebuild(), ...some.map(putProjection), ...addAll(amountsOf(some))]);
+  }
+}
+
+/** Writes changes with their counts in the lowest nodes, and leaves the others for later. */
+async function writeBusy(changes: readonly Change[]): Promise<void> {
+  const fits = (some: readonly Change[]) => {
+    const { now, later } = partDeferrable(amountsOf(some));
+    return 2 + some.length + now.size <= maxActions && later.size <= maxDeferred;
+  };
+  for (const some of inGroups(changes, fits)) {
+    const { now, later } = partDeferrable(amountsOf(some));
+    await transact([noRebuild(), ...some.map(putProjection), ...addAll(now), ...defer(later)]);
+  }
+}
+
+/** Parts a list into groups as large as fit; one always fits. */
+function* inGroups<T>(list: readonly T[], fits: (group: readonly T[]) => boolean): Generator<T[]> {
+  let group: T[] = [];
+  for (const each of list) {
+    if (group.length > 0 && !fits([...group, each])) {
+      yield group;
+      group = [];
+    }
+    group.push(each);
+  }
+  if (group.length > 0) yield group;
 }
 
 function amountsOf(changes: readonly Change[]): Amounts {
@@ -90,17 +129,9 @@ function amountsOf(changes: readonly Change[]): Amounts {
   return amounts;
 }
 
-async function write(changes: readonly Change[], amounts: Amounts): Promise<void> {
-  await transact([
-    noRebuild(),
-    ...changes.map(({ before, after }) => ({
-      Put: { Item: projectionItem(after), ...stillProjected(before) },
-    })),
-    ...[...amounts.values()].flatMap(({ key, by }) => {
-      const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
-      return changed.length > 0 ? [{ Update: add(key, Object.fromEntries(changed)) }] : [];
-    }),
-  ]);
+/** Remembers what is projected, on condition that it is still what it was. */
+function putProjection({ before, after }: Change) {
+  return { Put: { Item: projectionItem(after), ...stillProjected(before) } };
 }
 
 function stillProjected(before: Contribution | undefined) {
@@ -112,16 +143,10 @@ function stillProjected(before: Contribution | undefined) {
   };
 }
 
-function noRebuild(): Write {
-  return {
-    ConditionCheck: {
-      Key: rebuildKey,
-      ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
-      ExpressionAttributeNames: { '#until': 'until' },
-      ExpressionAttributeValues: { ':now': Math.floor(Date.now() / 1000) },
-    },
-    otherwise: serviceUnavailable('The totals are being rebuilt'),
-  };
+/** Sorts next to each other what counts in the same nodes. */
+function neighbourhood({ counted, time, popularity }: Contribution): string {
+  const facet = counted?.slice(0, counted.lastIndexOf('|'));
+  return [facet, datePath(time)[0], popularity].join('|');
 }
 
 function compare(a: string, b: string): number {

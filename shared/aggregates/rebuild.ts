@@ -1,19 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
 import { batchWrite, keyString } from '../table/batch.ts';
 import {
+  deferredKey,
   entityKey,
   type Key,
   projectionKey,
-  rebuildKey,
   reviewKey,
   totalKey,
   userKey,
 } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
-import { transact } from '../table/transact.ts';
 import {
   type Amounts,
   type Contribution,
@@ -25,13 +22,9 @@ import {
   readProjection,
   removed,
 } from './contribution.ts';
+import { addDeferred } from './defer.ts';
 import { markTrees } from './grow.ts';
-
-/** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
-const lockSeconds = 60;
-
-/** Seconds after which a rebuild gives its next sign of life. */
-const renewSeconds = 10;
+import { takeLock } from './lock.ts';
 
 /** What is in the table that totals and rank trees depend on, by partition key where it is an item of its own. */
 interface Contents {
@@ -39,7 +32,7 @@ interface Contents {
   projected: Map<string, Contribution>;
   /** Entities and authors whose lists have rank trees. */
   withTrees: Set<string>;
-  /** All totals and nodes. */
+  /** All totals and nodes, and what is still to be added to them. */
   nodes: Key[];
 }
 
@@ -51,6 +44,8 @@ interface Contents {
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
+  // Were it interrupted later, nobody could tell in which nodes these counts are.
+  await addDeferred();
   const lock = await takeLock();
   try {
     return await rebuild(onProgress, lock.keep);
@@ -113,75 +108,6 @@ async function announcedFacets(): Promise<Amounts> {
   return amounts;
 }
 
-interface Lock {
-  /** Goes before every write. Throws ApiError 503 when the lock has expired. */
-  keep(): Promise<void>;
-  /** Throws ApiError 503 when the lock had expired, so that what was written may be wrong. */
-  release(): Promise<void>;
-}
-
-/** Throws ApiError 503 when somebody else has it. */
-async function takeLock(): Promise<Lock> {
-  const id = randomUUID();
-  let kept = epochSeconds();
-  await transact([
-    {
-      Put: {
-        Item: { ...rebuildKey, id, until: kept + lockSeconds },
-        ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
-        ExpressionAttributeNames: { '#until': 'until' },
-        ExpressionAttributeValues: { ':now': kept },
-      },
-      otherwise: serviceUnavailable('Another rebuild is at work'),
-    },
-  ]);
-  return {
-    async keep() {
-      const now = epochSeconds();
-      if (now < kept + renewSeconds) return;
-      const { ExpressionAttributeValues, ...held } = heldBy(id, now);
-      await transact([
-        {
-          Update: {
-            Key: rebuildKey,
-            UpdateExpression: 'SET #until = :until',
-            ...held,
-            ExpressionAttributeValues: {
-              ...ExpressionAttributeValues,
-              ':until': now + lockSeconds,
-            },
-          },
-          otherwise: lost(),
-        },
-      ]);
-      kept = now;
-    },
-    async release() {
-      const held = heldBy(id, epochSeconds());
-      await transact([{ Delete: { Key: rebuildKey, ...held }, otherwise: lost() }]);
-    },
-  };
-}
-
-/** The condition that the lock is still ours: once it has expired the consumer may have gone on, even if nobody else has taken it. */
-function heldBy(id: string, now: number) {
-  return {
-    ConditionExpression: 'id = :id AND #until >= :now',
-    ExpressionAttributeNames: { '#until': 'until' },
-    ExpressionAttributeValues: { ':id': id, ':now': now },
-  };
-}
-
-function lost(): ApiError {
-  return serviceUnavailable(
-    `The rebuild was held up for over ${lockSeconds} seconds, and what it wrote may be out of date: run it again`,
-  );
-}
-
-function epochSeconds(): number {
-  return Math.floor(Date.now() / 1000);
-}
-
 async function readAll(
   onProgress: (items: number) => void,
   keepLock: () => Promise<void>,
@@ -195,7 +121,7 @@ async function readAll(
   const { actual, projected, withTrees, nodes } = contents;
   const pages = scanItems({
     FilterExpression:
-      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
+      'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
     ProjectionExpression:
       'pk, sk, #version, counted, #time, popularity, owners, rank_tree, #all, facet, kind, entity, author, #date, popularity_rank',
     ExpressionAttributeNames: {
@@ -210,6 +136,7 @@ async function readAll(
       ':entity': entityKey('').sk,
       ':projected': projectionKey({ pk: '' }).sk,
       ':nodes': 'TREE#',
+      ':deferred': deferredKey().pk,
       ':totals': 'TOTAL#',
     },
   });
@@ -218,7 +145,7 @@ async function readAll(
       const { pk, sk } = item;
       if (item.rank_tree) withTrees.add(pk);
       if (sk === projectionKey(item).sk) projected.set(pk, readProjection(item));
-      else if (/^(TREE#|TOTALS$)/.test(pk)) nodes.push({ pk, sk });
+      else if (/^(TREE#|TOTALS$|DEFERRED$)/.test(pk)) nodes.push({ pk, sk });
       else if (sk !== entityKey('').sk) actual.set(pk, contribution(item));
     }
     onProgress(actual.size);

@@ -3,7 +3,10 @@ import { isLoopback, Name, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 
 /** A client id: 32 hexadecimal digits. */
-export const ClientId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be a client id'));
+export const ClientId = v.pipe(
+  v.string(),
+  v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
+);
 
 /** A registered application, as it is stored. */
 export const Application = v.object({

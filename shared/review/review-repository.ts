@@ -62,8 +62,11 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
   return withAuthors(reviews, await findUsers(userIds, options));
 }
 
-/** Stores a new review. Throws ApiError 400 when its author already has one of this entity, 401 when the author is gone. */
-export async function insertReview(review: Review): Promise<void> {
+/**
+ * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
+ * when the author is gone.
+ */
+export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { id, user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
   await transact([
@@ -76,6 +79,7 @@ export async function insertReview(review: Review): Promise<void> {
       otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
     },
     ...countWrites(undefined, review),
+    ...also,
   ]);
 }
 

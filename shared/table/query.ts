@@ -64,7 +64,10 @@ export async function countItems(prefix: Key): Promise<number> {
   return count;
 }
 
-/** The entries of an index partition in order, page by page. Eventually consistent, as indexes are. */
+/**
+ * The entries of an index partition in order, page by page. Eventually consistent, as indexes are. Write the index's name where you call
+ * it: the rights of a Lambda are read from its code.
+ */
 export async function* queryIndex(
   index: IndexName,
   partition: string,

@@ -29,6 +29,9 @@ export type Write = { otherwise?: ApiError } & (
 /** Something that a write was based on has changed meanwhile: read it again, see `retryStale`. */
 export class StaleRead extends Error {}
 
+/** Actions that a transaction takes. */
+export const maxActions = 100;
+
 const attempts = 10;
 
 /**

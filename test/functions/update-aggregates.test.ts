@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { BatchWriteCommand, DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, DeleteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
+import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import { rankTreeKey, rebuildKey, totalKey } from '../../shared/table/keys.ts';
+import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import {
   makeReview,
   makeUser,
@@ -65,6 +66,14 @@ async function expectExactTotals(): Promise<void> {
   expect(await aggregateDifferences()).toEqual([]);
 }
 
+async function lockTotals(id: string, until: number): Promise<void> {
+  for (const key of rebuildKeys) await setAttributes(key, { id, until });
+}
+
+async function locks() {
+  return (await scanTable()).filter(({ sk }) => sk.startsWith('REBUILD'));
+}
+
 async function feed(Records: DynamoDBRecord[]): Promise<void> {
   expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
 }
@@ -111,15 +120,101 @@ describe('the feed', () => {
     await expectExactTotals();
   });
 
-  test('takes more items in a batch than fit a transaction', async () => {
-    const users = await makeUsers(60);
-    const languages = ['en', 'de', 'fr', 'ja', 'pt'];
-    const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
-    for (const [i, user] of users.entries()) {
-      await makeReview(user, { language: languages[i % 5], entity_type: types[i % 7] });
+  describe('in a batch that does not fit a transaction', () => {
+    /** Records of so many reviews in 35 facets, and of their authors. */
+    async function many(count: number): Promise<DynamoDBRecord[]> {
+      const languages = ['en', 'de', 'fr', 'ja', 'pt'];
+      const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
+      for (const [i, user] of (await makeUsers(count)).entries()) {
+        await makeReview(user, { language: languages[i % 5], entity_type: types[i % 7] });
+      }
+      return records();
     }
-    await feed(await records());
-    await expectExactTotals();
+    /** As few records as make a batch a busy one. */
+    async function busy(): Promise<DynamoDBRecord[]> {
+      await makeUsers(34);
+      return records();
+    }
+    const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
+    /** Lets the process die at its nth transaction: before it, or when it is done but nobody knows. */
+    function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
+      const send = table.send.bind(table);
+      const seen = { transactions: 0 };
+      jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+        const isFatal = command instanceof TransactWriteCommand && ++seen.transactions >= nth;
+        if (isFatal && (when === 'before' || seen.transactions > nth)) throw new Error('killed');
+        const answer = await send(command as never);
+        if (isFatal) throw new Error('killed');
+        return answer;
+      }) as never);
+      return seen;
+    }
+
+    test('adds up what changes have in common, and leaves nothing of it behind', async () => {
+      const all = await many(40);
+      const seen = dieAt(Number.POSITIVE_INFINITY, 'after');
+      await feed(all);
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+      // 80 changes, which alone would be 80 transactions.
+      expect(seen.transactions).toBeLessThan(12);
+    });
+
+    test.each(['before', 'after'] as const)(
+      'counts right when it dies %s any of its transactions, and the batch comes again',
+      async (when) => {
+        const whole = await busy();
+        const healthy = dieAt(Number.POSITIVE_INFINITY, when);
+        await feed(whole);
+        jest.mocked(table.send).mockRestore();
+        // One leaves counts for later, and one adds them.
+        expect(healthy.transactions).toBeGreaterThan(1);
+        for (let nth = 1; nth <= healthy.transactions; nth++) {
+          const all = await busy();
+          dieAt(nth, when);
+          await handler({ Records: all });
+          jest.mocked(table.send).mockRestore();
+          // Half of it now, as Lambda parts batches.
+          await feed(all.slice(0, 20));
+          await feed(all.slice(20));
+          expect(await deferred()).toEqual([]);
+          await expectExactTotals();
+        }
+      },
+    );
+
+    /** Leaves counts for later, and gives the records that they are of. */
+    async function leaveCounts(): Promise<DynamoDBRecord[]> {
+      const all = await busy();
+      dieAt(2, 'before');
+      await handler({ Records: all });
+      jest.mocked(table.send).mockRestore();
+      expect(await deferred()).not.toEqual([]);
+      return all;
+    }
+
+    test('adds what is left for later once, though two shards come to do it', async () => {
+      const all = await leaveCounts();
+      const send = table.send.bind(table);
+      jest.spyOn(table, 'send').mockImplementationOnce((async (command: object) => {
+        const answer = await send(command as never);
+        await addDeferred();
+        return answer;
+      }) as never);
+      await addDeferred();
+      expect(await deferred()).toEqual([]);
+      await feed(all);
+      await expectExactTotals();
+    });
+
+    test('leaves nothing for later that a rebuild has counted', async () => {
+      const all = await leaveCounts();
+      await rebuildTotals();
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+      await feed(all);
+      await expectExactTotals();
+    });
   });
 
   test('remembers for 14 days what was removed, so that nothing late brings it back', async () => {
@@ -175,15 +270,17 @@ describe('the feed', () => {
     await makeUser();
     const all = await records();
     const until = Math.floor(Date.now() / 1000) + 60;
-    await table.send(new PutCommand({ TableName: tableName(), Item: { ...rebuildKey, until } }));
+    await lockTotals('another', until);
     expect(await handler({ Records: all })).toEqual({
       batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
     });
     expect(await totals()).toMatchObject(before);
     // A rebuild that died holds nobody up for longer.
-    await setAttributes(rebuildKey, { until: Math.floor(Date.now() / 1000) - 1 });
+    await lockTotals('another', Math.floor(Date.now() / 1000) - 1);
     await feed(all);
-    await table.send(new DeleteCommand({ TableName: tableName(), Key: rebuildKey }));
+    for (const Key of rebuildKeys) {
+      await table.send(new DeleteCommand({ TableName: tableName(), Key }));
+    }
     await expectExactTotals();
   });
 });
@@ -195,7 +292,7 @@ describe('a rebuild', () => {
     const counts = await rebuildTotals();
     expect(counts.corrected).toBe(0);
     expect(counts.users).toBe((await scanTable()).filter(({ sk }) => sk === 'USER').length);
-    expect(await readItem(rebuildKey)).toBeUndefined();
+    expect(await locks()).toEqual([]);
     await expectExactTotals();
   });
 
@@ -249,12 +346,12 @@ describe('a rebuild', () => {
 
   test('leaves another rebuild alone, unless that has given no sign of life for a minute', async () => {
     const now = Math.floor(Date.now() / 1000);
-    await setAttributes(rebuildKey, { id: 'another', until: now + 60 });
+    await lockTotals('another', now + 60);
     await expect(rebuildTotals()).rejects.toMatchObject({ status: 503 });
-    expect(await readItem(rebuildKey)).toMatchObject({ id: 'another' });
-    await setAttributes(rebuildKey, { id: 'another', until: now - 1 });
+    expect(await locks()).toMatchObject(rebuildKeys.map(() => ({ id: 'another' })));
+    await lockTotals('another', now - 1);
     await rebuildTotals();
-    expect(await readItem(rebuildKey)).toBeUndefined();
+    expect(await locks()).toEqual([]);
   });
 
   test.each<[string, (writes: number) => number]>([
@@ -339,6 +436,6 @@ describe('a rebuild', () => {
       throw new Error('interrupted');
     };
     await expect(rebuildTotals(fail)).rejects.toThrow('interrupted');
-    expect(await readItem(rebuildKey)).toBeUndefined();
+    expect(await locks()).toEqual([]);
   });
 });

@@ -210,7 +210,13 @@ export function wildcardRights(template: Template): string[] {
 export function excessRights(template: Template): string[] {
   const reading = ['GetItem', 'BatchGetItem', 'Query'];
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
-  const allowedTo = { none: [], public: reading, read: reading, write: [...reading, ...writing] };
+  const allowedTo = {
+    none: [],
+    public: reading,
+    metadata: [...reading, 'PutItem', 'UpdateItem'],
+    read: reading,
+    write: [...reading, ...writing],
+  };
   return [...routes, ...others].flatMap(({ operation, table, secrets = [] }) => {
     const allowed: readonly string[] = allowedTo[table];
     const own = statements(template).filter(({ id }) => isOf(operation, id));

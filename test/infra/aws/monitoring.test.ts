@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
 import { invoke } from '../../invoke.ts';
@@ -262,29 +263,32 @@ describe('the access log', () => {
   });
 });
 
-describe('the 503 of the bulk lookup', () => {
+describe.each([
+  ['reviews', batchGetReviews, 'review_ids', /^batchgetreviews/],
+  ['entities', batchGetEntities, 'entity_ids', /^batchgetentities/],
+] as const)('the 503 of the bulk lookup of %s', (_, handler, parameter, itsLog) => {
   /** What its function logs of a request, and what is counted of it. */
   async function countedOf(query: Record<string, string>) {
     const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
     const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
     const busy = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
     send.mockImplementation(() => Promise.reject(busy));
-    const { status } = await invoke(batchGetReviews, { query });
+    const { status } = await invoke(handler, { query });
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
     const counted = lines.flatMap((line) =>
-      countedBy(service, /^batchgetreviews/, (pattern) => takes(pattern, line)),
+      countedBy(service, itsLog, (pattern) => takes(pattern, line)),
     );
     return { status, counted };
   }
 
   test('is an error where DynamoDB is busy', async () => {
-    const review_ids = '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f';
-    expect(await countedOf({ review_ids })).toEqual({ status: 503, counted: ['1 ServerErrors'] });
+    const query = { [parameter]: '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f' };
+    expect(await countedOf(query)).toEqual({ status: 503, counted: ['1 ServerErrors'] });
   });
   test('is none where the query string is too long', async () => {
-    const review_ids = 'x'.repeat(4097);
-    expect(await countedOf({ review_ids })).toEqual({ status: 503, counted: [] });
+    const query = { [parameter]: 'x'.repeat(4097) };
+    expect(await countedOf(query)).toEqual({ status: 503, counted: [] });
   });
 });
 

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -70,7 +73,16 @@ const provider = await identityProvider(new URL(gateway.url).origin, `${authUrl}
 gateway.mount(provider);
 const { OIDC_CLIENT_SECRET, ...settings } = provider.environment;
 secrets.OIDC_CLIENT_SECRET = OIDC_CLIENT_SECRET;
-Object.assign(process.env, { AUTH_URL: authUrl, ...settings });
+const musicDatabase = createServer((_, response) => response.end('{"name":"Blue"}'));
+musicDatabase.listen(0, '127.0.0.1');
+await once(musicDatabase, 'listening');
+Object.assign(process.env, {
+  AUTH_URL: authUrl,
+  ...settings,
+  MUSICDB_API: `http://127.0.0.1:${(musicDatabase.address() as AddressInfo).port}/{type}/{id}`,
+  MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+  MUSICDB_INTERVAL: '1',
+});
 
 const {
   makeGrant,
@@ -187,6 +199,8 @@ async function readAll({
   await call('GET', `/review/${review}/revisions/1`, {}, status);
   await call('GET', `/review/${review}/revisions/99`, {}, 404);
   await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
+  await call('GET', `/entity/${entity_id}?include_metadata=true`);
+  await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
   for (const query of [
     'limit=0',
     'include_metadata=true',
@@ -206,6 +220,7 @@ async function readAll({
     `limit=2&offset=401&user_id=${user_id}&entity_type=release_group`,
     `user_id=${user_id}&sort=popularity&language=en`,
     `user_id=${user_id}&entity_id=${entity_id}`,
+    `limit=2&offset=401&entity_id=${entity_id}&rating=3,4`,
   ]) {
     await call('GET', `/review/?${query}`);
   }
@@ -253,6 +268,7 @@ describe('each function does with its role', () => {
     await stream.idle();
     await stream.stop();
     proxy.stop();
+    musicDatabase.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -513,12 +529,14 @@ describe('each function does with its role', () => {
 
 describe('who reads for everybody', () => {
   const readers = routes
-    .filter(({ table }) => table === 'public')
+    .filter(({ table }) => table === 'public' || table === 'metadata')
     .map(({ operation }) => operation);
 
   test('is each function that serves people without a token, and does not show their own', () => {
     expect(readers.toSorted()).toEqual([
+      'batch-get-entities',
       'batch-get-reviews',
+      'get-entity',
       'get-review',
       'get-revision',
       'get-user',
@@ -557,6 +575,8 @@ describe('who reads for everybody', () => {
     ['who has voted on a day', all('VOTES')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],
     ['the whole table', on('Scan', 'table')()],
+    ['in order to change the numbers of an entity', on('UpdateItem', 'table')(`ENTITY#${id}`)],
+    ['in order to replace a review', on('PutItem', 'table')(`REVIEW#${id}`)],
   ];
   test.each(hidden)('must not read %s', (_, deed) => {
     const able = readers.filter((operation) => findRight(rights.get(operation) ?? [], deed));
@@ -569,6 +589,9 @@ describe('who reads for everybody', () => {
     ['list-reviews', on('Query', 'facet-by-popularity')('release_group|en')],
     ['list-users', all('USER')],
     ['batch-get-reviews', batchGet(`REVIEW#${id}`, `USER#${id}`)],
+    ['batch-get-entities', batchGet(`ENTITY#${id}`)],
+    ['get-entity', on('Query', 'entity-by-popularity')(id)],
+    ['get-entity', on('UpdateItem', 'table')(`METADATA#work#${id}`)],
   ];
   test.each(open)('%s may read what it is for', (operation, deed) => {
     expect(findRight(rights.get(operation) ?? [], deed)).toBeDefined();

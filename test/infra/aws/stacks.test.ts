@@ -474,7 +474,8 @@ describe('the API', () => {
     const having = functions(everything.service).filter(
       ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
     );
-    expect(having.map(([operation]) => operation)).toEqual(['list-reviews']);
+    const operations = having.map(([operation]) => operation);
+    expect(operations.toSorted()).toEqual(['get-entity', 'list-reviews']);
   });
 });
 
@@ -569,10 +570,11 @@ describe('the background', () => {
         })),
       ],
     ]);
+    expect(mappings.map(([, { Properties }]) => Properties.BatchSize)).toEqual([1000, 100]);
     for (const [, { Properties }] of mappings) {
       expect(Properties).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
-        BatchSize: 100,
+        MaximumBatchingWindowInSeconds: 1,
         MaximumRecordAgeInSeconds: 6 * 3600,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,

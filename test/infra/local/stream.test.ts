@@ -66,6 +66,7 @@ async function follow(
     consumers: Object.keys(consumers).map((operation) => ({
       operation,
       records: [{ sortKey: 'REVIEW' }],
+      batchSize: 100,
     })),
     load: async (operation) => (event) => consumers[operation]?.(event as DynamoDBStreamEvent),
   });
@@ -329,7 +330,9 @@ test('refuses to start without a consumer', async () => {
   const load = async () => {
     throw new Error('functions/update-aggregates.ts is missing');
   };
-  const consumers = [{ operation: 'update-aggregates', records: [{ sortKey: 'REVIEW' }] }];
+  const consumers = [
+    { operation: 'update-aggregates', records: [{ sortKey: 'REVIEW' }], batchSize: 100 },
+  ];
   await expect(
     followStream({ endpoint: database.endpoint, streamArn, consumers, load }),
   ).rejects.toThrow('functions/update-aggregates.ts is missing');

@@ -1,0 +1,97 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { rebuildKeys } from '../table/keys.ts';
+import { transact, type Write } from '../table/transact.ts';
+
+/** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
+const lockSeconds = 60;
+
+/** Seconds after which a rebuild gives its next sign of life. */
+const renewSeconds = 10;
+
+/** What a rebuild holds, so that nobody else changes totals and rank trees. */
+export interface Lock {
+  /** Goes before every write. Throws ApiError 503 when the lock has expired. */
+  keep(): Promise<void>;
+  /** Throws ApiError 503 when the lock had expired, so that what was written may be wrong. */
+  release(): Promise<void>;
+}
+
+/** Throws ApiError 503 when somebody else has it. */
+export async function takeLock(): Promise<Lock> {
+  const id = randomUUID();
+  let kept = epochSeconds();
+  await transact(
+    rebuildKeys.map((key) => ({
+      Put: { Item: { ...key, id, until: kept + lockSeconds }, ...isFree(kept) },
+      otherwise: serviceUnavailable('Another rebuild is at work'),
+    })),
+  );
+  return {
+    async keep() {
+      const now = epochSeconds();
+      if (now < kept + renewSeconds) return;
+      const { ExpressionAttributeValues, ...held } = heldBy(id, now);
+      await transact(
+        rebuildKeys.map((key) => ({
+          Update: {
+            Key: key,
+            UpdateExpression: 'SET #until = :until',
+            ...held,
+            ExpressionAttributeValues: {
+              ...ExpressionAttributeValues,
+              ':until': now + lockSeconds,
+            },
+          },
+          otherwise: lost(),
+        })),
+      );
+      kept = now;
+    },
+    async release() {
+      const held = heldBy(id, epochSeconds());
+      await transact(
+        rebuildKeys.map((key) => ({ Delete: { Key: key, ...held }, otherwise: lost() })),
+      );
+    },
+  };
+}
+
+/** Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are being rebuilt. */
+export function noRebuild(): Write {
+  return {
+    ConditionCheck: {
+      Key: rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number],
+      ...isFree(epochSeconds()),
+    },
+    otherwise: serviceUnavailable('The totals are being rebuilt'),
+  };
+}
+
+/** The condition that nobody has the lock, or had it so long without a sign of life that it is free. */
+function isFree(now: number) {
+  return {
+    ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
+    ExpressionAttributeNames: { '#until': 'until' },
+    ExpressionAttributeValues: { ':now': now },
+  };
+}
+
+/** The condition that the lock is still ours: once it has expired the consumer may have gone on, even if nobody else has taken it. */
+function heldBy(id: string, now: number) {
+  return {
+    ConditionExpression: 'id = :id AND #until >= :now',
+    ExpressionAttributeNames: { '#until': 'until' },
+    ExpressionAttributeValues: { ':id': id, ':now': now },
+  };
+}
+
+function lost(): ApiError {
+  return serviceUnavailable(
+    `The rebuild was held up for over ${lockSeconds} seconds, and what it wrote may be out of date: run it again`,
+  );
+}
+
+function epochSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
