@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { benchColdStarts } from './cold.ts';
 import { measureCpu, type Spread, spreadOf, type Taken } from './cpu.ts';
-import { checkOut, here, startHost, startService } from './process.ts';
+import { checkOut, type Host, here, type Service, startHost, startService } from './process.ts';
 import { operationOf, pages, steps } from './requests.ts';
 import { round } from './table.ts';
 
@@ -25,7 +25,7 @@ export async function benchAgainst(comparison: Comparison): Promise<object> {
   const other = checkOut(commit);
   const undo: (() => unknown)[] = [() => other.remove()];
   try {
-    const sides = [];
+    const sides: { root: string; host: Host; service: Service }[] = [];
     for (const [root, folder] of [
       [here, dataDir],
       [other.root, `${dataDir}-${commit}`],
