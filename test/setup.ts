@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll } from '@jest/globals';
 import {
@@ -7,20 +10,47 @@ import {
   databaseEnvironment,
   startDatabase,
 } from '../infra/local/database.ts';
+import './contract.ts';
 
-// Before it imports anything, each test file has an engine of its own, in memory and empty, or a table of its own at DYNAMODB_ENDPOINT.
+/** An engine of its own, empty. A file lets its stream be indexed, and this one costs no disk. */
+async function startEngine() {
+  const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const temporary = mkdtempSync(join(memory, 'review-service-test-'));
+  const { endpoint, stop } = await startDatabase({
+    file: join(temporary, 'dynamodb.sqlite'),
+    temporary,
+  });
+  await createTable(endpoint, 'reviews');
+  return {
+    endpoint,
+    TableName: 'reviews',
+    async stop() {
+      await stop();
+      rmSync(temporary, { recursive: true });
+    },
+  };
+}
+
+/** A table of its own in a database that is there. */
+async function borrow(endpoint: string) {
+  const TableName = `reviews-${randomUUID()}`;
+  await createTable(endpoint, TableName);
+  return {
+    endpoint,
+    TableName,
+    async stop() {
+      const client = new DynamoDBClient(clientOptions(endpoint));
+      await client.send(new DeleteTableCommand({ TableName }));
+      client.destroy();
+    },
+  };
+}
+
+// Each test file has a table to itself before it imports anything.
 const given = process.env.DYNAMODB_ENDPOINT;
-const database = given ? undefined : await startDatabase();
-const endpoint = database?.endpoint ?? given ?? '';
-const TableName = given ? `reviews-${randomUUID()}` : 'reviews';
-await createTable(endpoint, TableName);
+const { endpoint, TableName, stop } = await (given ? borrow(given) : startEngine());
 Object.assign(process.env, databaseEnvironment(endpoint, TableName), {
   SIGNING_KEYS: Buffer.alloc(32, 'test').toString('base64url'),
 });
 
-afterAll(async () => {
-  if (database) return database.stop();
-  const client = new DynamoDBClient(clientOptions(endpoint));
-  await client.send(new DeleteTableCommand({ TableName }));
-  client.destroy();
-});
+afterAll(stop);

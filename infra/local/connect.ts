@@ -5,6 +5,7 @@ import { type Discovery, localKey, readDiscovery } from './discovery.ts';
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
+  if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
 }
 
@@ -12,7 +13,8 @@ export function connect(dataDir: string): void {
 export function runningStack(dataDir: string): Discovery {
   const stack = readDiscovery(dataDir);
   if (stack?.dynamodb_endpoint && isRunning(stack.pid)) return stack;
-  throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: npm start`);
+  const start = dataDir === '.data' ? 'npm start' : `npm start -- --data-dir ${dataDir}`;
+  throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: ${start}`);
 }
 
 function isRunning(pid: number): boolean {

@@ -1,9 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import type { User } from '../user/user.ts';
-import { type Html, layout, styleSource } from './layout.ts';
+import { type Html, layout, type Visitor } from './layout.ts';
 import { nameForm } from './name-form.ts';
+import { forgetNotice, leaveNotice, type Notice } from './notice.ts';
+import { styleSource } from './style.ts';
 
 /** What a person sees. */
 export interface Page {
@@ -14,45 +15,50 @@ export interface Page {
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set when one can say one's name on it: who is new is asked for it on every other page. */
-  hasNameField?: boolean;
+  /** Set where who is new is not asked for a public name, as on every other page: it has a field for it, or one leaves. */
+  asksNoName?: boolean;
   /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
   next?: string;
-  /** Set when it is about the end of the session: there is no menu then. */
-  isBare?: boolean;
+  /** Set in the middle of a decision: there is no menu to lose it by. */
+  isDecision?: boolean;
+  /** Set when it is about the end of the session: there is no menu then, and nothing is asked. */
+  isLast?: boolean;
 }
 
-/** Where a person is sent on to, by GET. */
+/** Where a person is sent on to, by GET, and what the page there says of a change. */
 export interface Redirect {
   location: string;
   cookies?: readonly string[];
+  notice?: Notice;
 }
 
-/** Who is signed in. `csrf` goes into every form, and `here` is the way back to the page. */
-export interface Visitor {
-  user: User;
-  csrf: string;
-  here: string;
-}
-
-/** The response of the Lambda proxy integration. */
+/** The response of the Lambda proxy integration. A `notice`, what was left for the next page to say, is said once. */
 export async function respond(
   answer: Page | Redirect,
-  visitor?: Visitor,
+  { visitor, notice }: { visitor?: Visitor | undefined; notice?: string | undefined } = {},
 ): Promise<APIGatewayProxyResult> {
-  const cookies = answer.cookies && { multiValueHeaders: { 'Set-Cookie': [...answer.cookies] } };
   if ('location' in answer) {
     const headers = { ...securityHeaders(), Location: answer.location };
-    return { statusCode: 303, headers, body: '', ...cookies };
+    const left = answer.notice ? [leaveNotice(answer.notice)] : [];
+    return { statusCode: 303, headers, body: '', ...setting(left, answer.cookies) };
   }
-  const known = answer.isBare ? undefined : visitor;
-  const content = html`${answer.content}${!answer.hasNameField && known && askForName(known)}`;
+  const { title, next, isLast, isDecision, asksNoName } = answer;
+  const known = isLast ? undefined : visitor;
+  const content = html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
+    ${answer.content}
+    ${!asksNoName && known && askForName(known)}`;
+  const frame = { title, content, visitor: known, isBare: isDecision || isLast, next };
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },
-    body: `${await layout(answer.title, content, known?.csrf, answer.next)}`,
-    ...cookies,
+    body: `${await layout(frame)}`,
+    ...setting(notice ? [forgetNotice()] : [], answer.cookies),
   };
+}
+
+function setting(left: readonly string[], cookies: readonly string[] = []) {
+  const all = [...cookies, ...left];
+  return all.length > 0 && { multiValueHeaders: { 'Set-Cookie': all } };
 }
 
 /** Asks for a public name whoever has only a proposed one: a sign-in does not always say what others may call somebody. */
@@ -60,11 +66,15 @@ function askForName({ user, csrf, here }: Visitor): Html | '' {
   return user.has_proposed_name ? nameForm(user.display_name, csrf, here) : '';
 }
 
-/** The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
+/**
+ * The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. The
+ * icon is within the page.
+ */
 function securityHeaders(isWayOut = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `style-src ${styleSource()}`,
+    `style-src ${styleSource}`,
+    'img-src data:',
     ...(isWayOut ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",

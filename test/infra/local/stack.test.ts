@@ -27,6 +27,7 @@ interface Run {
   end: Promise<{ code: number | null; stderr: string }>;
 }
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 let dataDir: string;
 let runs: Run[];
@@ -47,7 +48,7 @@ afterEach(async () => {
 function start(args: string[] = [], env: Record<string, string> = {}): Run {
   const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
