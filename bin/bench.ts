@@ -1,11 +1,12 @@
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { startStack } from '../infra/local/stack.ts';
+import { benchAgainst } from './bench/against.ts';
+import { benchColdStarts } from './bench/cold.ts';
+import { here, startHost, startService } from './bench/process.ts';
+import { profile } from './bench/profile.ts';
 
 /** What the service costs: one table on stdout, the numbers in bench.json; exit status 1 when a budget is broken. */
-const { reviews, writes, runs, rounds, ...rest } = new Command('bench')
+const { dataDir: folder, ...options } = new Command('bench')
   .option('--reviews <number>', 'how many reviews to seed, where there are none', Number, 200_000)
   .option('--writes <number>', 'how many random writes to send first', Number, 0)
   .option(
@@ -14,42 +15,74 @@ const { reviews, writes, runs, rounds, ...rest } = new Command('bench')
   )
   .option('--runs <number>', 'how often each request is sent', Number, 15)
   .option('--rounds <number>', 'how often each bundle is started; 0 leaves them out', Number, 15)
+  .option(
+    '--against <commit>',
+    'compare CPU with another commit instead: both in turn, each with data that its own seed makes (in <data-dir>-<commit>). The other needs the route table, events and seed of this one, and these packages',
+  )
+  .option(
+    '--profile <request>',
+    'write a CPU profile of one request instead, such as list-reviews, and print where the time goes',
+  )
   .parse()
-  .opts<{ reviews: number; writes: number; dataDir?: string; runs: number; rounds: number }>();
+  .opts<{
+    reviews: number;
+    writes: number;
+    dataDir?: string;
+    runs: number;
+    rounds: number;
+    against?: string;
+    profile?: string;
+  }>();
+const { reviews, writes, runs, rounds, against: commit } = options;
+const dataDir = folder ?? `.data/bench-${reviews}`;
 
-const { dataDir = `.data/bench-${reviews}` } = rest;
-const stack = await startStack({ port: 0, dataDir });
+if (commit !== undefined) {
+  const compared = await benchAgainst({ commit, dataDir, reviews, runs, rounds });
+  writeFileSync('bench.json', `${JSON.stringify(compared, null, 2)}\n`);
+  process.exit();
+}
+
+const host = await startHost(here, dataDir, reviews);
+const service = startService(here, host);
 try {
+  if (options.profile === undefined) await bench();
+  else await profile(service, options.profile);
+} finally {
+  await service.stop();
+  await host.stop();
+}
+
+async function bench(): Promise<void> {
+  Object.assign(process.env, host.env);
   // Only now does the environment say where the database is.
-  const { readLengths } = await import('../shared/list/totals.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
-  const { benchColdStarts } = await import('./bench/cold.ts');
-  const { format, heading } = await import('./bench/table.ts');
-  if ((await readLengths('users')).size === 0) {
-    console.error(`Seeding ${reviews} reviews`);
-    // In a process of its own: what it leaves in memory would slow down what is measured after it.
-    const size = ['--reviews', `${reviews}`, '--users', `${Math.ceil(reviews / 40)}`];
-    const admin = ['bin/admin.ts', '--data-dir', dataDir, 'seed', ...size];
-    await promisify(execFile)(process.execPath, admin);
-  }
+  const { cpuOf, measureCpu } = await import('./bench/cpu.ts');
+  const { steps } = await import('./bench/requests.ts');
+  const { format, heading, withCpu } = await import('./bench/table.ts');
   if (writes > 0) {
-    console.error('Wrote at random:', await writeAtRandom(stack.url, writes));
-    await stack.stream.idle();
+    console.error('Wrote at random:', await writeAtRandom(host.url, writes));
+    await host.idle();
   }
 
   console.log(heading);
   const show = (line: Parameters<typeof format>[0]) => console.log(format(line));
   const listed = await someLists();
-  const lists = await benchLists(listed, runs, show);
-  const endpoints = await benchEndpoints(runs, show);
-  await stack.stream.idle();
-  const faults = [...(await checkFlatness(runs)), ...(await checkLists(listed))];
-  const coldStarts = rounds > 0 ? await benchColdStarts(rounds) : [];
-  for (const { name, kilobytes, import: loading, firstCall } of coldStarts) {
+  const lists = await benchLists(listed, runs, show, cpuOf(service));
+  const taken = (await measureCpu([service], steps, { rounds: runs, each: 5 })).flat();
+  const endpoints = (await benchEndpoints(runs)).map((line) => {
+    const found = taken.find(({ name }) => name === line.name);
+    return found ? withCpu(line, found.rounds) : line;
+  });
+  endpoints.forEach(show);
+  await host.idle();
+  const faults = [...(await checkFlatness(runs, cpuOf(service))), ...(await checkLists(listed))];
+  const [coldStarts = []] = rounds > 0 ? await benchColdStarts([{ root: here, host }], rounds) : [];
+  for (const { name, kilobytes, import: loading, firstCall, cpu } of coldStarts) {
     const numbers = [`${kilobytes} KB`, `${loading} ms import`, `${firstCall} ms first call`];
+    numbers.push(`${cpu.median} ms CPU`);
     console.log(name.padEnd(38), ...numbers.map((number) => number.padStart(20)));
   }
 
@@ -59,12 +92,8 @@ try {
     ),
     ...faults,
   ];
-  writeFileSync(
-    'bench.json',
-    `${JSON.stringify({ lists, endpoints, coldStarts, broken }, null, 2)}\n`,
-  );
+  const numbers = { lists, endpoints, coldStarts, broken };
+  writeFileSync('bench.json', `${JSON.stringify(numbers, null, 2)}\n`);
   for (const fault of broken) console.error(`Over budget: ${fault}`);
   process.exitCode = broken.length > 0 ? 1 : 0;
-} finally {
-  await stack.stop();
 }

@@ -1,40 +1,67 @@
-import assert from 'node:assert/strict';
-import { Command } from 'commander';
+import { inspect } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
+import { runningStack } from '../infra/local/connect.ts';
 
-/** Checks a running service from outside, changing nothing: `npm run smoke -- URL`. Exit status 0, or 1 when a check failed. */
+/** Checks a running service from outside, changing nothing. Exit status 0, or 1 when a check failed. */
 const command = new Command('npm run smoke --')
   .description('Checks a running service from outside. It changes nothing.')
-  .argument('<url>', 'the base URL, such as https://reviews.example.org/ws/1')
+  .argument(
+    '[url]',
+    'the base URL, such as https://reviews.example.org/ws/1 (default: the stack that runs on this machine)',
+    url,
+  )
   .option('--token <access token>', 'checks that this token is taken, too')
+  .option('--data-dir <folder>', 'of the stack on this machine', process.env.DATA_DIR || '.data')
   .parse();
 
-const base = (command.args[0] ?? '').replace(/\/+$/, '');
+const { token, dataDir } = command.opts<{ token?: string; dataDir: string }>();
+const base: string = command.processedArgs[0] ?? localUrl();
 const auth = base.replace(/\/[^/]*$/, '');
-const { token } = command.opts<{ token?: string }>();
 const nobody = '00000000-0000-4000-8000-000000000000';
+/** In milliseconds. */
+const patience = 15_000;
+
+function url(value: string): string {
+  if (!/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
+    throw new InvalidArgumentError('It must be a URL such as https://reviews.example.org/ws/1.');
+  }
+  return value.replace(/\/+$/, '');
+}
+
+function localUrl(): string {
+  try {
+    const { url } = runningStack(dataDir);
+    if (url !== null) return url;
+    return command.error(`Error: the stack on ${dataDir} is still starting`);
+  } catch (error) {
+    return command.error(`Error: ${(error as Error).message}, or give the base URL of a service`);
+  }
+}
 
 const checks: Record<string, () => Promise<void>> = {
   async 'a public endpoint answers JSON that any origin may read'() {
     const { status, body, headers } = await ask('GET', `${base}/review/languages`);
-    assert.equal(status, 200);
-    assert.ok(body.languages.includes('en'));
-    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    want('status', status, 200);
+    want('languages', `${body.languages}`, /\ben\b/);
+    want('X-Content-Type-Options', headers.get('x-content-type-options'), 'nosniff');
   },
-  async 'lists can be read'() {
-    for (const [path, items] of [
-      ['/review?limit=1', 'reviews'],
-      ['/user?limit=1', 'users'],
-    ] as const) {
-      const { status, body } = await ask('GET', base + path);
-      assert.equal(status, 200);
-      assert.equal(body.limit, 1);
-      assert.ok(Array.isArray(body[items]));
-      assert.equal(typeof body.count, 'number');
+  async 'lists can be read in each order: all, of a type and language, an entity, an author, and filtered'() {
+    const filters = [
+      '',
+      'entity_type=work&language=en',
+      `entity_id=${nobody}`,
+      `user_id=${nobody}`,
+      'entity_type=bookdb&review_type=review',
+    ];
+    for (const filter of filters) {
+      await readList(`/review?sort=published_on&${filter}`, 'reviews');
+      await readList(`/review?sort=popularity&${filter}`, 'reviews');
     }
+    await readList('/user?', 'users');
   },
   async 'a trailing slash makes no difference'() {
     for (const path of ['/review/?limit=0', '/user/?limit=0', '/review/languages/']) {
-      assert.equal((await ask('GET', base + path)).status, 200, path);
+      want('status', (await ask('GET', base + path)).status, 200);
     }
     refused(await ask('GET', `${base}/review/${nobody}/`), 404, 'not_found');
   },
@@ -56,17 +83,21 @@ const checks: Record<string, () => Promise<void>> = {
         headers: value === undefined ? {} : { Authorization: value },
       });
       refused(answer, 401, 'invalid_token');
-      assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer /);
+      want('WWW-Authenticate', answer.headers.get('www-authenticate'), /^Bearer /);
     }
   },
   async 'a preflight is answered, on guarded paths too'() {
     const headers = { Origin: 'https://example.org', 'Access-Control-Request-Method': 'PUT' };
     const url = `${base}/review/${nobody}/vote`;
-    const response = await fetch(url, { method: 'OPTIONS', headers });
-    assert.equal(response.status, 204);
-    assert.equal(response.headers.get('access-control-allow-origin'), '*');
-    assert.match(response.headers.get('access-control-allow-headers') ?? '', /authorization/i);
-    assert.match(response.headers.get('access-control-allow-methods') ?? '', /PUT/);
+    const response = await request('OPTIONS', url, { headers });
+    want('status', response.status, 204);
+    for (const [name, wanted] of [
+      ['Access-Control-Allow-Origin', '*'],
+      ['Access-Control-Allow-Headers', /authorization/i],
+      ['Access-Control-Allow-Methods', /PUT/],
+    ] as const) {
+      want(name, response.headers.get(name), wanted);
+    }
   },
   async 'bad parameters are 400'() {
     refused(await ask('GET', `${base}/review?limit=51`), 400, 'invalid_request');
@@ -79,48 +110,47 @@ const checks: Record<string, () => Promise<void>> = {
   async 'the OAuth metadata are those of this address'() {
     const url = `${auth}/.well-known/oauth-authorization-server`;
     const { status, body } = await ask('GET', url);
-    assert.equal(status, 200);
-    assert.equal(body.issuer, auth);
-    assert.equal(body.token_endpoint, `${base}/oauth/token`);
+    want('status', status, 200);
+    want('issuer', body.issuer, auth);
+    want('token_endpoint', body.token_endpoint, `${base}/oauth/token`);
   },
   async 'the token endpoint refuses as RFC 6749 says'() {
     const { status, body, headers } = await ask('POST', `${base}/oauth/token`, {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=refresh_token',
     });
-    assert.ok(status === 400 || status === 401, `status ${status}`);
-    assert.match(body.error, /^invalid_(request|client)$/);
-    assert.equal(typeof body.error_description, 'string');
-    assert.equal(headers.get('cache-control'), 'no-store');
+    want('status', status, /^40[01]$/);
+    want('error', body.error, /^invalid_(request|client)$/);
+    want('type of error_description', typeof body.error_description, 'string');
+    want('Cache-Control', headers.get('cache-control'), 'no-store');
   },
   async 'an authorization request without an application is a page, not a redirect'() {
-    const response = await fetch(`${auth}/oauth/authorize`, { redirect: 'manual' });
-    assert.equal(response.status, 400);
-    assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+    const response = await request('GET', `${auth}/oauth/authorize`, { redirect: 'manual' });
+    want('status', response.status, 400);
+    want('Content-Type', response.headers.get('content-type'), /^text\/html/);
   },
   async 'signing in leads to the identity provider'() {
-    const response = await fetch(`${auth}/account/sign-in`, { redirect: 'manual' });
-    assert.ok([302, 303].includes(response.status), `status ${response.status}`);
+    const response = await request('GET', `${auth}/account/sign-in`, { redirect: 'manual' });
+    want('status', response.status, /^30[23]$/);
     const provider = new URL(response.headers.get('location') ?? '');
-    assert.equal(provider.searchParams.get('redirect_uri'), `${auth}/account/callback`);
-    assert.equal(provider.searchParams.get('code_challenge_method'), 'S256');
-    const page = await fetch(provider);
-    assert.equal(page.status, 200, 'the page of the identity provider');
+    want('redirect_uri', provider.searchParams.get('redirect_uri'), `${auth}/account/callback`);
+    want('code_challenge_method', provider.searchParams.get('code_challenge_method'), 'S256');
+    want('status', (await request('GET', provider)).status, 200);
   },
   ...(base.startsWith('https:') && {
     async 'plain HTTP is refused'() {
       const url = `${auth.replace('https:', 'http:')}/oauth/authorize`;
       const signal = AbortSignal.timeout(5_000);
       const answer = await fetch(url, { redirect: 'manual', signal }).catch(() => undefined);
-      assert.ok(!answer || answer.status >= 300, `status ${answer?.status}`);
+      want('status', answer?.status ?? 'none', /^([345]..|none)$/);
     },
   }),
   ...(token !== undefined && {
     async 'the token is taken'() {
       const headers = { Authorization: `Bearer ${token}` };
       const { status, body } = await ask('GET', `${base}/user/me`, { headers });
-      assert.equal(status, 200);
-      assert.equal(typeof body.user.id, 'string');
+      want('status', status, 200);
+      want('type of user.id', typeof body.user?.id, 'string');
     },
   }),
 };
@@ -132,30 +162,70 @@ interface Answer {
   body: any;
 }
 
+/** The request that was sent last, for who wants to send it again. */
+let asked = '';
+
+async function request(method: string, url: string | URL, init: RequestInit = {}) {
+  asked = `${method} ${url}`;
+  try {
+    return await fetch(url, { ...init, method, signal: AbortSignal.timeout(patience) });
+  } catch (error) {
+    const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+    const silence = name === 'TimeoutError' && `no answer in ${patience / 1000} seconds`;
+    throw new Unreachable(silence || cause?.message || cause?.code || message);
+  }
+}
+
+class Unreachable extends Error {}
+
 /** Every answer of the API, refusals of API Gateway itself included, is JSON that any origin may read. */
-async function ask(method: string, url: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(url, { ...init, method });
-  assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
-  assert.equal(response.headers.get('access-control-allow-origin'), '*');
-  return { status: response.status, headers: response.headers, body: await response.json() };
+async function ask(method: string, url: string, init?: RequestInit): Promise<Answer> {
+  const response = await request(method, url, init);
+  const { status, headers } = response;
+  want('Content-Type', headers.get('content-type'), /^application\/json/);
+  want('Access-Control-Allow-Origin', headers.get('access-control-allow-origin'), '*');
+  return { status, headers, body: await response.json() };
+}
+
+async function readList(path: string, items: string): Promise<void> {
+  const { status, body } = await ask('GET', `${base}${path}&limit=1`);
+  want('status', status, 200);
+  want('limit', body.limit, 1);
+  want(`${items} to be a list:`, Array.isArray(body[items]), true);
+  want('type of count', typeof body.count, 'number');
 }
 
 function refused({ status, body }: Answer, expected: number, error: string): void {
-  assert.equal(status, expected);
-  assert.equal(body.error, error);
-  assert.ok(body.description, 'a description');
+  want('status', status, expected);
+  want('error', body.error, error);
+  want('description', body.description, /./);
 }
 
+/** Throws where `got` is not what is wanted, or does not match it. */
+function want(what: string, got: unknown, wanted: unknown): void {
+  if (wanted instanceof RegExp ? wanted.test(`${got ?? ''}`) : got === wanted) return;
+  const shown = (value: unknown) => inspect(value, { breakLength: Number.POSITIVE_INFINITY });
+  throw new Error(`wanted ${what} ${shown(wanted)}, got ${shown(got).slice(0, 200)}`);
+}
+
+console.log(`Checking ${base}`);
 let failed = 0;
 for (const [name, check] of Object.entries(checks)) {
   try {
     await check();
     console.log(`ok      ${name}`);
   } catch (error) {
-    failed++;
-    const { message, cause } = error as Error;
-    console.log(`FAILED  ${name}: ${message.split('\n')[0]}${cause ? ` (${cause})` : ''}`);
+    console.log(`FAILED  ${name}\n        ${asked.slice(0, 200)}: ${(error as Error).message}`);
+    if (error instanceof Unreachable) stop('the rest would fail alike');
+    if (failed++ === 0 && name === Object.keys(checks)[0]) {
+      stop(`${base} is not the base URL of a review service`);
+    }
   }
 }
 console.log(`${Object.keys(checks).length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+function stop(why: string): never {
+  console.log(`Stopped: ${why}`);
+  process.exit(1);
+}

@@ -1,13 +1,27 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { landing } from '../infra/local/gateway.ts';
+import { requestLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
+
+/** More than these would wait for each other at the database, which does one thing at a time. */
+const mostThreads = 4;
+
+// An empty variable, as a line of a .env file leaves it, is none.
+for (const [name, value] of Object.entries(process.env)) {
+  if (value?.trim() === '') delete process.env[name];
+}
 
 const command = new Command('npm start --')
   .description('Runs the review service on this machine.')
   .addOption(
-    new Option('--port <number>', 'where to listen, on localhost')
-      .env('PORT')
-      .default(3000)
-      .argParser(port),
+    new Option('--port <number>', 'where to listen').env('PORT').default(3000).argParser(port),
+  )
+  .option(
+    '--host <address>',
+    'which address to listen at; 0.0.0.0 is all, and whoever reaches it can sign in as anybody',
+    '127.0.0.1',
   )
   .addOption(
     new Option('--data-dir <folder>', 'where the data lives').env('DATA_DIR').default('.data'),
@@ -18,9 +32,21 @@ const command = new Command('npm start --')
       'DYNAMODB_ENDPOINT',
     ),
   )
-  .parse();
-
-const { port: number, dataDir, memory, dynamodbEndpoint } = command.opts();
+  .option('--quiet', 'no line for each request')
+  .option('--verbose', 'request ids and round trips to the database in these lines');
+refuseWhatNpmKept();
+const {
+  port: number,
+  host,
+  dataDir,
+  memory,
+  dynamodbEndpoint,
+  quiet,
+  verbose,
+} = command.parse().opts();
+if (memory && dynamodbEndpoint) {
+  fail('--memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT');
+}
 
 function port(value: string): number {
   const number = Number(value);
@@ -30,10 +56,38 @@ function port(value: string): number {
   return number;
 }
 
+/** `npm start --port 3001` sets npm's own option, and leaves us `3001` without a word of what it is. */
+function refuseWhatNpmKept(): void {
+  const left = process.argv.slice(2);
+  const meant = command.options.flatMap(({ long, required }) => {
+    const kept = process.env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`];
+    if (!long || !kept || left.includes(long)) return [];
+    const value = kept === 'true' ? left.shift() : kept;
+    return required ? [long, value ?? '…'] : [long];
+  });
+  if (meant.length > 0)
+    fail(`npm keeps ${meant[0]} for itself. Type: npm start -- ${meant.join(' ')}`);
+}
+
+function fail(reason: unknown): never {
+  console.error(`Error: ${reason instanceof Error ? reason.message : reason}`);
+  process.exit(1);
+}
+
+// That nobody reads the log any more, as after a `| head`, is no reason to stop.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
 
-const oidcIssuer = process.env.OIDC_ISSUER;
-const starting = startStack({ port: number, dataDir, memory, dynamodbEndpoint, oidcIssuer });
+const starting = startStack({
+  port: number,
+  host,
+  dataDir,
+  memory,
+  dynamodbEndpoint,
+  oidcIssuer: process.env.OIDC_ISSUER,
+  threads: Math.min(mostThreads, availableParallelism()),
+  ...(!quiet && { log: (served) => console.log(requestLine(served, verbose)) }),
+});
 
 let signalled: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -51,20 +105,21 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 try {
-  const { url, endpoint, failure, stop } = await starting;
-  const kept = memory ? 'in memory until it stops' : dataDir;
-  console.log(`The review service runs at ${url}
-Its data is ${dynamodbEndpoint ? `at ${endpoint}` : kept}. Ctrl-C stops it.
+  const stack = await starting;
+  const { origin } = new URL(stack.url);
+  const isElsewhere = stack.dataDir !== resolve(dataDir);
+  const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
+  console.log(`The review service runs at ${stack.url}
 
-Try     curl ${url}/review/languages
-User    npm run admin -- user create --name Ann
-Client  npm run admin -- app create --owner <user id> --name Demo --desc Demo --website http://localhost --redirect-uri http://localhost/callback
-Token   npm run admin -- token issue --user <user id> --client <client id> --scope review,vote,user`);
+  Open   ${origin}${landing}
+  Try    curl ${stack.url}/review/languages
+  Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
+  Stop   Ctrl-C
+`);
 
-  console.error(`Error: ${await failure}`);
-  await stop();
-  process.exit(1);
+  const reason = await stack.failure;
+  await stack.stop();
+  fail(reason);
 } catch (error) {
-  console.error(`Error: ${error instanceof Error ? error.message : error}`);
-  process.exit(1);
+  fail(error);
 }

@@ -3,6 +3,6 @@ import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 /** Removes the vote counters that neither the daily limit nor statistics need, once a day. The next run goes on where one was stopped. */
 export async function handler(): Promise<{ deleted: number }> {
   const deleted = await deleteDailyVotes();
-  console.info({ message: 'Expired vote counters', deleted });
+  if (deleted > 0) console.info({ message: 'Expired vote counters', deleted });
   return { deleted };
 }

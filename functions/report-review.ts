@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Reason } from '../shared/review/report.ts';
@@ -10,17 +13,34 @@ import { getPublicReview } from '../shared/review/review-repository.ts';
 export const request = v.object({
   caller: Caller,
   path: v.object({ review_id: PathId('Review') }),
+  idempotency_key: IdempotencyKey,
   body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
 });
 
-export const handler = endpoint(request, async ({ caller, path, body }) => {
-  const { review } = await getPublicReview(path.review_id);
-  if (review.user_id === caller.user_id) throw invalidRequest('You cannot report your own review');
-  await insertReport({
-    review_id: review.id,
-    user_id: caller.user_id,
-    reason: body?.reason || 'Spam',
-    reported_at: new Date().toISOString(),
-  });
-  return processed;
+export const response = Processed;
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: 'Report a review as spam',
+  description: 'To moderators. Repeating it changes nothing. The body may be left out.',
+  fields: {
+    reason: 'What is wrong with it, in at most 500 characters; `Spam` where nothing is said',
+  },
+  example: { reason: 'An advertisement' },
+  errors: { invalid_request: "The reason is too long, or the review is the caller's own." },
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, ({ caller, path, idempotency_key: key, body }) => {
+  const { user_id } = caller;
+  const reason = body?.reason || 'Spam';
+  return answerOnce(
+    { user_id, key, request: ['report-review', path.review_id, reason] },
+    processed,
+    async (record) => {
+      const { review } = await getPublicReview(path.review_id);
+      if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
+      const reported_at = new Date().toISOString();
+      await insertReport({ review_id: review.id, user_id, reason, reported_at }, record);
+    },
+  );
 });

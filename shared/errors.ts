@@ -51,9 +51,12 @@ export function accessDenied(message: string): ApiError {
   return new ApiError(403, 'access_denied', message);
 }
 
-/** 403: the day's votes are used up. */
-export function limitExceeded(message: string): ApiError {
-  return new ApiError(403, 'limit_exceeded', message);
+/** 403: the day's votes are used up; the headers say until when. */
+export function limitExceeded(
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): ApiError {
+  return new ApiError(403, 'limit_exceeded', message, headers);
 }
 
 /** 404: `what` is the thing that is not there, or not there for this caller. */
@@ -84,6 +87,20 @@ export function payloadTooLarge(message: string): ApiError {
 /** 415: the body is not of the type that this endpoint reads. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message);
+}
+
+/** 422: the same key for two requests (draft-ietf-httpapi-idempotency-key-header). */
+export function idempotencyMismatch(): ApiError {
+  return new ApiError(
+    422,
+    'idempotency_mismatch',
+    'This Idempotency-Key came with another request in the last 24 hours: choose a new one',
+  );
+}
+
+/** 503: an earlier version has counted ratings without their stars, and the operator's audit has not repaired that yet. */
+export function starsUnknown(): ApiError {
+  return serviceUnavailable('The stars of these reviews are not counted yet: try again later');
 }
 
 /** 503: the same request may succeed later. */

@@ -13,8 +13,8 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   access: Access;
-  /** What it may do to the table: nothing, read what is open to everybody, read all, or read all and write. */
-  table: 'none' | 'public' | 'read' | 'write';
+  /** What it may do to the table: nothing, read what is open to everybody, keep metadata beside that, read all, or read all and write. */
+  table: 'none' | 'public' | 'metadata' | 'read' | 'write';
   /** The secrets it reads: see secrets.ts. */
   secrets?: readonly Secret[];
   /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
@@ -34,7 +34,7 @@ export const version = '/1';
 // biome-ignore format: one endpoint, one line
 export const routes: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },
-  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'public' },
+  { operation: 'list-reviews', method: 'GET', path: '/review', access: 'public', table: 'metadata' },
   { operation: 'create-review', method: 'POST', path: '/review', access: 'review', table: 'write' },
   { operation: 'get-revision', method: 'GET', path: '/review/{review_id}/revisions/{rev}', access: 'public', table: 'public' },
   { operation: 'list-revisions', method: 'GET', path: '/review/{review_id}/revisions', access: 'public', table: 'public' },
@@ -45,6 +45,8 @@ export const routes: readonly Route[] = [
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
+  { operation: 'batch-get-entities', method: 'GET', path: '/entities', access: 'public', table: 'public' },
   { operation: 'batch-get-reviews', method: 'GET', path: '/reviews', access: 'public', table: 'public' },
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'list-my-reviews', method: 'GET', path: '/user/me/reviews', access: 'token', table: 'read' },
@@ -56,8 +58,12 @@ export const routes: readonly Route[] = [
   { operation: 'get-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'public' },
   { operation: 'create-token', method: 'POST', path: '/oauth/token', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
+  { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
+  { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
+  { operation: 'show-reference', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
+  { operation: 'get-reference-script', method: 'GET', path: '/docs/scalar-1.72.1.js', access: 'public', table: 'none', base: '' },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
@@ -75,6 +81,9 @@ export const routes: readonly Route[] = [
   { operation: 'update-application', method: 'POST', path: '/account/applications/{client_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-connections', method: 'GET', path: '/account/connections', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'revoke-connection', method: 'POST', path: '/account/connections/{client_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-tokens', method: 'GET', path: '/account/tokens', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
+  { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'update-account', method: 'POST', path: '/account', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
 ];

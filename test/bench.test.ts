@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { benchEndpoints } from '../bin/bench/endpoints.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
-import { sequence } from '../bin/bench/measure.ts';
-import { toLine } from '../bin/bench/table.ts';
+import { roundTripsIn } from '../bin/bench/measure.ts';
+import { toLine, withCpu } from '../bin/bench/table.ts';
 import { seed } from '../bin/seed.ts';
 
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 // The deterministic part of `npm run bench`: offsets beyond 400 are descended to, as in a large set.
 describe('request units and round trips', () => {
   test('of every endpoint are within budget', async () => {
-    const lines = await benchEndpoints(1, () => {}, false);
+    const lines = await benchEndpoints(1);
     expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
       [],
     );
@@ -20,7 +20,7 @@ describe('request units and round trips', () => {
   });
 
   test('of lists are within budget at every offset', async () => {
-    const lines = await benchLists(await someLists(), 1, () => {}, false);
+    const lines = await benchLists(await someLists(), 1, () => {});
     expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
       [],
     );
@@ -29,19 +29,29 @@ describe('request units and round trips', () => {
 });
 
 describe('the measure', () => {
-  test('counts calls that overlap as one round trip, and as ours the time without any', () => {
+  test('counts calls that overlap as one round trip', () => {
     const calls = [
       { start: 1, end: 4 },
       { start: 2, end: 5 },
       { start: 7, end: 9 },
     ];
-    expect(sequence(calls, 10)).toEqual({ roundTrips: 2, total: 10, own: 4 });
+    expect(roundTripsIn(calls)).toBe(2);
   });
 
+  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, total: 5, body: {} };
+
   test('names what is over its budget, and will not count a refusal', () => {
-    const cost = { status: 200, read: 3, write: 0, roundTrips: 1, total: 5, own: 1, body: {} };
     const budget = { read: 2, roundTrips: 1 };
     expect(toLine('x', [{ cost, budget }]).broken).toEqual(['read 3 > 2']);
     expect(() => toLine('x', [{ cost: { ...cost, status: 400 }, budget }])).toThrow('x: 400');
+  });
+
+  test('judges CPU by what was measured beside it, at the median', () => {
+    const line = toLine('x', [{ cost, budget: {} }]);
+    const calm = { cpu: 2, bare: 1, least: 0.25 };
+    const busy = { cpu: 40, bare: 20, least: 5 };
+    expect(withCpu(line, [calm, busy]).broken).toEqual([]);
+    expect(withCpu(line, [calm, calm, { ...calm, cpu: 99 }]).broken).toEqual([]);
+    expect(withCpu(line, [{ ...calm, cpu: 7.5 }]).broken).toEqual(['cpu is 2 × what it may be']);
   });
 });

@@ -26,7 +26,7 @@ import { insertApplication } from '../shared/oauth/application-repository.ts';
 import type { Grant } from '../shared/oauth/grant.ts';
 import { tokenResponse } from '../shared/oauth/grant.ts';
 import { insertGrant } from '../shared/oauth/grant-repository.ts';
-import { newReview } from '../shared/review/review.ts';
+import { newReview, type Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
 import { batchWrite, type Item } from '../shared/table/batch.ts';
 import { table, tableName } from '../shared/table/client.ts';
@@ -84,14 +84,22 @@ export async function makeReview(
 }
 
 /** Gives an author so many reviews of one entity that both lists need rank trees, behind the back of everything; and the entity's id. */
-export async function makeLongLists({ id }: TestUser): Promise<string> {
+export async function makeLongLists(
+  { id }: TestUser,
+  change: (review: Review) => Partial<Review> = () => ({}),
+): Promise<string> {
   const entity_id = randomUUID();
   const content = { entity_id, entity_type: 'work', text, rating: 4, language: 'en' } as const;
-  const reviews = Array.from({ length: leafCapacity + 1 }, () =>
-    newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false }),
-  );
+  const reviews = Array.from({ length: leafCapacity + 1 }, () => {
+    const review = newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false });
+    return { ...review, ...change(review) };
+  });
+  const counts = new Map<string, number>();
+  for (const { rating } of reviews) {
+    counts.set(`work|en|both${rating}`, 1 + (counts.get(`work|en|both${rating}`) ?? 0));
+  }
   for (const key of [entityKey(entity_id), userKey(id)]) {
-    await setAttributes(key, { 'work|en|both': reviews.length });
+    await setAttributes(key, Object.fromEntries(counts));
   }
   await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
   return entity_id;

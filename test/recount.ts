@@ -66,7 +66,7 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
         );
       }
     };
-    const letter = content.charAt(0);
+    const letter = content.charAt(0) + content.replace(/\D/g, '');
     along('date', when, letter);
     if (popularity === 0) return;
     along('date', when, letter.toUpperCase());
@@ -80,14 +80,15 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
     }
     if (sk !== 'REVIEW' || item.published_on === null || item.is_hidden) continue;
     const has = item.text === null ? 'rating' : item.rating === null ? 'text' : 'both';
+    const withStars = `${has}${item.rating ?? ''}`;
     const facet = `${item.entity_type}|${item.language}`;
-    counted.set(`${pk} PROJECTION counted`, `${facet}|${has}`);
+    counted.set(`${pk} PROJECTION counted`, `${facet}|${withStars}`);
     bump(`TOTALS TOTAL#${item.entity_type} ${item.language}|${has}`);
     const owners = [`ENTITY#${item.entity_id}`, `USER#${item.user_id}`];
     for (const list of ['all', ...owners.filter((owner) => withTree.has(owner))]) {
-      for (const name of [list, `${list}|${facet}`]) {
-        countIn(name, item.published_on, has, Number(item.popularity));
-      }
+      countIn(list, item.published_on, has, Number(item.popularity));
+      const inFacet = list === 'all' ? has : withStars;
+      countIn(`${list}|${facet}`, item.published_on, inFacet, Number(item.popularity));
     }
   }
   return counted;

@@ -19,8 +19,8 @@ test('every operation has a file under functions/, and every file is one', () =>
 });
 
 /**
- * Method, path and access of the whole API: what its specification lists in section 4, then revocation (RFC 7009) and what lies beside
- * the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * Method, path and access of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
+ * (RFC 7009), its description, and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
   GET    /1/review/languages                                public
@@ -36,6 +36,8 @@ const contract = `
   DELETE /1/review/{review_id}                              review
   POST   /1/review/{review_id}                              review
   GET    /1/reviews                                         public
+  GET    /1/entity/{entity_id}                              public
+  GET    /1/entities                                        public
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
   GET    /1/user/me/tokens                                  token
@@ -46,8 +48,11 @@ const contract = `
   GET    /1/user/{user_id}                                  public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
+  GET    /1/openapi.json                                    public
 
   GET    /.well-known/oauth-authorization-server            public
+  GET    /docs                                              public
+  GET    /docs/scalar-1.72.1.js                             public
   GET    /oauth/authorize                                   public
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public
@@ -65,8 +70,12 @@ const contract = `
   POST   /account/applications/{client_id}/secret           public
   POST   /account/applications/{client_id}/revoke           public
   POST   /account/applications/{client_id}/delete           public
+  GET    /                                                  public
   GET    /account/connections                               public
   POST   /account/connections/{client_id}/revoke            public
+  GET    /account/tokens                                    public
+  POST   /account/tokens                                    public
+  POST   /account/tokens/{token_id}/revoke                  public
 `;
 
 test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {
@@ -90,7 +99,7 @@ test.each(routes.map((route) => [`${route.method} ${resourceOf(route)}`, route] 
     for (const path of [resourceOf(route), `${resourceOf(route)}/`, `/${resourceOf(route)}`]) {
       expect(matchRoute(route.method, path)?.route.operation).toBe(route.operation);
     }
-    expect(resourceOf(route)).toMatch(/^(\/[a-z0-9.-]+|\/\{[a-z_]+\})+$/);
+    expect(resourceOf(route)).toMatch(/^(\/|(\/[a-z0-9.-]+|\/\{[a-z_]+\})+)$/);
   },
 );
 
@@ -102,6 +111,8 @@ test.each(routes)(
     // Pages and the endpoints that take a form read theirs by themselves.
     const isJson = route.base === undefined && !route.path.startsWith('/oauth/');
     if (isJson) expect(module.request).toHaveProperty('entries');
+    const isDescribed = route.base === undefined || route.operation === 'get-server-metadata';
+    expect(module.response?.kind).toBe(isDescribed ? 'schema' : undefined);
   },
 );
 
@@ -111,7 +122,12 @@ describe('a path parameter that cannot name anything is 404, and the answer says
     user_id: randomUUID(),
     rev: '1',
   };
-  const nouns: Record<string, string> = { review_id: 'Review', user_id: 'User', rev: 'Revision' };
+  const nouns: Record<string, string> = {
+    entity_id: 'Entity',
+    review_id: 'Review',
+    user_id: 'User',
+    rev: 'Revision',
+  };
   const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: '' };
   const parameters = routes
     .filter(({ base }) => base === undefined)
@@ -133,7 +149,7 @@ describe('a path parameter that cannot name anything is 404, and the answer says
 });
 
 describe('what is no route', () => {
-  test.each(['', '1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
+  test.each(['1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
     '%j: 404',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy } });
@@ -165,6 +181,9 @@ describe('what is no route', () => {
     ['account/applications/x/y', 'GET', 404, ''],
     ['/oauth', 'GET', 404, ''],
     ['oauth/typo/', 'POST', 404, ''],
+    ['accounts', 'GET', 404, ''],
+    ['x/account', 'GET', 404, ''],
+    ['10/review', 'GET', 404, ''],
     ['account/connections/x/revoke', 'GET', 405, 'POST'],
     ['account/connections/x/revoke', 'PUT', 405, 'POST'],
   ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, allow) => {
@@ -192,7 +211,7 @@ describe('what is no route', () => {
     }
   });
 
-  test.each(['', '1/typo', '1/account', '1/oauth/typo', 'accounts', 'x/account'])(
+  test.each(['1', '1/typo', '/1/account', '1/oauth/typo'])(
     '%j: 404 in JSON for a browser as well',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy }, headers: browser });
@@ -200,7 +219,8 @@ describe('what is no route', () => {
     },
   );
 
-  test('the root: 404', async () => {
-    expect((await invoke(noRoute)).status).toBe(404);
+  test('the root with another method: 405', async () => {
+    const { status, headers } = await invoke(noRoute, { method: 'POST' });
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 });

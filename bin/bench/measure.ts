@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { table } from '../../shared/table/client.ts';
+import { type BenchRequest, eventOf } from './event.ts';
 
 /** What one request to an endpoint cost. Times are in milliseconds. */
 export interface Cost {
@@ -10,22 +10,11 @@ export interface Cost {
   write: number;
   /** Round trips to the database in sequence: those that run side by side count once. */
   roundTrips: number;
-  /** All of it, and the part in which no command to the database was under way. */
+  /** From the call to the answer. */
   total: number;
-  own: number;
   /** The body, parsed where it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: it is the benchmark's own request that it answers.
   body: any;
-}
-
-/** A request as an endpoint sees it, and what is expected of it. */
-export interface BenchRequest {
-  method?: string;
-  path?: Record<string, string>;
-  query?: Record<string, string>;
-  headers?: Record<string, string>;
-  body?: unknown;
-  caller?: { user_id: string; client_id: string; scope: string };
 }
 
 interface Call {
@@ -43,12 +32,18 @@ interface Tally {
 const tallies = new AsyncLocalStorage<Tally>();
 let isMetered = false;
 
-/** Calls a handler and counts what it does to the database. */
-export async function measure(handler: unknown, request: BenchRequest): Promise<Cost> {
-  const call = handler as (event: object, context: object) => Promise<APIGatewayProxyResult>;
-  const event = eventOf(request);
-  const { result, ...cost } = await measureRun(() => call(event, {}));
-  const { statusCode: status, body } = result;
+/** Calls the handler of an operation and counts what it does to the database. */
+export async function measure(operation: string, request: BenchRequest): Promise<Cost> {
+  return measureEvent(operation, eventOf(request));
+}
+
+/** The same of an event that is there already. A handler that throws is a refusal. */
+export async function measureEvent(operation: string, event: object): Promise<Cost> {
+  const { handler } = await import(`../../functions/${operation}.ts`);
+  const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(() =>
+    handler(event, {}).catch(() => ({ statusCode: 401 })),
+  );
+  const { statusCode: status = 200, body } = result;
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
@@ -60,52 +55,18 @@ export async function measureRun<T>(run: () => Promise<T>) {
   const result = await tallies.run(tally, run);
   const total = performance.now() - start;
   const { calls, read, write } = tally;
-  return { result, read, write, ...sequence(calls, total) };
+  return { result, read, write, roundTrips: roundTripsIn(calls), total };
 }
 
-/** The event of Lambda proxy integration, as far as handlers look at it. */
-export function eventOf({
-  method = 'GET',
-  path,
-  query,
-  headers = { 'Content-Type': 'application/json' },
-  body,
-  caller,
-}: BenchRequest): APIGatewayProxyEvent {
-  return {
-    resource: '/1/bench',
-    path: '/1/bench',
-    httpMethod: method,
-    headers: { ...headers, 'X-Forwarded-Proto': 'https' },
-    multiValueHeaders: {},
-    queryStringParameters: query ?? null,
-    multiValueQueryStringParameters:
-      query && Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]])),
-    pathParameters: path ?? null,
-    stageVariables: null,
-    body: typeof body === 'string' ? body : body === undefined ? null : JSON.stringify(body),
-    isBase64Encoded: false,
-    requestContext: { requestId: 'bench', authorizer: caller, httpMethod: method },
-  } as unknown as APIGatewayProxyEvent;
-}
-
-/** Numbers in ascending order at a share of the way, such as 0.5 for the median. */
-export function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
-/** Of calls to the database: the round trips are the groups that overlap, and the rest of the time is ours. */
-export function sequence(all: readonly Call[], total: number) {
+/** Of calls to the database: the round trips are the groups that overlap. */
+export function roundTripsIn(calls: readonly Call[]): number {
   let roundTrips = 0;
-  let away = 0;
   let until = Number.NEGATIVE_INFINITY;
-  for (const { start, end } of all.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end } of calls.toSorted((a, b) => a.start - b.start)) {
     if (start >= until) roundTrips += 1;
-    away += Math.max(0, end - Math.max(start, until));
     until = Math.max(until, end);
   }
-  return { roundTrips, total, own: total - away };
+  return roundTrips;
 }
 
 function meter(): void {

@@ -3,7 +3,15 @@ import type { Review } from '../../shared/review/review.ts';
 /** What the list must be: all of it, from all published reviews, by the definition of each parameter and with no code of the service. */
 export function listed(
   reviews: readonly Review[],
-  { entity_id, entity_type, user_id, language, review_type, ...order }: Record<string, string>,
+  {
+    entity_id,
+    entity_type,
+    user_id,
+    language,
+    review_type,
+    rating,
+    ...order
+  }: Record<string, string>,
 ): Review[] {
   const isOfType = (type: string) =>
     entity_type === undefined ||
@@ -19,7 +27,8 @@ export function listed(
         (user_id ?? review.user_id) === review.user_id &&
         (language ?? review.language) === review.language &&
         (review_type !== 'review' || review.text !== null) &&
-        (review_type !== 'rating' || review.rating !== null),
+        (review_type !== 'rating' || review.rating !== null) &&
+        (rating === undefined || rating.split(',').includes(`${review.rating}`)),
     )
     .sort((a, b) => {
       const byPopularity = order.sort === 'popularity' ? a.popularity - b.popularity : 0;

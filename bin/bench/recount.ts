@@ -1,5 +1,4 @@
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { isPublic, type Review } from '../../shared/review/review.ts';
 import { type Item, keyString } from '../../shared/table/batch.ts';
@@ -22,7 +21,7 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
       const ids = listed(reviews, { ...query, sort }).map(idOf);
       for (let i = 0; i < pagesEach; i++) {
         const offset = Math.floor(Math.random() * ids.length);
-        const { body } = await measure(listReviews, {
+        const { body } = await measure('list-reviews', {
           query: { ...query, sort, offset: `${offset}` },
         });
         if (body.count !== ids.length) {

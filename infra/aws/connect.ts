@@ -6,11 +6,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
  * such stack.
  */
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
-  const client = new CloudFormationClient({ maxAttempts: 3 });
-  const [data, service] = await Promise.all([
-    describe(client, `${name}-data`),
-    describe(client, name),
-  ]);
+  const [data, service] = await describeBoth(name);
   // What is set for a local stack would be taken instead.
   for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', 'SIGNING_KEYS', 'SESSION_KEYS']) {
     delete process.env[variable];
@@ -28,6 +24,34 @@ interface Description {
   stack: string;
   outputs: ReadonlyMap<string, string>;
   parameters: ReadonlyMap<string, string>;
+}
+
+/** Throws with a sentence for the operator where the trouble is on this machine, or the name is not that of a stack. */
+async function describeBoth(name: string): Promise<[Description, Description]> {
+  const client = new CloudFormationClient({ maxAttempts: 3 });
+  try {
+    return await Promise.all([describe(client, `${name}-data`), describe(client, name)]);
+  } catch (error) {
+    const { name: kind, message } = error as Error;
+    if (message === 'Region is missing') {
+      throw new Error('no region is configured: set AWS_REGION, such as AWS_REGION=us-east-1', {
+        cause: error,
+      });
+    }
+    if (kind === 'CredentialsProviderError') {
+      throw new Error(
+        `there are no credentials for AWS (${message}): sign in as for its command line, or set AWS_PROFILE`,
+        { cause: error },
+      );
+    }
+    if (kind === 'ValidationError' && message.includes('does not exist')) {
+      throw new Error(
+        `${message} in ${await client.config.region()}: is the name, the region and the account right?`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
 }
 
 async function describe(client: CloudFormationClient, stack: string): Promise<Description> {

@@ -86,20 +86,24 @@ export class Monitoring extends Construct {
         metricName,
       }).metric({ statistic: 'Sum', period });
 
-    // Not those of API Gateway: one is the 503 of a query string that is too long, which any client can send. Its function
-    // makes it without a word in its log, where it tells of every failure; what API Gateway answers instead has an error.
-    const bulk = 'batch-get-reviews';
-    const byOthers = ['GET', 'HEAD']
-      .map((method) => `$.route != "${method} ${resourceOf(routeOf(bulk))}"`)
+    // Not those of API Gateway: one is the 503 of a query string that is too long, which any client can send. The functions of bulk lookups
+    // make it without a word in their logs, where they tell of every failure; what API Gateway answers instead has an error.
+    const bulk = ['batch-get-reviews', 'batch-get-entities'];
+    const byOthers = bulk
+      .flatMap((operation) =>
+        ['GET', 'HEAD'].map((method) => `$.route != "${method} ${resourceOf(routeOf(operation))}"`),
+      )
       .join(' && ');
     const serverErrors = logged(
       'ServerErrors',
       `{ $.status >= 500 && ($.error != "-" || (${byOthers})) }`,
     );
-    logged('ServerErrors', '{ $.message.message = "Request failed" }', {
-      id: 'BulkErrorsLogged',
-      logGroup: functionOf(api, bulk).logGroup,
-    });
+    for (const operation of bulk) {
+      logged('ServerErrors', '{ $.message.message = "Request failed" }', {
+        id: `Errors-${operation}`,
+        logGroup: functionOf(api, operation).logGroup,
+      });
+    }
     // Not the Errors of its Lambda: to refuse a token is one as well.
     const authorizerFailures = logged('AuthorizerFailures', '{ $.error = "AUTHORIZER_*" }');
     // Not those of Lambda: they are of the whole account, or a metric for each function.
@@ -213,7 +217,7 @@ export class Monitoring extends Construct {
       threshold: 0,
       evaluationPeriods: 1,
       alarmDescription:
-        'A stream record or a daily job was given up: the message says of which function, and the README what to do',
+        'A stream record or a daily job was given up: the message says of which function, and .github/docs/operate.md what to do',
     });
     this.#alarm('AuthorizerFailures', {
       metric: authorizerFailures,

@@ -31,8 +31,10 @@ export interface Options {
   hasSourceMaps: boolean;
   /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
   hasExactChallenge: boolean;
-  /** MUSICDB_API and its like, where configured: see shared/entity/metadata.ts. */
+  /** MUSICDB_API and its like, where configured: see shared/entity/metadata-provider.ts. */
   databases: Record<string, string>;
+  /** Where the source of the service is, for the page at its root. */
+  sourceUrl: string;
 }
 
 const keys = {
@@ -59,8 +61,13 @@ const keys = {
   exactChallenge: 'false',
   musicdbApi: '',
   musicdbPage: '',
+  musicdbAgent: '',
+  musicdbInterval: '',
   bookdbApi: '',
   bookdbPage: '',
+  bookdbAgent: '',
+  bookdbInterval: '',
+  sourceUrl: '',
 };
 
 /** CloudWatch keeps logs for one of these numbers of days, and no other. */
@@ -96,6 +103,8 @@ export function readOptions(node: Node): Options {
   };
   const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
   const mail = (key: keyof typeof keys) => one(key, mailAddress, 'an e-mail address');
+  const page = (key: keyof typeof keys) =>
+    one(key, /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
   const units = (key: keyof typeof keys) => number(key, 1, 39_999);
   const maybe = <T>(take: (key: keyof typeof keys) => T, key: keyof typeof keys): T | undefined =>
     read(key) ? take(key) : undefined;
@@ -107,7 +116,7 @@ export function readOptions(node: Node): Options {
   );
   const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
   if (issuer) {
-    one('oidcIssuer', /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
+    page('oidcIssuer');
     one('oidcClientSecretArn', secretArn, 'the whole ARN of a secret, with the end that AWS chose');
   } else if (/aws|amazon|cognito/.test(name)) {
     throw new Error(
@@ -134,11 +143,18 @@ export function readOptions(node: Node): Options {
   const dollars = maybe((key) => number(key, 1, 999_999), 'budget');
   if (dollars && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
 
+  for (const key of ['musicdbInterval', 'bookdbInterval'] as const) {
+    maybe((key) => number(key, 0, 60_000), key);
+  }
   const databases = {
     MUSICDB_API: read('musicdbApi'),
     MUSICDB_PAGE: read('musicdbPage'),
+    MUSICDB_AGENT: read('musicdbAgent'),
+    MUSICDB_INTERVAL: read('musicdbInterval'),
     BOOKDB_API: read('bookdbApi'),
     BOOKDB_PAGE: read('bookdbPage'),
+    BOOKDB_AGENT: read('bookdbAgent'),
+    BOOKDB_INTERVAL: read('bookdbInterval'),
   };
   return {
     name,
@@ -167,6 +183,7 @@ export function readOptions(node: Node): Options {
     hasTracing: flag('tracing'),
     hasSourceMaps: flag('sourceMaps'),
     hasExactChallenge: flag('exactChallenge'),
+    sourceUrl: maybe(page, 'sourceUrl') ?? '',
     databases: Object.fromEntries(Object.entries(databases).filter(([, value]) => value)),
   };
 }

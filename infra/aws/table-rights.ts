@@ -4,10 +4,16 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
+/** What keeps the metadata of entities. */
+const keeping = ['PutItem', 'UpdateItem'];
+
+/** Partitions of the metadata of entities, as a pattern of IAM. */
+const metadata = 'METADATA#*';
+
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 
 /**
- * The partitions (shared/table/keys.ts) that `table: 'public'` opens, as patterns of IAM. Grants lie beside profiles, but an item is read by its
+ * The partitions (shared/table/keys.ts) that `table: 'public'` and `'metadata'` open, as patterns of IAM. Grants lie beside profiles, but an item is read by its
  * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address lies apart.
  */
 const publicPartitions = {
@@ -28,22 +34,27 @@ export function tableRights(
   if (excess.length > 0) {
     throw new Error(`${operation} has table: '${allowed}', but its code does ${excess}`);
   }
-  const { read, queried, listed }: Partial<typeof publicPartitions> =
-    allowed === 'public' ? publicPartitions : {};
+  const isPublic = allowed === 'public' || allowed === 'metadata';
+  const { read, queried, listed }: Partial<typeof publicPartitions> = isPublic
+    ? publicPartitions
+    : {};
+  const isKept = (action: string) => allowed === 'metadata' && keeping.includes(action);
   const isQuery = (action: string) => action === 'Query';
   const arns = indexes.map((name) => `${tableArn}/index/${name}`);
   return [
     allow(
-      actions.filter((action) => !isQuery(action)),
+      actions.filter((action) => !isQuery(action) && !isKept(action)),
       [tableArn],
-      read,
+      allowed === 'metadata' ? [...publicPartitions.read, metadata] : read,
     ),
+    allow(actions.filter(isKept), [tableArn], [metadata]),
     allow(actions.filter(isQuery), [tableArn], queried),
     allow(['Query'], arns, listed),
   ].flat();
 }
 
 function isAllowed(allowed: Route['table'], action: string): boolean {
+  if (allowed === 'metadata' && keeping.includes(action)) return true;
   return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
 }
 

@@ -1,34 +1,37 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { deflate, gzip } from 'node:zlib';
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import { constants, deflate, gzip } from 'node:zlib';
 
 const codings = { gzip: promisify(gzip), deflate: promisify(deflate) };
 type Coding = keyof typeof codings;
 
+/** An answer as it goes out. */
+export interface Reply {
+  statusCode: number;
+  headers: Record<string, unknown>;
+  body: Buffer;
+}
+
 /** In bytes: API Gateway's `minimumCompressionSize`, as the deployment sets it. */
 const smallestBody = 1024;
+/** A list of 50 takes 0.4 ms instead of 1.3, and a fifth more bytes, which cost nothing on this machine. */
+const level = constants.Z_BEST_SPEED;
 
 /**
  * The answer as API Gateway sends it to a client that names a coding which API Gateway knows. Neither `*` nor silence names one. As
  * there, the ETag stays what it was.
  */
-export async function compress(
-  { method, headers }: IncomingMessage,
-  result: APIGatewayProxyResult,
-): Promise<APIGatewayProxyResult> {
+export async function compress({ method, headers }: IncomingMessage, reply: Reply): Promise<Reply> {
+  const { statusCode, body } = reply;
+  const isBare = method === 'HEAD' || statusCode === 204 || statusCode === 304;
+  if (isBare || body.length < smallestBody) return reply;
   const coding = codingFor(headers['accept-encoding'] ?? '');
-  const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
-  const isEncoded = Object.keys(result.headers ?? {}).some((name) =>
-    /^content-encoding$/i.test(name),
-  );
-  const isBare = method === 'HEAD' || result.statusCode === 204 || result.statusCode === 304;
-  if (!coding || isEncoded || isBare || body.length < smallestBody) return result;
+  const isEncoded = Object.keys(reply.headers).some((name) => /^content-encoding$/i.test(name));
+  if (!coding || isEncoded) return reply;
   return {
-    ...result,
-    headers: { ...result.headers, 'Content-Encoding': coding },
-    body: (await codings[coding](body)).toString('base64'),
-    isBase64Encoded: true,
+    statusCode,
+    headers: { ...reply.headers, 'Content-Encoding': coding },
+    body: await codings[coding](body, { level }),
   };
 }
 

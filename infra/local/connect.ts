@@ -1,16 +1,20 @@
 import { databaseEnvironment } from './database.ts';
-import { localKey, readDiscovery } from './discovery.ts';
+import { type Discovery, localKey, readDiscovery } from './discovery.ts';
 
-/**
- * Sets the environment that shared/ reads to that of the stack which runs on the data folder. Throws when none runs.
- */
+/** Sets the environment that shared/ reads to that of the stack which runs on the data folder. Throws when none runs. */
 export function connect(dataDir: string): void {
-  const stack = readDiscovery(dataDir);
-  if (!stack?.dynamodb_endpoint || !isRunning(stack.pid)) {
-    throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: npm start`);
-  }
-  Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint, stack.table_name));
+  const stack = runningStack(dataDir);
+  Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
+  if (stack.url) process.env.AUTH_URL = stack.url.replace(/\/[^/]*$/, '');
   process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
+}
+
+/** The stack that runs on the data folder. Throws when none runs. */
+export function runningStack(dataDir: string): Discovery {
+  const stack = readDiscovery(dataDir);
+  if (stack?.dynamodb_endpoint && isRunning(stack.pid)) return stack;
+  const start = dataDir === '.data' ? 'npm start' : `npm start -- --data-dir ${dataDir}`;
+  throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: ${start}`);
 }
 
 function isRunning(pid: number): boolean {

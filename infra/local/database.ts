@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   CreateTableCommand,
@@ -14,6 +15,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { indexRecords } from './engine-records.ts';
 
 /** An embedded DynamoDB that runs as a child process. */
 export interface Database {
@@ -24,6 +26,11 @@ export interface Database {
   /** Resolves when the process is gone and its file is complete. */
   stop(): Promise<void>;
 }
+
+/** In milliseconds: how long a database may take for an answer and for a new table, and the engine for its first word. */
+const longestAnswer = 5_000;
+const longestCreation = 60_000;
+const longestSilence = 10_000;
 
 /** What the AWS SDK reads. Any credentials do; a profile of the developer's must never be asked for better ones. */
 export function databaseEnvironment(endpoint: string, tableName: string): Record<string, string> {
@@ -74,6 +81,7 @@ export async function startDatabase({
   );
   const children = [engine, watchdog];
   for (const child of children) child.unref();
+  if (file !== undefined) indexRecords(file);
   let stopping = false;
 
   return {
@@ -92,45 +100,65 @@ export async function startDatabase({
   };
 }
 
-/** Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream. */
+/** Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream. An error is a sentence for the user. */
 export async function createTable(endpoint: string, tableName: string): Promise<string> {
   const client = new DynamoDBClient({
     ...clientOptions(endpoint),
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1_000, requestTimeout: 5_000 },
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: 1_000,
+      requestTimeout: longestAnswer,
+      throwOnRequestTimeout: true,
+    },
   });
+  const wanted = tableInput(tableName);
   try {
-    const wanted = tableInput(tableName);
-    await client.send(new CreateTableCommand(wanted)).catch((error: unknown) => {
-      if (!(error instanceof ResourceInUseException)) throw error;
+    const found = await orComplain(endpoint, async () => {
+      await client.send(new CreateTableCommand(wanted)).catch((error: unknown) => {
+        if (!(error instanceof ResourceInUseException)) throw error;
+      });
+      return activeTable(client, tableName);
     });
-    const found = await activeTable(client, tableName);
     if (!isDeepStrictEqual(shape(found), shape(wanted))) {
       throw new Error(
         `the table ${tableName} at ${endpoint} has other keys, indexes or stream settings than this version needs: use another data folder or table name`,
       );
     }
     const TimeToLiveSpecification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
-    await client
-      .send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }))
-      .catch((error: unknown) => {
-        // That it is enabled already.
-        if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
-      });
+    await orComplain(endpoint, () =>
+      client
+        .send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }))
+        .catch((error: unknown) => {
+          // That it is enabled already.
+          if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
+        }),
+    );
     return found.LatestStreamArn ?? '';
-  } catch (error) {
-    if (
-      error instanceof Error &&
-      /ECONN|ENOTFOUND|EAI_AGAIN|Timeout/.test(`${error.name} ${error.message}`)
-    ) {
-      throw new Error(`no DynamoDB answers at ${endpoint} (${error.message || error.name})`, {
-        cause: error,
-      });
-    }
-    throw error;
   } finally {
     client.destroy();
   }
+}
+
+/** What `ask` gives. Throws a sentence that says what is wrong with the database at `endpoint`. */
+async function orComplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    throw new Error(`${complaint(endpoint, cause)}: check DYNAMODB_ENDPOINT`, { cause });
+  }
+}
+
+function complaint(endpoint: string, error: unknown): string {
+  const { name, message, code } = error as NodeJS.ErrnoException;
+  if (name === 'TimeoutError')
+    return `no DynamoDB answers at ${endpoint} within ${longestAnswer / 1000} seconds`;
+  if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/.test(code ?? '')) {
+    return `no DynamoDB answers at ${endpoint} (${code})`;
+  }
+  // Each error of DynamoDB's own is called so.
+  return name.endsWith('Exception')
+    ? `the DynamoDB at ${endpoint} refuses the table (${name}: ${message})`
+    : `what answers at ${endpoint} is no DynamoDB`;
 }
 
 function tableInput(TableName: string) {
@@ -178,13 +206,16 @@ function shape({
 }
 
 async function activeTable(client: DynamoDBClient, TableName: string): Promise<TableDescription> {
-  for (;;) {
-    const { Table = {} } = await client.send(new DescribeTableCommand({ TableName }));
+  const deadline = Date.now() + longestCreation;
+  while (Date.now() < deadline) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+    if (!Table?.TableStatus) break;
     const indexes = Table.GlobalSecondaryIndexes ?? [];
     if (Table.TableStatus === 'ACTIVE' && indexes.every((index) => index.IndexStatus === 'ACTIVE'))
       return Table;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
+  throw new Error('there is no table yet');
 }
 
 async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpoint: string }> {
@@ -200,6 +231,7 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
     if (said.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
     // Somebody took the port since we looked.
     if (said.includes('already in use') && attempt < 5) continue;
+    engine.kill();
     throw new Error(`the embedded DynamoDB did not start: ${said}`);
   }
 }
@@ -213,6 +245,7 @@ async function firstLine(engine: ChildProcess): Promise<string> {
     failed,
     once(lines, 'line').then(([line]) => `${line}`),
     once(lines, 'close').then(() => 'it ended without a word'),
+    sleep(longestSilence, 'it says nothing', { ref: false }),
   ]);
   const { stderr } = engine;
   if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();

@@ -31,11 +31,20 @@ export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
 }
 
-/** A key of this data folder, made at the first start: of its tokens, or of its sessions. */
+/** A key of this data folder, made at the first start: of its tokens, or of its sessions. Throws a sentence where the file holds none. */
 export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
   const file = join(dataDir, name);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
-  return readFileSync(file, 'utf8').trim();
+  const lost = name === 'signing-key' ? 'all tokens and client secrets' : 'all sessions';
+  const wayOut = `put it back, or delete it for a new one, which ends ${lost}`;
+  try {
+    const key = readFileSync(file, 'utf8').trim();
+    if (Buffer.from(key, 'base64url').length >= 32) return key;
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new Error(`the key ${file} cannot be read (${message}): ${wayOut}`, { cause });
+  }
+  throw new Error(`the key ${file} is empty or damaged: ${wayOut}`);
 }
 
 /** Whoever reads the file finds the old or the new text, never a part. Only its owner can read it. */

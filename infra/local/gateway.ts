@@ -8,11 +8,12 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { authorize } from './authorize.ts';
-import { compress } from './compress.ts';
+import { compress, type Reply } from './compress.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
 import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
 import { proxyEvent } from './proxy-event.ts';
+import { countRoundTrips } from './round-trips.ts';
 
 /** A running HTTP server. */
 export interface Gateway {
@@ -24,61 +25,108 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** A request that is over, for a log. */
+export interface Served {
+  method: string;
+  /** As sent, below the origin. */
+  url: string;
+  /** Undefined where the client did not wait for it. */
+  status: number | undefined;
+  milliseconds: number;
+  requestId: string;
+  roundTrips: number;
+  /** By the access token; or the application alone, by the parameters of an OAuth endpoint. */
+  user?: string;
+  application?: string;
+}
+
 const largestBody = 10 * 1024 * 1024;
+/** A character is six bytes of JSON at most, so that nobody need count what is shorter than this to know that Lambda takes it. */
+const surelyFits = 512 * 1024;
 /** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
 const longestUrl = 256 * 1024;
 const patience = 5_000;
 
+/** The first page: what answers at the root of the host leads there. */
+export const landing = matchRoute('GET', '/') ? `/${stage}/` : `/${stage}/account`;
+
 /**
- * Serves the routes on 127.0.0.1 as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
+ * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
  * when a request that may have written is answered; `timeout` is in milliseconds.
  */
 export async function startGateway(options: {
   port: number;
+  host?: string;
   load: Load;
   afterWrite?: () => void;
+  log?: (served: Served) => void;
   timeout?: number;
 }): Promise<Gateway> {
-  const { port, load, afterWrite = () => {}, timeout = 29_000 } = options;
+  const { port, host = '127.0.0.1', load, log, timeout = 29_000 } = options;
+  const { afterWrite = () => {} } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
 
   const mounts: Mount[] = [];
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const start = performance.now();
     const requestId = randomUUID();
-    const reply = (result: APIGatewayProxyResult, own?: 'own') => {
+    const { method = 'GET', url = '/' } = request;
+    const served: Served = {
+      method,
+      url,
+      status: undefined,
+      milliseconds: 0,
+      requestId,
+      roundTrips: 0,
+    };
+    if (log) {
+      response.once('close', () => {
+        if (response.writableFinished) served.status = response.statusCode;
+        served.milliseconds = performance.now() - start;
+        log(served);
+      });
+    }
+    const reply = (answer: Reply, own?: 'own') => {
       response.setHeader('x-amzn-RequestId', requestId);
       if (!server.listening) response.setHeader('Connection', 'close');
-      send(response, result, own);
+      send(response, answer, own);
     };
     try {
       refuseMalformed(request);
-      const mounted = mounts.find(({ path }) => request.url?.startsWith(`${path}/`));
+      const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
         mounted.serve(request, response);
         return;
       }
-      const result = await answer({ request, response, requestId, load, timeout });
-      reply(await compress(request, result));
+      const exchange = { request, response, requestId, load, timeout, served };
+      const result = await countRoundTrips(async (roundTrips) => {
+        try {
+          return await answer(exchange);
+        } finally {
+          served.roundTrips = roundTrips();
+        }
+      });
+      reply(await compress(request, toReply(result)));
     } catch (error) {
       if (request.errored) return; // The client is gone.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
       const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
       for (const name of response.getHeaderNames()) response.removeHeader(name);
-      reply(render(refusal, requestId), 'own');
+      reply(toReply(render(refusal, requestId)), 'own');
     }
-    if (request.method !== 'GET' && request.method !== 'HEAD') afterWrite();
+    if (method !== 'GET' && method !== 'HEAD') afterWrite();
   }
 
   server.on('request', serve);
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
   server.on('clientError', refuse);
-  await listen(server, port);
+  await listen(server, port, host);
   const address = server.address();
   const bound = address !== null && typeof address === 'object' ? address.port : port;
   return {
-    url: `http://localhost:${bound}/${stage}${version}`,
+    url: `http://${nameOf(host)}:${bound}/${stage}${version}`,
     mount(mount) {
       mounts.push(mount);
     },
@@ -98,12 +146,16 @@ interface Exchange {
   requestId: string;
   load: Load;
   timeout: number;
+  served: Served;
 }
 
 async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
-  const { request, requestId, load, timeout } = exchange;
+  const { request, requestId, load, timeout, served } = exchange;
   const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
+  if (request.url === '/' && method === 'GET') {
+    return { statusCode: 302, headers: { Location: landing }, body: '' };
+  }
 
   const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
   // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom domain can map it so.
@@ -121,10 +173,17 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   );
   const body = await readBody(exchange);
   if (match && match.route.access !== 'public') {
-    event.requestContext.authorizer = await authorize(event, load, timeout);
+    const caller = await authorize(event, load, timeout);
+    event.requestContext.authorizer = caller;
+    Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
   event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
-  if (bytesOf(event) > largestEvent) throw new GatewayError('REQUEST_TOO_LARGE');
+  if (body.length > surelyFits && bytesOf(event) > largestEvent) {
+    throw new GatewayError('REQUEST_TOO_LARGE');
+  }
+  if (path.includes('/oauth/')) {
+    served.application = /\bclient_id=(\w+)/.exec(`${query.join('?')}&${event.body ?? ''}`)?.[1];
+  }
   const operation = match?.route.operation ?? 'no-route';
   try {
     return checked(await invoke(await load(operation), operation, event, timeout));
@@ -194,7 +253,9 @@ function checked(result: unknown): APIGatewayProxyResult {
   if (!isStatus || !isBody) {
     throw new Error('the handler did not return a proxy response');
   }
-  if (bytesOf(result) > largestAnswer) throw new Error('the answer is too large for Lambda');
+  if ((body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
+    throw new Error('the answer is too large for Lambda');
+  }
   return result as APIGatewayProxyResult;
 }
 
@@ -204,14 +265,20 @@ function checked(result: unknown): APIGatewayProxyResult {
  */
 const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
 
-function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'own'): void {
-  const headers = Object.entries({ ...result.headers, ...result.multiValueHeaders });
-  for (const [name, value] of headers) {
+function toReply(result: APIGatewayProxyResult): Reply {
+  return {
+    statusCode: result.statusCode,
+    headers: { ...result.headers, ...result.multiValueHeaders },
+    body: Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}
+
+function send(response: ServerResponse, { statusCode, headers, body }: Reply, own?: 'own'): void {
+  for (const [name, value] of Object.entries(headers)) {
     const known = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
     response.setHeader(known, Array.isArray(value) ? value.map(String) : `${value}`);
   }
-  const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
-  const hasBody = result.statusCode !== 204 && result.statusCode !== 304;
+  const hasBody = statusCode !== 204 && statusCode !== 304;
   if (hasBody) {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
     // How long the answer to GET would be, the one to HEAD does not say: its body was left out.
@@ -219,11 +286,11 @@ function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'ow
     if (!isLeftOut) response.setHeader('Content-Length', body.length);
   }
   if (response.req.complete) {
-    response.writeHead(result.statusCode).end(body);
+    response.writeHead(statusCode).end(body);
     return;
   }
   // The client still sends. Closing at once could take the answer away from it: it gets a second to read and to stop.
-  response.writeHead(result.statusCode, { Connection: 'close' }).write(body);
+  response.writeHead(statusCode, { Connection: 'close' }).write(body);
   const end = () => response.end();
   const timer = setTimeout(end, 1_000);
   response.req
@@ -232,17 +299,25 @@ function send(response: ServerResponse, result: APIGatewayProxyResult, own?: 'ow
     .once('close', () => clearTimeout(timer));
 }
 
-async function listen(server: Server, port: number): Promise<void> {
-  server.listen(port, '127.0.0.1');
+/** What a person on this machine reaches `host` by. */
+function nameOf(host: string): string {
+  if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
   try {
     await once(server, 'listening');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new Error(`port ${port} is in use: choose another with --port or PORT`, {
-        cause: error,
-      });
-    }
-    throw new Error(`port ${port} cannot be opened: ${message}`, { cause: error });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const another = `type npm start -- --port ${port < 1024 || port > 65_000 ? 3000 : port + 1}`;
+    const why: Record<string, string> = {
+      EADDRINUSE: `port ${port} is in use: ${another}`,
+      EACCES: `port ${port} is for administrators: ${another}`,
+      EADDRNOTAVAIL: `${host} is no address of this machine: check --host`,
+      ENOTFOUND: `${host} is no address of this machine: check --host`,
+    };
+    throw new Error(why[code ?? ''] ?? `port ${port} cannot be opened: ${message}`, { cause });
   }
 }

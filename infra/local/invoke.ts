@@ -8,15 +8,22 @@ export type Handler = (event: unknown, context: Context) => unknown;
 /** The handler of an operation; it is imported at the first call. */
 export type Load = (operation: string) => Promise<Handler>;
 
-/** Takes the handler from `functions/<operation>.ts`. */
-export const loadFunction: Load = async (operation) => {
-  const file = new URL(`../../functions/${operation}.ts`, import.meta.url);
-  if (!existsSync(file)) throw new Error(`functions/${operation}.ts is missing`);
-  const { handler } = await import(file.href);
-  if (typeof handler !== 'function')
-    throw new Error(`functions/${operation}.ts exports no handler`);
-  return handler;
-};
+/** Takes handlers from the files of this folder: `<operation>.ts`. */
+export function loadFrom(folder: URL): Load {
+  return async (operation) => {
+    const file = new URL(`${operation}.ts`, folder);
+    if (!existsSync(file)) throw new Error(`functions/${operation}.ts is missing`);
+    const { handler } = await import(file.href);
+    if (typeof handler !== 'function')
+      throw new Error(`functions/${operation}.ts exports no handler`);
+    return handler;
+  };
+}
+
+/** Where the functions are. */
+export const functions = new URL('../../functions/', import.meta.url);
+
+export const loadFunction = loadFrom(functions);
 
 /** Thrown by `invoke` when the time is over. What was started goes on, as nothing can stop it here. */
 export class Timeout extends Error {}
@@ -28,8 +35,22 @@ export async function invoke(
   event: unknown,
   timeout = 900_000,
 ): Promise<unknown> {
+  const context = contextOf(operation, timeout);
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Timeout(`${operation} took over ${timeout} ms`)), timeout);
+  });
+  try {
+    return await Promise.race([(async () => handler(event, context))(), over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What Lambda tells a handler about its run, which may take so many milliseconds. */
+export function contextOf(operation: string, timeout: number): Context {
   const deadline = Date.now() + timeout;
-  const context: Context = {
+  return {
     awsRequestId: randomUUID(),
     callbackWaitsForEmptyEventLoop: false,
     functionName: operation,
@@ -44,13 +65,4 @@ export async function invoke(
     fail() {},
     succeed() {},
   };
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Timeout(`${operation} took over ${timeout} ms`)), timeout);
-  });
-  try {
-    return await Promise.race([(async () => handler(event, context))(), over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,17 +1,27 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
 import { createTable, databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
+import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
-import { type Gateway, startGateway } from './gateway.ts';
+import { type Gateway, type Served, startGateway } from './gateway.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
+import { startThreads } from './threads.ts';
 
 /** How long a step of the stop may take, in milliseconds. The gateway gives its requests five seconds. */
 const patience = 6_000;
@@ -22,6 +32,8 @@ export interface Stack {
   url: string;
   /** Of the database. */
   endpoint: string;
+  /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
+  dataDir: string;
   stream: Stream;
   /** Resolves, with a sentence, if it cannot go on. */
   failure: Promise<string>;
@@ -31,17 +43,22 @@ export interface Stack {
 
 /**
  * Starts everything, or nothing: an error is a sentence for the user. It sets the environment that the functions read, so
- * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` is used instead of an engine.
+ * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
+ * in as many `threads` as are busy, or in this one if there are none.
  */
 export async function startStack(options: {
   port: number;
+  host?: string;
   dataDir: string;
   memory?: boolean;
   dynamodbEndpoint?: string;
   oidcIssuer?: string;
+  threads?: number;
+  log?: (served: Served) => void;
 }): Promise<Stack> {
-  const { port, memory = false, dynamodbEndpoint } = options;
-  const dataDir = resolve(options.dataDir);
+  const { port, host, memory = false, threads = 0, log } = options;
+  const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
+  if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
   const undo: (() => unknown)[] = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -49,7 +66,8 @@ export async function startStack(options: {
     return stopped;
   };
   try {
-    undo.push(lock(dataDir));
+    const temporary = memory ? temporaryFolder(undo) : undefined;
+    const dataDir = hold(resolve(options.dataDir), undo, temporary);
     await endLeftover(dataDir);
     const discovery: Discovery = {
       pid: process.pid,
@@ -58,15 +76,17 @@ export async function startStack(options: {
       dynamodb_endpoint: null,
       table_name: process.env.TABLE_NAME || 'reviews',
     };
-    undo.push(() => retract(dataDir));
     announce(dataDir, discovery);
+    undo.push(() => retract(dataDir));
+    process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
+    process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
 
     let file: string | undefined;
     let failure = new Promise<string>(() => {});
     let endpoint = dynamodbEndpoint;
     if (endpoint === undefined) {
-      const temporary = memory ? temporaryFolder(undo) : undefined;
       file = join(temporary ?? dataDir, 'dynamodb.sqlite');
+      refuseForeign(file);
       const database = await startDatabase({ file, temporary });
       undo.push(database.stop);
       ({ endpoint, failure } = database);
@@ -77,13 +97,16 @@ export async function startStack(options: {
 
     const streamArn = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
-    process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
-    process.env.SESSION_KEYS ||= localKey(dataDir, 'session-key');
 
-    const load = loadFunction;
+    let load = loadFunction;
+    if (threads > 0) {
+      const started = startThreads(threads);
+      undo.push(started.stop);
+      load = started.load;
+    }
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
     undo.push(stream.stop);
-    const gateway = await startGateway({ port, load, afterWrite: stream.poke });
+    const gateway = await startGateway({ port, host, load, log, afterWrite: stream.poke });
     undo.push(gateway.stop);
     await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
@@ -95,11 +118,26 @@ export async function startStack(options: {
     undo.push(clock.stop, expiry.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
-    return { url: gateway.url, endpoint, stream, failure, stop };
+    return { url: gateway.url, endpoint, dataDir, stream, failure, stop };
   } catch (error) {
     await stop();
-    throw error;
+    // Errors of files, and no others, have a path.
+    throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
+}
+
+function unusable(dataDir: string, cause: Error): Error {
+  return new Error(
+    `the data folder ${dataDir} cannot be used (${cause.message}): choose another with --data-dir`,
+    { cause },
+  );
+}
+
+function refuseNoUrl(endpoint: string): void {
+  if (/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return;
+  throw new Error(
+    `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
+  );
 }
 
 /** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
@@ -126,22 +164,48 @@ async function undoAll(steps: (() => unknown)[]): Promise<void> {
   }
 }
 
+/** Gives the folder that is held from now on: `dataDir`, or `temporary` where another stack has that. */
+function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): string {
+  try {
+    undo.push(lock(dataDir));
+    return dataDir;
+  } catch (error) {
+    if (!(error instanceof InUse) || temporary === undefined) throw error;
+    undo.push(lock(temporary));
+    return temporary;
+  }
+}
+
+class InUse extends Error {}
+
 /** Holds the folder until the returned function is called, or this process ends in whatever way: then the system lets go. */
 function lock(dataDir: string): () => void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const held = new DatabaseSync(join(dataDir, 'lock'));
+    makeFolder(dataDir);
+    const file = join(dataDir, 'lock');
+    // SQLite would not tell why it cannot.
+    closeSync(openSync(file, 'a', 0o600));
+    const held = new DatabaseSync(file);
     held.exec('BEGIN EXCLUSIVE');
     return () => held.close();
-  } catch (error) {
-    const { message } = error as Error;
-    if (message !== 'database is locked') {
-      throw new Error(`the data folder ${dataDir} cannot be used: ${message}`, { cause: error });
-    }
+  } catch (cause) {
+    if ((cause as Error).message !== 'database is locked') throw unusable(dataDir, cause as Error);
     const pid = readDiscovery(dataDir)?.pid;
-    throw new Error(
-      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}`,
+    throw new InUse(
+      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}: stop that, or choose another with --data-dir`,
     );
+  }
+}
+
+/** One by one, because `mkdirSync` with `recursive` never returns where a folder can hold none, such as /proc. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another stack may have been faster.
+    if (!existsSync(path)) throw error;
   }
 }
 

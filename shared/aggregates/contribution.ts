@@ -1,5 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { type Content, type Counter, countersOf } from '../list/rank-tree.ts';
+import { type Counter, countersOf } from '../list/rank-tree.ts';
+import { type Kind, partsOf } from '../review/review.ts';
 import { type Item, keyString } from '../table/batch.ts';
 import {
   entityKey,
@@ -15,7 +16,7 @@ export interface Contribution {
   /** Partition key of the review or user. */
   pk: string;
   version: number;
-  /** `<type>|<language>|<content>` for a public review, `USER` for an account, null for what counts nowhere. */
+  /** `<type>|<language>|<kind>` for a public review, `USER` for an account, null for what counts nowhere. */
   counted: string | null;
   /** Where it stands in the lists: epoch ms; 0 for what counts nowhere. */
   time: number;
@@ -103,15 +104,20 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
   }
 }
 
-/** The lists with trees are: all reviews, those of an entity or author that has many, each of them by facet, and all users. */
+/**
+ * The lists with trees are: all reviews, those of an entity or author that has many, each of them by facet, and all users. Stars are told apart
+ * only where a filter asks for them: by facet, of an entity or author.
+ */
 function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
   if (counted === 'USER') return countersOf('users', 'user', place);
-  const [type = '', language = '', content = ''] = counted.split('|');
-  const lists = ['all', ...owners].flatMap((list) => [list, `${list}|${type}|${language}`]);
+  const [type = '', language = '', kind = ''] = counted.split('|');
+  const parts = partsOf(kind as Kind);
+  const facet = `${type}|${language}`;
   return [
-    { key: totalKey(type), attribute: `${language}|${content}` },
-    ...lists.flatMap((list) => countersOf(list, content as Content, place)),
+    { key: totalKey(type), attribute: `${language}|${parts}` },
+    ...['all', `all|${facet}`, ...owners].flatMap((list) => countersOf(list, parts, place)),
+    ...owners.flatMap((owner) => countersOf(`${owner}|${facet}`, kind as Kind, place)),
   ];
 }
 

@@ -118,9 +118,11 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
     const applications = await collect(queryIndex('author-by-date', `OWNER#${id}`));
     if (owner.applications !== undefined) counted.applications = applications.length;
   }
+  let areListed = true;
   for await (const review of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
     if (scope === 'author') bump('karma', review.popularity);
     if (!isPublic(review)) continue;
+    areListed &&= review.kind === kindOf(review);
     bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
     if (scope === 'author') continue;
     bump('review_count', 1);
@@ -131,13 +133,17 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   const isOff = ({ stored = 0, counted }: Difference) => stored !== counted;
   const counts: Finding = {
     differences: compare(owner, counted).filter(isOff),
-    repair: (differences) => [set(owner, differences)],
+    // Who counts stars finds them in the index: those of an earlier version are mended first.
+    repair: areListed ? (differences) => [set(owner, differences)] : undefined,
   };
   return scope === 'author' ? [counts, ...(await checkContact(owner, id))] : [counts];
 }
 
+/** A review, and what its index entries say that it has. */
+type ListedReview = Review & { kind: unknown };
+
 /** By claims, because a withdrawn review is in no index and still counts, and by indexes, because a claim may be missing. */
-async function* reviewsBy(userId: string): AsyncGenerator<Review> {
+async function* reviewsBy(userId: string): AsyncGenerator<ListedReview> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
     claimed(userId),
@@ -158,7 +164,7 @@ async function* claimed(userId: string): AsyncGenerator<Key[]> {
   }
 }
 
-async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
+async function* reviewsOf(entityId: string): AsyncGenerator<ListedReview> {
   for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
     yield* await readReviews(entries);
   }
@@ -225,11 +231,11 @@ function isCount(name: string): boolean {
   return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
 }
 
-async function readReviews(entries: readonly Key[]): Promise<Review[]> {
+async function readReviews(entries: readonly Key[]): Promise<ListedReview[]> {
   const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
   const items = await batchGet(keys, { consistent: true });
   return keys.flatMap((key) => {
     const item = items.get(keyString(key));
-    return item ? [v.parse(Review, item)] : [];
+    return item ? [{ ...v.parse(Review, item), kind: item.kind }] : [];
   });
 }

@@ -1,92 +1,163 @@
-import * as v from 'valibot';
-import { type EntityType, groupOf } from './entity-type.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../describe-error.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { type Key, metadataKey, paceKey } from '../table/keys.ts';
+import { StaleRead, transact } from '../table/transact.ts';
+import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
+import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
+import type { Metadata } from './presented.ts';
 
-/** What a music or book database says of an entity. */
-export interface Metadata {
-  id: string;
-  type: EntityType;
-  name: string;
-  /** The page of the entity for people. */
-  url: string;
-}
-
-/** An entity as a review names it. */
+/** An entity as a review names it. Reviews need not agree on what it is: it is asked for as what each says. */
 interface Entity {
   entity_id: string;
   entity_type: EntityType;
 }
 
-/** The databases answer with a name at one of three places. */
-const Answer = v.pipe(
-  v.object({
-    name: v.optional(v.string()),
-    title: v.optional(v.string()),
-    defaultAlias: v.optional(v.object({ name: v.string() })),
-  }),
-  v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
-  v.string(),
-);
+/** Milliseconds for a page with all its entities, and what of that is ours. */
+const forPage = 1_000;
+const forUs = 100;
 
-const timeoutMs = 2_000;
-const keepMs = { known: 3_600_000, unknown: 60_000 };
-const maxKept = 5_000;
-const kept = new Map<string, { metadata: Metadata | null; until: number }>();
+/** Milliseconds for which a name is good, and that there is none; and in which nobody else asks, or asks again what was not answered. */
+const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
+
+/** Milliseconds for which a name is kept beyond that, for when its database is away. */
+const keptBeyond = 30 * 86_400_000;
+
+/** Names, by `keyString` of their keys: null where it is known that there is none. */
+type Names = Map<string, string | null>;
 
 /**
- * Metadata of each of the entities, in their order; null where the database does not know one, does not answer in 2 s, or none is
- * configured. Never throws. Configuration: the URL templates MUSICDB_API and MUSICDB_PAGE (BOOKDB_… likewise) with
- * `{type}`, such as `release-group`, and `{id}`.
+ * Metadata of each of the entities, in their order, within `patience` milliseconds; null where the database does not know one, has not said in that
+ * time, or none is configured. Names are kept in the table, also while their database is away. At most 100 distinct entities. Never throws: a review is worth
+ * showing without the name of its entity.
  */
-export async function findMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
-  const asked = new Map<string, Promise<Metadata | null>>();
-  return Promise.all(
-    entities.map((entity) => {
-      const key = keyOf(entity);
-      const answer = asked.get(key) ?? find(key, entity);
-      asked.set(key, answer);
-      return answer;
-    }),
+export async function findMetadata(
+  entities: readonly Entity[],
+  patience = forPage,
+): Promise<(Metadata | null)[]> {
+  const wanted = new Map(
+    entities.flatMap((entity): [string, Entity][] =>
+      providerOf(groupOf(entity.entity_type)) ? [[keyString(keyOf(entity)), entity]] : [],
+    ),
+  );
+  const names: Names = new Map();
+  if (wanted.size > 0) {
+    const isEnough = new AbortController();
+    await Promise.race([
+      find(wanted, names, AbortSignal.timeout(patience - forUs)).catch(report),
+      sleep(patience, undefined, { signal: isEnough.signal }).catch(() => {}),
+    ]);
+    isEnough.abort();
+  }
+  return entities.map((entity) => {
+    const { entity_id: id, entity_type: type } = entity;
+    const provider = providerOf(groupOf(type));
+    const name = names.get(keyString(keyOf(entity)));
+    return provider && name ? { id, type, name, url: pageOf(provider, type, id) } : null;
+  });
+}
+
+/** Names that are in the table, then those that are due. What has come in goes into `names` at once. */
+async function find(
+  wanted: ReadonlyMap<string, Entity>,
+  names: Names,
+  signal: AbortSignal,
+): Promise<void> {
+  const items = await batchGet([...wanted.values()].map(keyOf));
+  const due: Entity[] = [];
+  for (const [key, entity] of wanted) {
+    const item = items.get(key);
+    if (typeof item?.name === 'string') names.set(key, item.name);
+    if (Number(item?.due_at ?? 0) <= Date.now()) due.push(entity);
+  }
+  await Promise.all(
+    requestsFor(due).map((request) => refresh(request, names, signal).catch(report)),
   );
 }
 
-async function find(key: string, entity: Entity): Promise<Metadata | null> {
-  const before = kept.get(key);
-  if (before && before.until > Date.now()) return before.metadata;
-  const metadata = await ask(entity);
-  if (kept.size >= maxKept) kept.clear();
-  kept.set(key, { metadata, until: Date.now() + (metadata ? keepMs.known : keepMs.unknown) });
-  return metadata;
+/** A request to a database. */
+interface Request {
+  group: EntityGroup;
+  provider: Provider;
+  type: EntityType;
+  ids: string[];
 }
 
-/** Reviews need not agree on what an entity is: each is asked for as what it is said to be. */
-function keyOf({ entity_type, entity_id }: Entity): string {
-  return `${entity_type} ${entity_id}`;
-}
-
-async function ask(entity: Entity): Promise<Metadata | null> {
-  const group = groupOf(entity.entity_type).toUpperCase();
-  const api = process.env[`${group}_API`];
-  const page = process.env[`${group}_PAGE`];
-  if (!api || !page) return null;
-  try {
-    const response = await fetch(fill(api, entity), {
-      headers: { Accept: 'application/json', 'User-Agent': 'review-service' },
-      signal: AbortSignal.timeout(timeoutMs),
+/** As few requests as the databases let us send, the largest first. */
+function requestsFor(entities: readonly Entity[]): Request[] {
+  const requests: Request[] = [];
+  for (const { entity_type: type, entity_id } of entities) {
+    const group = groupOf(type);
+    const provider = providerOf(group);
+    if (!provider) continue;
+    const open = requests.find(
+      (request) => request.type === type && request.ids.length < batchSize(provider),
+    );
+    if (open) open.ids.push(entity_id);
+    else requests.push({ group, provider, type, ids: [entity_id] });
+  }
+  const sent = new Map<EntityGroup, number>();
+  return requests
+    .sort((a, b) => b.ids.length - a.ids.length)
+    .filter(({ group, provider }) => {
+      sent.set(group, 1 + (sent.get(group) ?? 0));
+      // The others would have to wait for longer than the page does.
+      return provider.interval === 0 || sent.get(group) === 1;
     });
-    if (!response.ok) return null;
-    return {
-      id: entity.entity_id,
-      type: entity.entity_type,
-      name: v.parse(Answer, await response.json()),
-      url: fill(page, entity),
-    };
-  } catch {
-    // A review is worth showing without the name of its entity.
-    return null;
+}
+
+async function refresh(
+  { group, provider, type, ids }: Request,
+  names: Names,
+  signal: AbortSignal,
+): Promise<void> {
+  if (provider.interval > 0 && !(await take(paceKey(group), provider.interval))) return;
+  const taken = await Promise.all(ids.map((id) => take(metadataKey(type, id), good.leased)));
+  const ours = ids.filter((_, i) => taken[i]);
+  if (ours.length === 0) return;
+  const found = await askFor(provider, type, ours, signal);
+  const now = Date.now();
+  const kept = [...found].map(([id, name]) => {
+    names.set(keyString(metadataKey(type, id)), name);
+    const due_at = now + (name === null ? good.missing : good.found);
+    return { ...metadataKey(type, id), name, due_at, expires_at: seconds(due_at + keptBeyond) };
+  });
+  await transact(kept.map((Item) => ({ Put: { Item } })));
+}
+
+/** Makes an item due in so many milliseconds, if it is due now: of all who try one succeeds, and asks. */
+async function take(Key: Key, milliseconds: number): Promise<boolean> {
+  const now = Date.now();
+  try {
+    await transact([
+      {
+        Update: {
+          Key,
+          UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
+          ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
+          ExpressionAttributeValues: {
+            ':now': now,
+            ':later': now + milliseconds,
+            ':end': seconds(now + keptBeyond),
+          },
+        },
+      },
+    ]);
+    return true;
+  } catch (error) {
+    if (error instanceof StaleRead) return false;
+    throw error;
   }
 }
 
-function fill(template: string, { entity_id, entity_type }: Entity): string {
-  const type = entity_type.replace(/^bk_(literary_)?/, '').replaceAll('_', '-');
-  return template.replace('{type}', type).replace('{id}', entity_id);
+function keyOf({ entity_type, entity_id }: Entity): Key {
+  return metadataKey(entity_type, entity_id);
+}
+
+function seconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
+}
+
+function report(error: unknown): void {
+  console.warn({ message: 'No metadata', error: describeError(error) });
 }

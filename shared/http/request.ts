@@ -7,7 +7,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
-import { Uuid } from '../values.ts';
+import { canonicalUuid, Uuid } from '../values.ts';
 import { parseEntityTags } from './entity-tags.ts';
 
 /** The user and application that an access token stands for, as the authorizer found them. */
@@ -27,8 +27,9 @@ export interface RequestParts {
   query: Record<string, readonly string[] | undefined>;
   /** The query in the fewest characters that say it, without the question mark. API Gateway does not pass on what was sent. */
   query_string: string;
-  /** The header If-Match. */
+  /** The headers If-Match and Idempotency-Key. */
   if_match: string | undefined;
+  idempotency_key: string | undefined;
   body: unknown;
 }
 
@@ -81,6 +82,35 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
+/** The query string of a bulk lookup. A longer one is answered 503 (spec, endpoint 13). */
+export const BulkQueryString = v.pipe(
+  v.string(),
+  v.maxLength(4096, 'may have at most 4096 characters'),
+);
+
+/** Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the canonical form of each as sent. Empty items are skipped. */
+export function BulkIds(most: number) {
+  return v.pipe(
+    v.string(),
+    v.transform((list) => list.split(',').filter((id) => id !== '')),
+    v.minLength(1, 'must hold at least one id'),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const canonical = new Map<string, string>();
+      for (const sent of dataset.value) {
+        const id = canonicalUuid(sent);
+        if (id === undefined) {
+          const what = `"${sent.slice(0, 64)}" is none`;
+          addIssue({ message: `must be UUIDs separated by commas: ${what}` });
+          return NEVER;
+        }
+        canonical.set(sent, id);
+      }
+      return canonical;
+    }),
+    v.check((ids) => new Set(ids.values()).size <= most, `must hold at most ${most} ids`),
+  );
+}
+
 /** `limit` and `offset` of a list: 50 items unless asked otherwise, and never more; with 0 the answer has the count only. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
@@ -130,6 +160,7 @@ export function partsOf(event: APIGatewayProxyEvent): RequestParts {
     query,
     query_string: queryString(query),
     if_match: listHeaderOf(event, 'If-Match'),
+    idempotency_key: listHeaderOf(event, 'Idempotency-Key'),
     body: event.body,
   };
 }
@@ -173,12 +204,15 @@ function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
   }
 }
 
+/** The parts that are headers, as clients know them. */
+const headers = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' };
+
 function fault(issue: v.BaseIssue<unknown>): ApiError {
   const [part, ...names] = (issue.path ?? []).map(({ key }) => String(key));
   if (part === 'caller') return notAuthorized();
   if (part === 'query_string') return serviceUnavailable(`The query string ${issue.message}`);
   if (part === 'path') return notFound(issue.message);
-  const name = part === 'if_match' ? 'If-Match' : (names[0] ?? 'The body');
+  const name = headers[part as keyof typeof headers] ?? names[0] ?? 'The body';
   const isMissing = issue.kind === 'schema' && issue.received === 'undefined';
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,

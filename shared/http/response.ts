@@ -8,14 +8,16 @@ type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 /** The headers of every response, errors and those of API Gateway itself included: whatever the origin, it may be read, and nothing may sniff it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': 'ETag, Link, WWW-Authenticate, Retry-After',
+  'Access-Control-Expose-Headers':
+    'ETag, Link, WWW-Authenticate, Retry-After, Idempotent-Replayed, RateLimit, RateLimit-Policy',
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
 /** The answer to a CORS preflight, on every path. */
 export const preflightHeaders = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key',
   'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, OPTIONS',
   'Access-Control-Max-Age': '86400',
 } as const;

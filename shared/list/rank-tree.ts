@@ -29,15 +29,26 @@ export const leafCapacity = 400;
 /** Entries that fit the least that a read costs, half a unit. */
 export const entriesPerHalfUnit = 20;
 
-/** What an entry is counted as: a review with these parts, or a user. */
-export type Content = 'text' | 'rating' | 'both' | 'user';
+/** What an entry is counted as: a review with these parts, where it matters with its stars, or a user. */
+export type Content = Part | `${'rating' | 'both'}${Stars}` | 'user';
 
-const letters: Readonly<Record<Content, string>> = {
-  text: 't',
-  rating: 'r',
-  both: 'b',
-  user: 'u',
-};
+type Part = 'text' | 'rating' | 'both';
+
+/** A rating as it stands behind a content. */
+export type Stars = '1' | '2' | '3' | '4' | '5';
+
+const allStars: readonly Stars[] = ['1', '2', '3', '4', '5'];
+
+const letters = new Map<Content, string>([
+  ['text', 't'],
+  ['rating', 'r'],
+  ['both', 'b'],
+  ['user', 'u'],
+  ...allStars.flatMap((stars): [Content, string][] => [
+    [`rating${stars}`, `r${stars}`],
+    [`both${stars}`, `b${stars}`],
+  ]),
+]);
 
 /** Where an entry stands: epoch ms, and positive minus negative votes. */
 export interface Place {
@@ -47,7 +58,7 @@ export interface Place {
 
 /**
  * A counter of a node: the item, and the attribute `<child><letter>`, in the root also `v<value><letter>`. The letter is a capital in the
- * tree by date where only what has a popularity counts.
+ * tree by date where only what has a popularity counts. Stars follow it in the trees that tell them apart.
  */
 export interface Counter {
   key: Key;
@@ -63,7 +74,7 @@ export interface Count {
 
 /** The counters that an entry increments in one list's trees. */
 export function countersOf(list: string, content: Content, { time, popularity }: Place): Counter[] {
-  const letter = letters[content];
+  const letter = letters.get(content) ?? '';
   const when = datePath(time);
   const along = (order: Order, path: readonly number[], letter: string) =>
     path.map((child, depth) => ({
@@ -99,7 +110,8 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
   const isOfNone = order === 'popularity' && (isRoot || path[0] === 0);
   const counts = new Map<string, Count>();
   for (const name in item) {
-    const letter = name.slice(-1);
+    const at = name.length - (name.charAt(name.length - 1) <= '9' ? 2 : 1);
+    const letter = name.slice(at);
     const content = contents.get(letter.toLowerCase());
     if (content === undefined || name === 'pk' || name === 'sk') continue;
     const isValue = name.startsWith(valueMark);
@@ -108,7 +120,7 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
     if (isValue && !(order === 'popularity' && isRoot)) continue;
     if (isPopular && !isOfNone) continue;
     // In the order by popularity all blocks of the root are one child: those without popularity.
-    const child = isValue ? name.slice(1, -1) : isRoot && isOfNone ? 0 : name.slice(0, -1);
+    const child = isValue ? name.slice(1, at) : isRoot && isOfNone ? 0 : name.slice(0, at);
     const id = `${child}${content}`;
     const known = counts.get(id) ?? { child: Number(child), content, count: 0 };
     known.count += (isPopular ? -1 : 1) * Number(item[name]);
@@ -147,9 +159,7 @@ export function datePath(time: number): [block: number, slot: number, minute: nu
   return [Math.floor(slots / slotsPerBlock), slots % slotsPerBlock, minutes % minutesPerSlot];
 }
 
-const contents = new Map(
-  Object.entries(letters).map(([content, letter]) => [letter, content as Content]),
-);
+const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
 
 /** The first of the values that share a child with this one. */
 function spanOf(popularity: number): number {

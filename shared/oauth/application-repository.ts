@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { applicationKey, type Key, userKey } from '../table/keys.ts';
-import { collect, getItem, queryIndex } from '../table/query.ts';
+import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -50,6 +50,17 @@ export async function listApplications(userId: string): Promise<Application[]> {
   const ids = entries.map(({ pk }) => pk.slice('APP#'.length));
   const applications = await findApplications(ids);
   return ids.flatMap((id) => applications.get(id) ?? []);
+}
+
+/** All applications, page by page, in no order. It reads the whole table: for operators. */
+export async function* scanApplications(): AsyncGenerator<Application[]> {
+  const filter = {
+    FilterExpression: 'sk = :application',
+    ExpressionAttributeValues: { ':application': applicationKey('').sk },
+  };
+  for await (const { items } of scanItems(filter)) {
+    yield items.map((item) => v.parse(Application, item));
+  }
 }
 
 /**

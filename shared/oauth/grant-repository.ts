@@ -2,9 +2,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
-import { batchWrite } from '../table/batch.ts';
+import { batchGet, batchWrite, keyString } from '../table/batch.ts';
 import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
-import { collect, getItem, queryItems } from '../table/query.ts';
+import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import type { Application } from './application.ts';
@@ -131,6 +131,19 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   const items = await collect(queryItems({ pk, sk }, { pageSize: 1000 }));
   const grants = items.map((item) => v.parse(Grant, item));
   return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+}
+
+/** All that users have granted to an application, oldest first, page by page. For operators. */
+export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
+  const entries = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
+  for await (const page of entries) {
+    const keys = page.map(({ pk, sk }) => ({ pk, sk }));
+    const items = await batchGet(keys);
+    yield keys.flatMap((key) => {
+      const item = items.get(keyString(key));
+      return item ? [v.parse(Grant, item)] : [];
+    });
+  }
 }
 
 /**

@@ -23,6 +23,9 @@ export const PersonalToken = v.object({
 });
 export type PersonalToken = v.InferOutput<typeof PersonalToken>;
 
+/** Names a personal access token to its owner: the grant id. */
+export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the id of a token'));
+
 /** Days that a personal access token can be asked to live. */
 export const lifetimes = [7, 30, 90, 365] as const;
 

@@ -19,6 +19,11 @@ export function accountPage(
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
       <section>
+        <h2>Personal access tokens</h2>
+        <p>For scripts of your own: an access token in a minute, without an application.</p>
+        <p><a class="button quiet" href="${authUrl()}/account/tokens">Your tokens</a></p>
+      </section>
+      <section>
         <h2>Delete the account</h2>
         <p>With all that you have written. You are told what that means before anything happens.</p>
         <p><a class="button danger" href="${authUrl()}/account/delete">Delete my account …</a></p>

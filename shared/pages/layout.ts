@@ -35,8 +35,9 @@ const menu = [
 
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
-  ['/account/applications', 'For developers'],
-  ['/.well-known/oauth-authorization-server', 'OAuth metadata'],
+  ['/', 'What this is'],
+  ['/docs', 'Reference'],
+  ['/account/tokens', 'Tokens'],
 ] as const;
 
 /** The hidden field that shows a form to be ours. */
@@ -68,7 +69,7 @@ ${!isBare && foot()}
 }
 
 function head(visitor: Visitor | undefined): Html {
-  return html`<a class="brand" href="${authUrl()}/account">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
+  return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
 }
 
 function menuOf({ user, csrf, here }: Visitor): Html {

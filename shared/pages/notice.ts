@@ -12,6 +12,7 @@ const notices = {
   'secret-ended': 'The old secret is refused from now on.',
   'secrets-full': 'There are two secrets already: end the old one before you make another.',
   'not-ticked': 'Nothing is changed: tick the box as well, if you are sure.',
+  'token-revoked': 'The token is refused from now on.',
   'connection-revoked': 'The application has no access to your account any more.',
 } as const;
 

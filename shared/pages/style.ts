@@ -47,10 +47,12 @@ label { display: block; font-weight: 600; }
 .field { margin-bottom: 1rem; }
 .field p { margin: 0; font-size: .9rem; }
 .field .fault { margin-top: .4rem; color: var(--danger); font-weight: 600; }
+fieldset { border: 0; margin: 0 0 .75rem; padding: 0; }
+legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .check { display: flex; gap: .6rem; align-items: flex-start; margin-bottom: .75rem; }
 .check label { font-weight: 400; }
 .check input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
-input[type=text], input[type=email], input[type=url], textarea { display: block; width: 100%; margin-top: .25rem; padding: .55rem .65rem;
+input[type=text], input[type=email], input[type=url], select, textarea { display: block; width: 100%; margin-top: .25rem; padding: .55rem .65rem;
   font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--field); border-radius: 6px; }
 [aria-invalid=true] { border-color: var(--danger); }
 textarea { min-height: 6rem; resize: vertical; }

@@ -1,5 +1,14 @@
 import { type EntityGroup, type EntityType, typesOf } from '../entity/entity-type.ts';
-import { facetOf, isPublic, type Kind, kindOf, parseFacet, type Review } from './review.ts';
+import {
+  facetOf,
+  isPublic,
+  type Kind,
+  kindOf,
+  parseFacet,
+  partsOf,
+  type Review,
+  starsOf,
+} from './review.ts';
 
 /** The filters of the review list that choose by what a review is (spec, endpoint 2). */
 export interface FacetFilter {
@@ -7,13 +16,24 @@ export interface FacetFilter {
   language?: string;
   /** `review` wants a text, `rating` a rating. */
   review_type?: 'review' | 'rating';
+  /** Stars, one of which it must have. */
+  rating?: readonly number[];
 }
 
 /** Numbers of public reviews by `<type>|<language>|<kind>`, which is also the name of a count attribute. */
 export type FacetCounts = ReadonlyMap<string, number>;
 
+/** Those by which the totals of all reviews count, which tell no stars. */
+export const kindsOfTotals: readonly Kind[] = ['text', 'rating', 'both'];
+
 /** All kinds of review. */
-export const kinds: readonly Kind[] = ['text', 'rating', 'both'];
+export const kinds: readonly Kind[] = [
+  ...kindsOfTotals,
+  ...(['1', '2', '3', '4', '5'] as const).flatMap((stars): Kind[] => [
+    `rating${stars}`,
+    `both${stars}`,
+  ]),
+];
 
 /** Reads the count attributes off an entity or user item. */
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
@@ -22,6 +42,11 @@ export function facetCounts(item: Readonly<Record<string, unknown>> = {}): Facet
       name.includes('|') ? [[name, Number(value)] as const] : [],
     ),
   );
+}
+
+/** Whether all ratings are counted by their stars. An earlier version did not, until an audit has repaired that. */
+export function areStarsKnown(counts: FacetCounts): boolean {
+  return [...counts].every(([name, number]) => number === 0 || !/\|(rating|both)$/.test(name));
 }
 
 /** What passes a filter, of counted reviews. */
@@ -46,10 +71,11 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
     if (matches(filter, facet, name.slice(at + 1) as Kind)) found.count += number;
     facets.set(facet, found);
   }
+  const byFacet = { entity_type: filter.entity_type, language: filter.language };
   let count = 0;
   for (const [facet, found] of facets) {
     count += found.count;
-    if (!matches(filter, facet, 'both')) facets.delete(facet);
+    if (!matches(byFacet, facet, 'both')) facets.delete(facet);
   }
   return { count, all, facets };
 }
@@ -57,12 +83,14 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
 /** Whether reviews of this facet and kind pass the filter. */
 export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean {
   const { entity_type, language } = parseFacet(facet);
+  const parts = partsOf(kind);
   return (
     (filter.entity_type === undefined || typesOf(filter.entity_type).includes(entity_type)) &&
     (filter.language === undefined || filter.language === language) &&
     (filter.review_type === undefined ||
-      kind === 'both' ||
-      kind === (filter.review_type === 'review' ? 'text' : 'rating'))
+      parts === 'both' ||
+      parts === (filter.review_type === 'review' ? 'text' : 'rating')) &&
+    (filter.rating === undefined || filter.rating.includes(starsOf(kind)))
   );
 }
 

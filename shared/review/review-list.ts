@@ -1,5 +1,7 @@
-import { type AverageRating, averageRating } from '../entity/entity.ts';
+import { averageRating } from '../entity/entity.ts';
 import { typesOf } from '../entity/entity-type.ts';
+import type { AverageRating } from '../entity/presented.ts';
+import { starsUnknown } from '../errors.ts';
 import type { Partition } from '../list/locate.ts';
 import {
   type List,
@@ -13,15 +15,17 @@ import { batchGet, keyString } from '../table/batch.ts';
 import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
 import { type Entry, getItem, type SortKey } from '../table/query.ts';
 import {
+  areStarsKnown,
   countMatching,
   type FacetCounts,
   type FacetFilter,
   facetCounts,
   kinds,
+  kindsOfTotals,
   type Matching,
   matches,
 } from './counts.ts';
-import { facetOf, isPublic, type Kind, kindOf } from './review.ts';
+import { facetOf, isPublic, type Kind, kindOf, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** What the review list is asked for (spec, endpoint 2). */
@@ -49,7 +53,7 @@ interface Overview {
   average_rating?: AverageRating;
 }
 
-/** One page of the reviews that match. */
+/** One page of the reviews that match. Throws ApiError 503 where stars are asked for that have not been counted. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id, limit, offset } = query;
   if (entity_id !== undefined && user_id !== undefined) {
@@ -126,8 +130,10 @@ async function readOverview(query: ReviewQuery): Promise<Overview> {
   const key = ownerKey(query);
   if (!key) return { matching: countMatching(await readTotals(query), query), hasTrees: true };
   const item = await getItem(key, { consistent: false });
+  const counts = facetCounts(item?.deleted_at === undefined ? item : {});
+  if (query.rating && !areStarsKnown(counts)) throw starsUnknown();
   return {
-    matching: countMatching(facetCounts(item?.deleted_at === undefined ? item : {}), query),
+    matching: countMatching(counts, query),
     hasTrees: item?.rank_tree === 'ready',
     ...(query.entity_id !== undefined && { average_rating: averageRating(item) }),
   };
@@ -137,7 +143,7 @@ async function readOverview(query: ReviewQuery): Promise<Overview> {
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
-  return new Map(kinds.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
+  return new Map(kindsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
 /** The item that counts the reviews of the entity or author asked for. */
@@ -146,8 +152,9 @@ function ownerKey({ entity_id, user_id }: ReviewQuery): Key | undefined {
   return user_id === undefined ? undefined : userKey(user_id);
 }
 
-function isByFacet({ entity_type, language }: FacetFilter): boolean {
-  return (entity_type ?? language) !== undefined;
+/** Whether the filter needs the counts by facet, in which alone stars are told apart. */
+function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
+  return (entity_type ?? language ?? rating) !== undefined;
 }
 
 /** Where the entries lie, as the counts tell: see aggregates/contribution.ts for the lists that have rank trees. */
@@ -155,8 +162,9 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const owner = ownerKey(query);
   const list = owner?.pk ?? 'all';
   const whole = widestPartition(query);
-  const { review_type } = query;
-  const contents = new Set(kinds.filter((kind) => matches({ review_type }, '', kind)));
+  const { review_type, rating } = query;
+  const contents = new Set(kinds.filter((kind) => matches({ review_type, rating }, '', kind)));
+  const unknown = rating && new Set<Kind>(['rating', 'both']);
   const accept = acceptOf(query);
   if (!isByFacet(query)) {
     return {
@@ -172,7 +180,9 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   // Where most reviews match, to read all and leave out the others is cheaper than to merge many partitions.
   if (owner || selectivity > 0.5) {
     const trees = [
-      ...facets.map(([facet]) => ({ list: `${list}|${facet}`, partition: whole, contents })),
+      ...facets.map(([facet]) => {
+        return { list: `${list}|${facet}`, partition: whole, contents, unknown };
+      }),
       // Counts what lies between.
       { list, partition: whole, contents: new Set<Kind>() },
     ];
@@ -195,8 +205,4 @@ function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
     known.set(name, isMatch);
     return isMatch;
   };
-}
-
-function toReference({ pk, user_id = '' }: Entry): { review_id: string; user_id: string } {
-  return { review_id: pk.slice('REVIEW#'.length), user_id };
 }

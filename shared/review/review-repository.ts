@@ -6,7 +6,7 @@ import { batchGet, keyString } from '../table/batch.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import type { User } from '../user/user.ts';
+import { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, removal, replaceReview, reviewItem } from './review-writes.ts';
@@ -34,6 +34,11 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
   return { review, author };
 }
 
+/** What a page needs of reviews and of authors: without index attributes and counts, half of what there is to send and parse. */
+const shown = [
+  ...new Set([...Object.keys(Review.entries), ...Object.keys(User.entries), 'deleted_at']),
+];
+
 /**
  * Reviews and their authors in one round trip, in the order asked for; what does not exist is left out, and a review that moved while an
  * index was read, and so was seen twice, is given once. At most 50.
@@ -43,20 +48,25 @@ export async function findReviews(
 ): Promise<AuthoredReview[]> {
   const ids = [...new Set(references.map(({ review_id }) => review_id))];
   const userIds = [...new Set(references.map(({ user_id }) => user_id))];
-  const items = await batchGet([...ids.map(reviewKey), ...userIds.map(userKey)]);
+  const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
+  const items = await batchGet(keys, { attributes: shown });
   return withAuthors(pickReviews(ids, items), pickUsers(userIds, items));
 }
 
 /** The public ones of the reviews with these ids, with their authors. At most 100 distinct ids. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
-  const items = await batchGet(ids.map(reviewKey), { consistent: true });
+  const options = { consistent: true, attributes: shown };
+  const items = await batchGet(ids.map(reviewKey), options);
   const reviews = pickReviews(ids, items).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
-  return withAuthors(reviews, await findUsers(userIds, { consistent: true }));
+  return withAuthors(reviews, await findUsers(userIds, options));
 }
 
-/** Stores a new review. Throws ApiError 400 when its author already has one of this entity, 401 when the author is gone. */
-export async function insertReview(review: Review): Promise<void> {
+/**
+ * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
+ * when the author is gone.
+ */
+export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { id, user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
   await transact([
@@ -69,6 +79,7 @@ export async function insertReview(review: Review): Promise<void> {
       otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
     },
     ...countWrites(undefined, review),
+    ...also,
   ]);
 }
 

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
+import type { Content } from '../list/rank-tree.ts';
 import { type IndexAttributes, popularityRank } from '../table/keys.ts';
+import type { Entry } from '../table/query.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
 import { languages } from './languages.ts';
-import { licenses } from './licenses.ts';
+import { type License, licenses } from './licenses.ts';
+import type { PresentedReview } from './presented.ts';
 
 /** 25 to 5000 code points, some of them to be seen. */
 export const ReviewText = v.pipe(
@@ -20,6 +23,13 @@ export const Rating = v.pipe(
   v.integer('must be an integer from 1 to 5'),
   v.minValue(1, 'must be an integer from 1 to 5'),
   v.maxValue(5, 'must be an integer from 1 to 5'),
+);
+
+/** Ratings to choose reviews by, separated by commas; gives each once, in ascending order. */
+export const Stars = v.pipe(
+  v.string(),
+  v.regex(/^[1-5](,[1-5])*$/, 'must be ratings from 1 to 5, separated by commas'),
+  v.transform((list) => [...new Set(list.split(',').map(Number))].sort()),
 );
 
 /** A type that can be reviewed. */
@@ -101,8 +111,8 @@ export function newReview(
   };
 }
 
-/** What a review has: a text, a rating, or both. */
-export type Kind = 'text' | 'rating' | 'both';
+/** What a review has: a text, a rating, or both, with the stars of the rating as in `both4`. What an earlier version has written lacks the stars. */
+export type Kind = Exclude<Content, 'user'>;
 
 /** Drafts have not been published yet; only their author sees them. */
 export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
@@ -128,10 +138,20 @@ export function parseFacet(facet: string): { entity_type: EntityType; language: 
   return { entity_type, language };
 }
 
-/** What it has, by which `review_type` filters. */
+/** What it has, by which `review_type` and `rating` filter. */
 export function kindOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Kind {
-  if (text === null) return 'rating';
-  return rating === null ? 'text' : 'both';
+  if (rating === null) return 'text';
+  return `${text === null ? 'rating' : 'both'}${rating}` as Kind;
+}
+
+/** The stars in a kind; 0 where it has none, or an earlier version has left them out. */
+export function starsOf(kind: Kind): number {
+  return Number(/\d$/.exec(kind)?.[0] ?? 0);
+}
+
+/** The kind without its stars. */
+export function partsOf(kind: Kind): 'text' | 'rating' | 'both' {
+  return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
 
 /** The revision that is current: they are numbered from 1. */
@@ -157,8 +177,13 @@ export function listedIn(review: Review): IndexAttributes {
   };
 }
 
+/** The review that an index entry stands for, and its author. */
+export function toReference({ pk, user_id = '' }: Entry): { review_id: string; user_id: string } {
+  return { review_id: pk.slice('REVIEW#'.length), user_id };
+}
+
 /** A review as the API shows it. */
-export function presentReview(review: Review, author: User) {
+export function presentReview(review: Review, author: User): PresentedReview {
   return {
     id: review.id,
     entity_id: review.entity_id,
@@ -166,7 +191,8 @@ export function presentReview(review: Review, author: User) {
     text: review.text,
     rating: review.rating,
     language: review.language,
-    license: licenses.find(({ id }) => id === review.license),
+    // Only one of these was ever stored.
+    license: licenses.find(({ id }) => id === review.license) as License,
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),
     last_updated: httpDate(review.last_updated),

@@ -10,21 +10,25 @@ export type Item = Record<string, unknown> & Key;
 const attempts = 8;
 
 /**
- * Reads up to 100 distinct keys in one round trip; gives the items that exist, by `keyString`. Keys that DynamoDB leaves
- * unprocessed are asked for again. Throws ApiError 503 when it keeps leaving some.
+ * Reads up to 100 distinct keys in one round trip; gives the items that exist, by `keyString`: all of them, or their keys and the
+ * `attributes` asked for, which costs the same units. Keys that DynamoDB leaves unprocessed are asked for again. Throws ApiError 503 when it
+ * keeps leaving some.
  */
 export async function batchGet(
   keys: readonly Key[],
-  { consistent = false } = {},
+  { consistent = false, attributes }: { consistent?: boolean; attributes?: readonly string[] } = {},
 ): Promise<Map<string, Item>> {
   const items = new Map<string, Item>();
+  const projection = attributes && projectionOf(['pk', 'sk', ...attributes]);
   let pending: readonly Key[] = keys;
   for (let attempt = 0; pending.length > 0; attempt++) {
     if (attempt === attempts) throw serviceUnavailable();
     if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
     const { Responses, UnprocessedKeys } = await table.send(
       new BatchGetCommand({
-        RequestItems: { [tableName()]: { Keys: [...pending], ConsistentRead: consistent } },
+        RequestItems: {
+          [tableName()]: { Keys: [...pending], ConsistentRead: consistent, ...projection },
+        },
       }),
     );
     for (const item of (Responses?.[tableName()] ?? []) as Item[]) items.set(keyString(item), item);
@@ -59,4 +63,12 @@ export async function batchWrite(
 /** One text for a primary key, to find the items of a batch by. */
 export function keyString({ pk, sk }: Key): string {
   return `${pk}\n${sk}`;
+}
+
+/** All by placeholders, as some names are reserved. */
+function projectionOf(attributes: readonly string[]) {
+  return {
+    ProjectionExpression: attributes.map((_, i) => `#${i}`).join(),
+    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, i) => [`#${i}`, name])),
+  };
 }

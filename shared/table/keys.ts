@@ -11,7 +11,7 @@ import type { Order } from './definition.ts';
  * |             |                  |                           | being deleted: none                                     |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one: the current one lies on the review      |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
- * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT → date, author REPORTER#<user> → date        |
+ * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT until dismissed, author REPORTER#<user> → date |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
@@ -21,7 +21,10 @@ import type { Order } from './definition.ts';
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
  * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user                  |
+ * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | user and key of a request → the answer to it            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
+ * | metadata    | METADATA#<type>#<id> | METADATA              | its name in another database, and when to ask again     |
+ * | pace        | METADATA#<database> | PACE                   | when that database may be asked again                   |
  * | totals      | TOTALS           | TOTAL#<type>              | numbers of public reviews by `<language>|<content>`     |
  * | rank tree   | TREE#<list>      | root                      | counters of both trees' children: list/rank-tree.ts     |
  * | rank tree   | TREE#<list>      | date#<child>…             | counters of the children of a node                      |
@@ -109,8 +112,23 @@ export function identityKey(sha256: string): Key {
   return { pk: `IDENTITY#${sha256}`, sk: 'IDENTITY' };
 }
 
+/** `sha256` is the hexadecimal hash of a user and the key of a request. */
+export function idempotencyKey(sha256: string): Key {
+  return { pk: `IDEMPOTENCY#${sha256}`, sk: 'IDEMPOTENCY' };
+}
+
 export function entityKey(entityId: string): Key {
   return { pk: `ENTITY#${entityId}`, sk: 'ENTITY' };
+}
+
+/** What another database says of an entity of this type. */
+export function metadataKey(type: string, entityId: string): Key {
+  return { pk: `METADATA#${type}#${entityId}`, sk: 'METADATA' };
+}
+
+/** `group` is that of the entity types in the database. */
+export function paceKey(group: string): Key {
+  return { pk: `METADATA#${group}`, sk: 'PACE' };
 }
 
 /** The totals of all reviews of an entity type; without one, what all such keys begin with. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { contactKey, userKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
+import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
 
@@ -23,7 +23,7 @@ export async function findUser(id: string): Promise<User | undefined> {
 /** The users with these ids, by id; those that do not exist are left out. */
 export async function findUsers(
   ids: readonly string[],
-  options?: { consistent: boolean },
+  options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const distinct = [...new Set(ids)];
   const items: [string, Item][] = [];
@@ -47,16 +47,36 @@ export function pickUsers(
   );
 }
 
-/** An account with what only its person sees; undefined as of `findUser`. */
-export async function findAccount(
-  id: string,
-): Promise<{ user: User; contact: Contact } | undefined> {
-  const items = await batchGet([userKey(id), contactKey(id)], { consistent: true });
-  const item = items.get(keyString(userKey(id)));
-  const user = parseUser(item);
-  // The items of older accounts hold some of it themselves, until an audit repairs that.
-  const contact = { ...item, ...items.get(keyString(contactKey(id))) };
-  return user && { user, contact: v.parse(Contact, contact) };
+/** A user with what only its person sees. */
+export interface Account {
+  user: User;
+  contact: Contact;
+}
+
+/** Undefined as of `findUser`. */
+export async function findAccount(id: string): Promise<Account | undefined> {
+  const [account] = await findAccounts([id]);
+  return account;
+}
+
+/** All accounts, oldest first, page by page. For operators. */
+export async function* listAccounts(): AsyncGenerator<Account[]> {
+  // Two items of each fill one batch.
+  for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
+    yield findAccounts(entries.map(({ pk }) => pk.slice('USER#'.length)));
+  }
+}
+
+async function findAccounts(ids: readonly string[]): Promise<Account[]> {
+  const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
+  const items = await batchGet(keys, { consistent: true });
+  return ids.flatMap((id) => {
+    const item = items.get(keyString(userKey(id)));
+    const user = parseUser(item);
+    // The items of older accounts hold some of it themselves, until an audit repairs that.
+    const contact = { ...item, ...items.get(keyString(contactKey(id))) };
+    return user ? [{ user, contact: v.parse(Contact, contact) }] : [];
+  });
 }
 
 /** Creates an account. */

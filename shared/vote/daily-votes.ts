@@ -13,15 +13,35 @@ import type { Vote } from './vote.ts';
  * user's votes were last cast on that day. The statistics of a profile reach back for a month, so that it is kept for 31 days.
  */
 const keptDays = 31;
+const daySeconds = 86_400;
 
 /** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
-const keepCounters = (keptDays + 7) * 86_400;
+const keepCounters = (keptDays + 7) * daySeconds;
+
+/**
+ * What a voter is told of the daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent` of the first votes of this UTC day are
+ * used up.
+ */
+export function limitHeaders({ karma }: Pick<User, 'karma'>, spent: number) {
+  const { votes_per_day } = userTypeOf(karma);
+  const left = Math.max(0, votes_per_day - spent);
+  return {
+    'RateLimit-Policy': `"votes";q=${votes_per_day};w=${daySeconds}`,
+    RateLimit: `"votes";r=${left};t=${secondsLeft()}`,
+  };
+}
 
 /** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
-export function spendVote({ id, karma }: User, votedAt: string): Write {
+export function spendVote(voter: User, votedAt: string): Write {
+  const { id, karma } = voter;
   const { label, votes_per_day } = userTypeOf(karma);
   const otherwise = limitExceeded(
     `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
+    {
+      ...limitHeaders(voter, votes_per_day),
+      // Who has none at all has none tomorrow.
+      ...(votes_per_day > 0 && { 'Retry-After': `${secondsLeft()}` }),
+    },
   );
   if (votes_per_day === 0) throw otherwise;
   const { Update } = counted(id, votedAt.slice(0, 10), { count: 1, cast: 1 });
@@ -66,6 +86,11 @@ export async function deleteDailyVotes(): Promise<number> {
     deleted += entries.length;
   }
   return deleted;
+}
+
+/** Seconds until the next UTC day. */
+function secondsLeft(): number {
+  return daySeconds - (Math.floor(Date.now() / 1000) % daySeconds);
 }
 
 function counted(userId: string, day: string, amounts: Record<string, number>) {

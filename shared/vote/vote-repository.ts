@@ -2,13 +2,20 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { rankStep, reviewKey, revisionKey, userKey, voteKey } from '../table/keys.ts';
+import {
+  dailyVotesKey,
+  rankStep,
+  reviewKey,
+  revisionKey,
+  userKey,
+  voteKey,
+} from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { moveVote, spendVote } from './daily-votes.ts';
+import { limitHeaders, moveVote, spendVote } from './daily-votes.ts';
 import { difference, tally, Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
@@ -19,19 +26,25 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
 }
 
 /**
- * Casts a vote, or changes it; to cast the same one on the same revision again changes nothing. Throws ApiError 404 when the review
- * is not public, 400 when it is the voter's own or has no text, 403 when the voter's first votes of this UTC day are used up.
+ * Casts a vote, or changes it; to cast the same one on the same revision again changes nothing. Gives the headers that tell what is left of the
+ * daily limit. Throws ApiError 404 when the review is not public, 400 when it is the voter's own or has no text, 403 when the voter's first
+ * votes of this UTC day are used up.
  */
-export async function saveVote(reviewId: string, userId: string, vote: boolean): Promise<void> {
-  await retryStale(async () => {
-    const { review, previous, voter } = await readBallot(reviewId, userId);
+export async function saveVote(
+  reviewId: string,
+  userId: string,
+  vote: boolean,
+): Promise<Record<string, string>> {
+  return retryStale(async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const { review, previous, voter, spent } = await readBallot(reviewId, userId, today);
     if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
     if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
     const revision = currentRevision(review);
     if (previous?.vote === vote && previous.revision === revision) {
       // Nothing is written that would meet the author.
       if (!(await findUser(review.user_id))) throw notFound('Review');
-      return;
+      return limitHeaders(voter, spent);
     }
 
     const cast: Vote = {
@@ -48,6 +61,7 @@ export async function saveVote(reviewId: string, userId: string, vote: boolean):
       aliveAs(voter),
       ...(previous ? moveVote(previous, cast) : [spendVote(voter, cast.voted_at)]),
     ]);
+    return limitHeaders(voter, spent + (previous ? 0 : 1));
   });
 }
 
@@ -102,17 +116,32 @@ interface Ballot {
   review: Review;
   previous: Vote | undefined;
   voter: User;
+  /** First votes that the voter has cast on the day. */
+  spent: number;
 }
 
-async function readBallot(reviewId: string, userId: string): Promise<Ballot> {
-  const keys = [reviewKey(reviewId), voteKey(reviewId, userId), userKey(userId)] as const;
+/** With `day`, a UTC day, also what of its votes is spent. */
+async function readBallot(reviewId: string, userId: string, day?: string): Promise<Ballot> {
+  const keys = [
+    reviewKey(reviewId),
+    voteKey(reviewId, userId),
+    userKey(userId),
+    ...(day === undefined ? [] : [dailyVotesKey(userId, day)]),
+  ];
   const items = await batchGet(keys, { consistent: true });
-  const [review, previous, user] = keys.map((key): Item | undefined => items.get(keyString(key)));
+  const [review, previous, user, counter] = keys.map((key): Item | undefined =>
+    items.get(keyString(key)),
+  );
   const voter = parseUser(user);
   if (!voter) throw invalidToken();
   const found = review && v.parse(Review, review);
   if (!found || !isPublic(found)) throw notFound('Review');
-  return { review: found, previous: previous && v.parse(Vote, previous), voter };
+  return {
+    review: found,
+    previous: previous && v.parse(Vote, previous),
+    voter,
+    spent: Number(counter?.count ?? 0),
+  };
 }
 
 /** The condition that the vote is still the one that was read. */

@@ -1,22 +1,21 @@
-import { spawn } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { program } from '../../bin/admin/program.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
-import { createTable, startDatabase } from '../../infra/local/database.ts';
-import { announce } from '../../infra/local/discovery.ts';
+import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
-import { findGrant } from '../../shared/oauth/grant-repository.ts';
+import { tokenResponse } from '../../shared/oauth/grant.ts';
+import { findGrant, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { applicationKey, contactKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import {
@@ -24,54 +23,17 @@ import {
   makeGrant,
   makeReview,
   makeUser,
+  makeUsers,
   readItem,
   scanTable,
   setAttributes,
+  type TestUser,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
-import { makeClient } from '../oauth/client.ts';
+import { makeClient, makeCode, redeem, refresh } from '../oauth/client.ts';
 import { differences } from '../recount.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A data folder that says that this process is a stack, on this database. */
-function dataFolder(
-  dynamodb_endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '',
-  pid = process.pid,
-) {
-  const folder = mkdtempSync(join(tmpdir(), 'admin-'));
-  folders.push(folder);
-  announce(folder, { pid, engine_pid: null, url: null, dynamodb_endpoint, table_name: 'reviews' });
-  return folder;
-}
-
-const dataDir = dataFolder();
-
-async function admin(args: string[], DATA_DIR = dataDir, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
-    cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr, [code]] = await Promise.all([
-    readAll(child.stdout),
-    readAll(child.stderr),
-    once(child, 'close'),
-  ]);
-  return { code, stdout, stderr };
-}
-
-/** What it prints, when all is well: one JSON document, and nothing on stderr. */
-async function run(...args: string[]) {
-  const { code, stdout, stderr } = await admin(args);
-  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
-  return JSON.parse(stdout);
-}
+import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from './admin.ts';
 
 describe('npm run admin', () => {
   test('makes a user, an application and tokens, and takes them back', async () => {
@@ -124,6 +86,246 @@ describe('npm run admin', () => {
     expect(opened[0] && (await findGrant(opened[0]))).toBeUndefined();
   });
 
+  test('finds accounts by name, e-mail address and id', async () => {
+    const name = `Ünö ${randomUUID()}`;
+    const email = `${randomUUID()}@Mail.example`;
+    const { id, ...made } = await run('user', 'create', '--name', name, '--email', email);
+    const user = { id, ...made, email, musicdb_username: null };
+    for (const text of [name.toUpperCase(), email.toLowerCase(), id.toUpperCase()]) {
+      expect(await run('user', 'list', '--find', text)).toEqual({ users: [user] });
+    }
+    expect(await run('user', 'list', '--find', randomUUID())).toEqual({ users: [] });
+    const { users } = await run('user', 'list');
+    const ids: string[] = users.map((one: { id: string }) => one.id);
+    const stored = (await scanTable()).filter(({ sk, deleted_at }) => sk === 'USER' && !deleted_at);
+    expect(ids).toHaveLength(stored.length);
+    expect(new Set(ids)).toEqual(new Set(stored.map((item) => item.id)));
+    expect(ids.at(-1)).toBe(id);
+  });
+
+  test('lists more accounts than a page of the index has', async () => {
+    const before = (await run('user', 'list')).users.length;
+    const made = await makeUsers(110);
+    const { users } = await run('user', 'list');
+    expect(users).toHaveLength(before + 110);
+    expect(new Set(users.map((user: { id: string }) => user.id))).toEqual(
+      new Set([...users.slice(0, before), ...made].map(({ id }) => id)),
+    );
+  });
+
+  test('finds applications, and shows a secret only when it is asked for', async () => {
+    const [owner, other] = [await makeUser(), await makeUser()];
+    const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
+    const theirs = await makeClient(other);
+    const { client_id, name, website, redirect_uri, user_id, created } = mine;
+    const listed = { client_id, name, website, redirect_uri, user_id, created };
+    expect(await run('app', 'list', '--owner', owner.id)).toEqual({ applications: [listed] });
+    for (const text of ['änOTHER', client_id, owner.id]) {
+      expect(await run('app', 'list', '--find', text)).toEqual({ applications: [listed] });
+    }
+    const nothing = await run('app', 'list', '--owner', other.id, '--find', 'änother');
+    expect(nothing).toEqual({ applications: [] });
+    const { applications } = await run('app', 'list');
+    const ids = applications.map((one: { client_id: string }) => one.client_id);
+    expect(ids).toEqual(expect.arrayContaining([client_id, theirs.client_id]));
+    const stored = (await scanTable()).filter(({ sk }) => sk === 'APP');
+    expect(ids).toHaveLength(stored.length);
+
+    const shown = { ...listed, desc: '', client_secret: null, previous_secret_until: null };
+    expect(await run('app', 'show', client_id)).toEqual(shown);
+    const { client_secret } = mine;
+    expect(await run('app', 'show', client_id, '--secret')).toEqual({ ...shown, client_secret });
+  });
+
+  test('makes a new secret, and ends the old one', async () => {
+    const client = await makeClient(await makeUser());
+    const isGood = async (client_secret: string) => {
+      const user = await makeUser();
+      return (await redeem({ ...client, client_secret }, await makeCode(client, user))).status;
+    };
+    const rotated = await run('app', 'rotate', client.client_id);
+    expect(rotated.client_secret).not.toBe(client.client_secret);
+    const left = Date.parse(rotated.previous_secret_until) - Date.now();
+    expect(left / 3_600_000).toBeCloseTo(24, 1);
+    expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
+      200, 200,
+    ]);
+    const ended = await run('app', 'rotate', client.client_id, '--end-previous');
+    expect(ended).toEqual({ ...rotated, previous_secret_until: null });
+    expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
+      200, 401,
+    ]);
+  });
+
+  test('lists what was granted, and tells whose a token is', async () => {
+    const [ann, ben] = [await makeUser({ display_name: 'Ann' }), await makeUser()];
+    const { grant, ...tokens } = await makeGrant(ann, ['review', 'vote']);
+    const { user_id, client_id, created, renewed } = grant;
+    const record = {
+      user_id,
+      display_name: 'Ann',
+      client_id,
+      application: 'Demo',
+      scopes: 'review vote',
+      created,
+      renewed,
+    };
+    expect(await run('token', 'list', '--user', ann.id)).toEqual({ tokens: [record] });
+    expect(await run('token', 'list', '--client', client_id)).toEqual({ tokens: [record] });
+    const both = ['--user', ann.id, '--client', client_id];
+    expect(await run('token', 'list', ...both)).toEqual({ tokens: [record] });
+    expect(await run('token', 'list', '--user', ben.id)).toEqual({ tokens: [] });
+    expect(JSON.stringify(await run('user', 'show', ann.id))).not.toContain(grant.grant_id);
+    expect(await run('user', 'show', ann.id)).toMatchObject({
+      id: ann.id,
+      applications: [{ client_id, name: 'Demo', created: expect.any(String) }],
+      tokens: [record],
+    });
+
+    const whose = { user_id, client_id, is_good: true };
+    const expires = new Date(1000 * Math.ceil(Date.parse(renewed) / 1000 + 3600)).toISOString();
+    const access = { kind: 'access', ...whose, scopes: 'review vote', expires };
+    const refresh = { kind: 'refresh', ...whose, scopes: 'review vote', expires: null };
+    expect(await run('token', 'show', tokens.access_token)).toEqual(access);
+    expect(await run('token', 'show', tokens.refresh_token)).toEqual(refresh);
+    const narrow = await tokenResponse(grant, 60, ['vote']);
+    expect(await run('token', 'show', narrow.access_token)).toMatchObject({ scopes: 'vote' });
+    const old = await tokenResponse(grant, -60);
+    expect(await run('token', 'show', old.access_token)).toMatchObject({ is_good: false });
+    await rotateRefreshToken(tokens.refresh_token, { client_id });
+    expect((await run('token', 'show', tokens.refresh_token)).is_good).toBe(false);
+    expect((await run('token', 'show', tokens.access_token)).is_good).toBe(true);
+    expect(await run('token', 'revoke', '--user', ann.id)).toEqual({ revoked: 1 });
+    const gone = { is_good: false, scopes: null };
+    expect(await run('token', 'show', tokens.access_token)).toMatchObject(gone);
+    await refuses(1, [
+      [
+        ['token', 'show', `${tokens.access_token}x`],
+        /^Error: this is no token of this stack, .+\n$/,
+      ],
+      [['token', 'show', 'rvs_x'], /^Error: this is no token of this stack, .+\n$/],
+    ]);
+  });
+
+  test('ends the access of an application to everybody, once it is sure', async () => {
+    const people = await makeUsers(2);
+    const client = await makeClient(await makeUser());
+    const codes = await Promise.all(people.map((person) => makeCode(client, person)));
+    const tokens = [];
+    for (const code of codes) tokens.push((await redeem(client, code)).body);
+    const pending = await makeCode(client, await makeUser());
+    const revoke = ['app', 'revoke', client.client_id];
+    await refuses(2, [
+      [revoke, /^error: option '--yes' is needed .+: End the access of Demo to every account\?\n$/],
+    ]);
+    expect(await run(...revoke, '--yes')).toEqual({
+      client_id: client.client_id,
+      is_revoked: true,
+    });
+    for (const { access_token, refresh_token } of tokens) {
+      expect(await run('token', 'show', access_token)).toMatchObject({ is_good: false });
+      expect((await refresh(client, refresh_token)).body.error).toBe('invalid_grant');
+    }
+    expect((await redeem(client, pending)).body.error).toBe('invalid_grant');
+  });
+
+  test('deletes accounts and applications, once it is sure', async () => {
+    const user = await makeUser({ display_name: 'Ann' });
+    const { grant } = await makeGrant(user, []);
+    const [app, account] = [
+      ['app', 'delete', grant.client_id],
+      ['user', 'delete', user.id],
+    ];
+    await refuses(2, [
+      [app, /^error: option '--yes' is needed .+: Delete the application Demo\?\n$/],
+      [account, /^error: option '--yes' is needed .+: Delete the account of Ann, .+\?\n$/],
+    ]);
+    const { client_id } = grant;
+    expect(await run(...app, '--yes')).toEqual({ client_id, is_deleted: true });
+    expect(await readItem(applicationKey(client_id))).toBeUndefined();
+    expect(await findGrant(grant)).toBeUndefined();
+    expect(await run(...account, '--yes')).toEqual({ id: user.id, is_deleted: true });
+    await applyStream();
+    expect(await readItem(userKey(user.id))).toBeUndefined();
+    await refuses(1, [
+      [[...app, '--yes'], 'Error: Application not found\n'],
+      [[...account, '--yes'], 'Error: User not found\n'],
+    ]);
+  });
+
+  test('dismisses the reports of a review, so that nobody files them again', async () => {
+    const [author, ...readers] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const [id, other] = [await makeReview(author), await makeReview(author)];
+    const report = ({ caller }: TestUser, review_id: string) =>
+      invoke(reportReview, { caller, path: { review_id }, body: {} });
+    const listed = async () =>
+      (await run('report', 'list')).reports.map((one: { review_id: string; user_id: string }) => [
+        one.review_id,
+        one.user_id,
+      ]);
+    const [ann, ben] = readers.map((reader) => reader.id);
+    for (const reader of readers) {
+      await report(reader, id);
+      await report(reader, other);
+    }
+    expect(await listed()).toEqual([
+      [id, ann],
+      [other, ann],
+      [id, ben],
+      [other, ben],
+    ]);
+    expect(await run('report', 'dismiss', other, '--user', `${ben}`)).toEqual({
+      id: other,
+      dismissed: 1,
+    });
+    expect(await run('report', 'dismiss', id)).toEqual({ id, dismissed: 2 });
+    expect(await listed()).toEqual([[other, ann]]);
+    for (const reader of readers) expect((await report(reader, id)).status).toBe(200);
+    expect(await listed()).toEqual([[other, ann]]);
+    const none = `Error: no report of the review ${id} is on the list\n`;
+    await refuses(1, [[['report', 'dismiss', id], none]]);
+    await run('report', 'dismiss', other);
+    await applyStream();
+    expect(await differences()).toEqual([]);
+  });
+
+  test('prints tables for people, in which nothing moves their cursor', async () => {
+    const owner = await makeUser({ display_name: 'Zoë 🎵' });
+    const { client_id } = await insertApplication(owner.id, {
+      name: "Ann's",
+      desc: `two\nlines\x1b[2J${'x'.repeat(100)}`,
+      website: `https://client.example/${'y'.repeat(100)}`,
+      redirect_uri: 'https://client.example/callback',
+    });
+    const table = async (...args: string[]) => (await admin([...args, '--table'])).stdout;
+    const shown = await table('app', 'show', client_id);
+    expect(shown).toMatch(/^│ name +│ Ann's +│$/m);
+    expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx{100} +│$/m);
+    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{37}… │/);
+    const users = await table('user', 'list', '--find', owner.id);
+    expect(users).toMatch(/^users\n┌/);
+    expect(users).toContain(` ${owner.id} │ Zoë 🎵 `);
+    expect(users).not.toContain('musicdb_username');
+    const account = await table('user', 'show', owner.id);
+    expect(account).toContain(`\napplications\n┌`);
+    expect(account).toMatch(/\nno tokens\n$/);
+    expect(await table('user', 'list', '--find', randomUUID())).toBe('no users\n');
+  });
+
+  test('prints one field, for a shell to keep', async () => {
+    const { id } = await makeUser({ display_name: 'Zoë 🎵' });
+    const { client_id } = await makeClient({ id });
+    const field = async (...args: string[]) => (await admin(args)).stdout;
+    expect(await field('user', 'show', id, '--only', 'display_name')).toBe('Zoë 🎵\n');
+    expect(await field('user', 'show', id, '--only', 'karma')).toBe('0\n');
+    expect(await field('user', 'show', id, '--only', 'email')).toBe('null\n');
+    const list = JSON.parse(await field('app', 'list', '--owner', id, '--only', 'applications'));
+    expect(list).toMatchObject([{ client_id }]);
+    await refuses(1, [
+      [['report', 'list', '--only', 'report'], 'Error: the answer has no report, but reports\n'],
+    ]);
+  });
+
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
     const [author, reader] = [await makeUser(), await makeUser()];
     const id = await makeReview(author);
@@ -145,8 +347,10 @@ describe('npm run admin', () => {
       expect(await run('review', verb, id)).toEqual({ id, is_hidden });
       expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden });
     }
+    const items = await scanTable();
     const { users, reviews } = await run('feed', 'rebuild');
-    expect([users, reviews]).toEqual([3, 1]);
+    expect(users).toBe(items.filter(({ sk, all }) => sk === 'USER' && all).length);
+    expect(reviews).toBe(items.filter(({ sk, all }) => sk === 'REVIEW' && all).length);
     await applyStream();
     expect(await differences()).toEqual([]);
   });
@@ -227,7 +431,7 @@ describe('npm run admin', () => {
         ['development', /^Error: (?!the stack)/],
       ] as const) {
         environment = kind;
-        const { code, stdout, stderr } = await admin(
+        const { code, stdout, stderr } = await spawnAdmin(
           ['--stack', 'reviews', 'seed', '--reviews', '1', '--users', '2'],
           dataDir,
           aws,
@@ -244,147 +448,223 @@ describe('npm run admin', () => {
     }
   });
 
-  test('seeds the same data for the same options, with all counts right', async () => {
-    const database = await startDatabase();
-    try {
-      await createTable(database.endpoint, 'reviews');
-      const before = await scanTable();
-      const options = ['seed', '--reviews', '300', '--users', '40'];
-      const [other, answer] = await Promise.all([
-        admin(options, dataFolder(database.endpoint)),
-        run(...options),
-      ]);
-      expect(answer).toMatchObject({ reviews: 300, users: 40, entities: 15 });
-      expect(answer.votes).toBeGreaterThan(10);
-      const { totals, ...seeded } = JSON.parse(other.stdout);
-      expect(seeded).toEqual({ reviews: 300, users: 40, entities: 15, votes: answer.votes });
-      expect(totals).toEqual({ reviews: 300, users: 40, corrected: expect.any(Number) });
-
-      expect(await differences()).toEqual([]);
-      const known = new Set(before.map(({ pk, sk }) => `${pk} ${sk}`));
-      const seededHere = (await scanTable()).filter(
-        ({ pk, sk }) => !/^(TREE#|TOTALS$)/.test(pk) && !known.has(`${pk} ${sk}`),
-      );
-      const seededThere = (await scanTable(database.endpoint)).filter(
-        ({ pk }) => !/^(TREE#|TOTALS$)/.test(pk),
-      );
-      const byKey = (items: { pk: string; sk: string }[]) =>
-        Object.fromEntries(items.map((item) => [`${item.pk} ${item.sk}`, item]));
-      expect(byKey(seededHere)).toEqual(byKey(seededThere));
-    } finally {
-      await database.stop();
-    }
-  });
-
   test('fails with status 1, a sentence on stderr and nothing on stdout', async () => {
     const nobody = randomUUID();
     const someone = await makeUser();
     const review_id = await makeReview(someone);
     const { grant } = await makeGrant(someone, []);
+    const { user_id, client_id } = grant;
+    const unknown = '0'.repeat(32);
     const app = ['--name', 'x', '--desc', 'x', '--website', 'https://x.example', '--redirect-uri'];
-    const dead = dataFolder(undefined, 2 ** 22 + 1);
+    const dead = dataFolder({ pid: 2 ** 22 + 1 });
     const broken = dataFolder();
     writeFileSync(join(broken, 'stack.json'), '{');
+    const none = join(dataDir, 'none');
+    const absent = (folder: string) =>
+      `Error: no local stack runs on the data folder ${folder}; start one with: npm start -- --data-dir ${folder}\n`;
     const developer = await makeUser();
     for (let i = 0; i < 25; i++) await makeClient(developer);
-    const cases: [string[], RegExp, string?][] = [
+    const [noUser, noApplication] = ['Error: User not found\n', 'Error: Application not found\n'];
+    await refuses(1, [
       [
         ['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'],
-        /^Error: An account can have at most 25 applications: delete one first\n$/,
+        'Error: An account can have at most 25 applications: delete one first\n',
       ],
-      [['review', 'hide', nobody], /^Error: Review not found\n$/],
-      [
-        ['app', 'create', '--owner', nobody, ...app, 'https://x.example/'],
-        /^Error: User not found\n$/,
-      ],
-      [
-        ['token', 'issue', '--user', nobody, '--client', grant.client_id],
-        /^Error: User not found\n$/,
-      ],
-      [
-        ['token', 'issue', '--user', grant.user_id, '--client', '0'.repeat(32)],
-        /^Error: Application not found\n$/,
-      ],
+      [['review', 'hide', nobody], 'Error: Review not found\n'],
+      [['user', 'show', nobody], noUser],
+      [['app', 'create', '--owner', nobody, ...app, 'https://x.example/'], noUser],
+      [['app', 'list', '--owner', nobody], noUser],
+      [['app', 'show', unknown], noApplication],
+      [['app', 'rotate', unknown], noApplication],
+      [['token', 'list', '--user', nobody], noUser],
+      [['token', 'list', '--client', unknown], noApplication],
+      [['token', 'issue', '--user', nobody, '--client', client_id], noUser],
+      [['token', 'issue', '--user', user_id, '--client', unknown], noApplication],
+      [['token', 'revoke', '--user', nobody, '--client', client_id], noUser],
+      [['token', 'revoke', '--user', user_id, '--client', unknown], noApplication],
       [['seed', '--reviews', '100', '--users', '1'], /^Error: .*users.*\n$/],
-      [['erase', '--user', grant.user_id], /^Error: .* has not been deleted, .*\n$/],
+      [['erase', '--user', user_id], /^Error: .* has not been deleted, .*\n$/],
       [['erase', '--review', review_id], /^Error: .* has not been deleted, .*\n$/],
-      [['erase', '--application', grant.client_id], /^Error: .* has not been deleted, .*\n$/],
-      [
-        ['report', 'list'],
-        /^Error: no local stack runs on the data folder /,
-        join(dataDir, 'none'),
-      ],
-      [['report', 'list'], /^Error: no local stack runs on the data folder /, dead],
-      [['report', 'list'], /^Error: no local stack runs on the data folder /, broken],
-    ];
-    for (const [args, message, folder] of cases) {
-      const { code, stdout, stderr } = await admin(args, folder);
-      expect({ args, code, stdout, stderr }).toEqual({
-        args,
-        code: 1,
-        stdout: '',
-        stderr: expect.stringMatching(message),
-      });
+      [['erase', '--application', client_id], /^Error: .* has not been deleted, .*\n$/],
+      [['audit', '--from', 'x'], /^Error: --from must be a position .*\n$/],
+      [['key', 'rotate'], /^Error: a local stack keeps its keys .*\n$/],
+      [['report', 'list'], absent(none), none],
+      [['report', 'list'], absent(dead), dead],
+      [['report', 'list'], absent(broken), broken],
+    ]);
+  });
+
+  test('says what is wrong with the stack that it was told', async () => {
+    const cloudFormation = createServer((_, response) => {
+      response.writeHead(400, { 'Content-Type': 'text/xml' });
+      response.end(`<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>
+        <Message>Stack with id nope does not exist</Message></Error><RequestId>x</RequestId></ErrorResponse>`);
+    });
+    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
+    const { port } = cloudFormation.address() as AddressInfo;
+    const nowhere = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
+    const region = { ...nowhere, AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' };
+    const account = {
+      ...region,
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
+    };
+    const away = dataFolder({ dynamodb_endpoint: 'http://127.0.0.1:9' });
+    const stack = ['--stack', 'nope', 'report', 'list'];
+    try {
+      for (const [args, env, said, status] of [
+        [stack, nowhere, /^Error: no region is configured: set AWS_REGION, such as .+\n$/, 1],
+        [stack, region, /^Error: there are no credentials for AWS .+\n$/, 1],
+        [stack, account, /^Error: Stack with id nope does not exist in us-east-1: .+\n$/, 1],
+        [
+          ['report', 'list'],
+          {},
+          /^Error: the database of the stack on .+ does not answer: .+\n$/,
+          1,
+        ],
+        [
+          [...stack, '--data-dir', 'x'],
+          account,
+          /^error: option '--stack <name>' cannot be used with option '--data-dir <folder>'\n$/,
+          2,
+        ],
+      ] as const) {
+        const { code, stdout, stderr } = await spawnAdmin([...args], away, env);
+        expect({ stdout, stderr, code }).toEqual({
+          stdout: '',
+          stderr: expect.stringMatching(said),
+          code: status,
+        });
+      }
+    } finally {
+      cloudFormation.close();
     }
   });
 
-  test('answers what it does not understand with status 2, and usage on stderr', async () => {
+  test('answers what it does not understand with status 2, and a line that names the mistake', async () => {
     const id = randomUUID();
-    const owner = (await makeUser()).id;
-    const app = [
-      'app',
-      'create',
-      '--owner',
-      owner,
-      '--desc',
-      'x',
-      '--website',
-      'https://x.example',
-    ];
-    const cases = [
-      [],
-      ['nonsense'],
-      ['user'],
-      ['user', 'create'],
-      ['user', 'create', '--name'],
-      ['user', 'create', '--name', ''],
-      ['user', 'create', '--name', 'x'.repeat(65)],
-      ['user', 'create', '--name', 'Ann', '--email', 'ann'],
-      ['user', 'create', '--name', 'Ann', '--colour', 'red'],
-      ['user', 'create', '--name', 'Ann', 'Lee'],
-      [...app, '--name', 'x', '--redirect-uri', 'http://x.example/'],
-      [...app, '--name', '\t', '--redirect-uri', 'https://x.example/'],
-      ['token', 'issue', '--user', 'ann', '--client', '0'.repeat(32)],
-      ['token', 'issue', '--user', id, '--client', 'x'],
-      ['token', 'issue', '--user', id, '--client', '0'.repeat(32), '--scope', 'admin'],
-      ['token', 'issue', '--user', id, '--client', '0'.repeat(32), '--expires-in', '-1'],
-      ['review', 'hide'],
-      ['review', 'hide', 'x'],
-      ['review', 'hide', id, id],
-      ['erase', '--user', 'x'],
-      ['erase', '--user', id, '--review', id],
-      ['seed', '--reviews', '0'],
-      ['seed', '--reviews', '1e3'],
-    ];
-    const answers = [];
-    for (let i = 0; i < cases.length; i += 2) {
-      answers.push(...(await Promise.all(cases.slice(i, i + 2).map((args) => admin(args)))));
-    }
-    for (const [i, { code, stdout, stderr }] of answers.entries()) {
-      expect({ args: cases[i], code, stdout, stderr }).toEqual({
-        args: cases[i],
-        code: 2,
-        stdout: '',
-        stderr: expect.stringMatching(/^(error: .+\n\s*)?Usage: admin /),
-      });
-    }
+    const client = '0'.repeat(32);
+    const app = ['app', 'create', '--owner', id, '--desc', 'x', '--website', 'https://x.example'];
+    const issue = ['token', 'issue', '--user', id, '--client'];
+    const count = 'It must be a whole number from 1 to 999999999.';
+    const invalid = (option: string, value: string, why: string) =>
+      `error: option '${option}' argument '${value}' is invalid. ${why}\n`;
+    const name = (value: string, why: string) => invalid('--name <name>', value, why);
+    await refuses(2, [
+      [[], /^Usage: npm run admin -- \[options\] \[command\]\n/],
+      [['user'], /^Usage: npm run admin -- user \[options\] \[command\]\n/],
+      [['nonsense'], "error: unknown command 'nonsense'\n"],
+      [['usr', 'list'], "error: unknown command 'usr'\n(Did you mean user?)\n"],
+      [
+        ['user', 'crate', '--name', 'x'],
+        "error: unknown command 'crate'\n(Did you mean create?)\n",
+      ],
+      [
+        ['user', 'create', '--nmae', 'x'],
+        "error: unknown option '--nmae'\n(Did you mean --name?)\n",
+      ],
+      [['user', 'list', '--colour', 'red'], "error: unknown option '--colour'\n"],
+      [['user', 'create'], "error: required option '--name <name>' not specified\n"],
+      [
+        [...issue.slice(0, 2)],
+        "error: required options '--user <user id>', '--client <client id>' not specified\n",
+      ],
+      [['user', 'create', '--name'], "error: option '--name <name>' argument missing\n"],
+      [['user', 'create', '--name', ''], name('', 'It must have 1 to 64 characters.')],
+      [
+        ['user', 'create', '--name', 'x'.repeat(65)],
+        name('x'.repeat(65), 'It must have 1 to 64 characters.'),
+      ],
+      [
+        ['user', 'create', '--name', 'Ann', '--email', 'ann'],
+        invalid('--email <address>', 'ann', 'It must be one email address.'),
+      ],
+      [
+        ['user', 'create', '--name', 'Ann', 'Lee'],
+        /^error: too many arguments for 'create'\..+\n$/,
+      ],
+      [
+        [...app, '--name', 'x', '--redirect-uri', 'http://x.example/'],
+        /^error: option '--redirect-uri <url>' argument '.+' is invalid\. It must be an https URL, .+\n$/,
+      ],
+      [
+        [...app, '--name', '\t', '--redirect-uri', 'https://x.example/'],
+        name('\t', 'It must not contain control characters.'),
+      ],
+      [['app', 'create', '--website', 'x'], /^error: option '--website <url>' argument 'x' .+\n$/],
+      [
+        ['token', 'issue', '--user', 'ann', '--client', client],
+        invalid('--user <user id>', 'ann', 'It must be a UUID.'),
+      ],
+      [
+        [...issue, 'x'],
+        invalid('--client <client id>', 'x', 'It must be a client id, 32 hexadecimal digits.'),
+      ],
+      [
+        [...issue, client, '--scope', 'admin'],
+        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user.'),
+      ],
+      ...['-1', '0', '1.5', '99999999999999', '1e3', ''].map((value): [string[], string] => [
+        [...issue, client, '--expires-in', value],
+        invalid('--expires-in <seconds>', value, count),
+      ]),
+      [['token', 'list'], /^error: option '--user <user id>' or '--client <client id>' .+\n$/],
+      [['review', 'hide'], "error: missing required argument 'review id'\n"],
+      [['review', 'hide', 'x'], /^error: .*'x' is invalid for argument 'review id'\. .+UUID\.\n$/],
+      [['review', 'hide', id, id], /^error: too many arguments for 'hide'\..+\n$/],
+      [['erase', '--user', 'x'], invalid('--user <user id>', 'x', 'It must be a UUID.')],
+      [
+        ['erase', '--user', id, '--review', id],
+        "error: option '--review <review id>' cannot be used with option '--user <user id>'\n",
+      ],
+      [['seed', '--reviews', '0'], invalid('--reviews <number>', '0', count)],
+      [
+        ['key', 'rotate', '--secret', 'x'],
+        /^error: option '--secret <name>' .+ SIGNING_KEYS, .+\n$/,
+      ],
+    ]);
   });
 
-  test('helps on stderr, with status 0', async () => {
-    for (const args of [['--help'], ['token', 'issue', '--help']]) {
+  test('helps on stdout, and describes all that it takes', async () => {
+    for (const args of [['--help'], ['token', 'issue', '--help'], ['help', 'user']]) {
       const { code, stdout, stderr } = await admin(args);
-      expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-      expect(stderr).toMatch(/^Usage: admin /);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: npm run admin -- /);
     }
+    const { stdout } = await admin(['app', 'create', '--help']);
+    for (const option of ['owner', 'name', 'desc', 'website', 'redirect-uri']) {
+      expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+        new RegExp(`--${option} <[^-]+\\(required\\)`),
+      );
+    }
+    expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --table /);
+
+    const undescribed: string[] = [];
+    const walk = (command: Command, path: string) => {
+      if (!command.description()) undescribed.push(path);
+      for (const { flags, description } of command.options) {
+        if (!description) undescribed.push(`${path} ${flags}`);
+      }
+      for (const argument of command.registeredArguments) {
+        if (!argument.description) undescribed.push(`${path} ${argument.name()}`);
+      }
+      for (const each of command.commands) walk(each, `${path} ${each.name()}`);
+    };
+    walk(program(), 'admin');
+    expect(undescribed).toEqual([]);
+  });
+
+  test('ends as a process does: its status, and whoever reads it may stop', async () => {
+    expect(await spawnAdmin(['nonsense'])).toMatchObject({ code: 2, stdout: '' });
+    expect(await spawnAdmin(['--help'])).toMatchObject({ code: 0, stderr: '' });
+    await makeUsers(200);
+    const pipe = `"$0" bin/admin.ts user list | head -1; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', pipe, process.execPath], {
+      cwd: root,
+      env: { ...process.env, DATA_DIR: dataDir },
+      encoding: 'utf8',
+    });
+    expect([stdout, stderr]).toEqual(['{\n0\n', '']);
   });
 });

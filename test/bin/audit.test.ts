@@ -90,7 +90,7 @@ describe('npm run admin -- audit', () => {
     [
       'an index attribute',
       () => setAttributes(reviewKey(review_id), { kind: 'text' }),
-      () => `REVIEW#${review_id} REVIEW: kind is text, not both`,
+      () => `REVIEW#${review_id} REVIEW: kind is text, not both2`,
     ],
     [
       'a karma',

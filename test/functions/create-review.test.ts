@@ -55,7 +55,7 @@ describe('POST /review', () => {
       is_hidden: false,
       all: 'REVIEW',
       facet: 'release_group|de',
-      kind: 'both',
+      kind: 'both4',
       entity: entity_id,
       author: author.id,
     });
@@ -76,9 +76,9 @@ describe('POST /review', () => {
     expect(await readItem(claimKey(author.id, `${entity_id}`))).toMatchObject({
       review_id: body.id,
     });
-    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|de|both': 1 });
+    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|de|both4': 1 });
     expect(await readItem(entityKey(`${entity_id}`))).toMatchObject({
-      'release_group|de|both': 1,
+      'release_group|de|both4': 1,
       rating_sum: 4,
       rating_count: 1,
     });

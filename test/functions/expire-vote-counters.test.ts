@@ -46,6 +46,7 @@ test('deletes the counters of days that statistics no longer reach, and only tho
   expect(logged.mock.calls).toEqual([[{ message: 'Expired vote counters', deleted: 600 }]]);
   expect(await readItem(dailyVotesKey(voter.id, today))).toMatchObject({ count: 1 });
   expect(await handler()).toEqual({ deleted: 0 });
+  expect(logged).toHaveBeenCalledTimes(1);
 });
 
 test('goes on where it was interrupted', async () => {

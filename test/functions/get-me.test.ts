@@ -175,7 +175,7 @@ describe('GET /user/me', () => {
       return { ...review, created: published_on, published_on };
     });
     await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
-    await setAttributes(userKey(user.id), { 'work|en|both': 1400 });
+    await setAttributes(userKey(user.id), { 'work|en|both4': 1400 });
     await rebuildTotals();
     const since = (time: string) => reviews.filter((each) => each.published_on >= time).length;
     const { result, read } = await measureRun(() => get(user, 'stats'));

@@ -45,7 +45,7 @@ function makeReviews(): void {
           entity_id,
           entity_type: types[e % 4] as (typeof types)[number],
           text: has === 'rating' ? null : text,
-          rating: has === 'text' ? null : 3,
+          rating: has === 'text' ? null : pick([1, 3, 4, 4, 5, 5, 5]),
           language: pick(['en', 'en', 'en', 'de', 'ja']),
           license_choice: 'CC0 1.0',
           is_draft: false,
@@ -127,6 +127,8 @@ const filters = [undefined, 'work', 'musicdb', 'bookdb'].flatMap((entity_type) =
     ),
   ),
 );
+/** One that nobody gives, rare ones, most of them, all. */
+const stars = ['2', '1', '3', '4,5', '2,1', '1,2,3,4,5'];
 const everywhere: Query[] = [
   {},
   { language: 'en' },
@@ -153,7 +155,13 @@ describe('GET /review/ at any offset', () => {
       const combinations = owners.flatMap((owner) =>
         filters.map((filter) => ({ ...sorting, ...filter, ...owner })),
       );
-      for (let i = 0; i < 75; i++) {
+      const starred = combinations.flatMap((query) =>
+        'user_id' in query || 'entity_id' in query
+          ? stars.map((rating) => ({ ...query, rating }))
+          : [],
+      );
+      combinations.push(...starred);
+      for (let i = 0; i < 100; i++) {
         const query = sample(combinations);
         const expected = expectedIds(query);
         const last = Math.max(0, expected.length - 4);
@@ -193,7 +201,11 @@ describe('GET /review/ at any offset', () => {
     'is walked by cursor without gap or duplicate, $sort $sort_order',
     async (sorting) => {
       for (const owner of owners.slice(0, 2)) {
-        for (const filter of [{}, sample(filters)]) {
+        const filtered: Query[] = [{}, sample(filters)];
+        if (Object.keys(owner).length > 0) {
+          filtered.push({ rating: sample(stars) }, { ...sample(filters), rating: sample(stars) });
+        }
+        for (const filter of filtered) {
           const query = { ...sorting, ...filter, ...owner };
           expect({ seed, query, ids: await walk({ ...query, limit: '50' }) }).toEqual({
             seed,

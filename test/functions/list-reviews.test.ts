@@ -100,7 +100,7 @@ describe('GET /review', () => {
       reviews.push(review);
     }
     for (let i = 0; i < 150; i += 10) {
-      await Promise.all(reviews.slice(i, i + 10).map(insertReview));
+      await Promise.all(reviews.slice(i, i + 10).map((review) => insertReview(review)));
     }
     await applyStream();
   });
@@ -124,7 +124,8 @@ describe('GET /review', () => {
           for (const entity_id of ['', a, b]) {
             for (const user_id of ['', u, w]) {
               const few = entity_id || user_id;
-              const filter = { entity_type, language, review_type, entity_id, user_id };
+              const rating = few ? pick(['', '1', '5', '4,5', '2,3', '1,2,3,4,5', '3,3']) : '';
+              const filter = { entity_type, language, review_type, entity_id, user_id, rating };
               const given = Object.entries(filter).filter(([, value]) => value !== '');
               queries.push({
                 ...Object.fromEntries(given),
@@ -174,6 +175,23 @@ describe('GET /review', () => {
         });
       }
     }
+  });
+
+  test('says what a filter by stars needs, and binds a cursor to it', async () => {
+    const { body } = await invoke(handler, { query: { rating: '4' } });
+    expect(body.description).toBe('rating must be sent together with entity_id or user_id');
+    const user_id =
+      users.find(({ id }) => oracle(reviews, { user_id: id, rating: '4,5' }).count > 2)?.id ?? '';
+    const query: Query = { user_id, rating: '5,4,4', limit: '1' };
+    const { body: first, headers } = await invoke(handler, { query });
+    expect(headers.link).toContain('rating=4%2C5');
+    expect(first.next).toEqual(expect.any(String));
+    const rest = await list({ ...query, rating: '4,5', limit: '50', cursor: first.next });
+    expect([...idsIn(first), ...idsIn(rest)]).toEqual(
+      oracle(reviews, { user_id, rating: '4,5' }).ids,
+    );
+    const other = { ...query, rating: '4', cursor: first.next };
+    expect((await invoke(handler, { query: other })).status).toBe(400);
   });
 
   test('takes ids in any case, and ignores what it does not know', async () => {
@@ -239,6 +257,15 @@ describe('GET /review', () => {
     ['language', { language: '' }],
     ['language', { language: 'en|text' }],
     ['review_type', { review_type: 'both' }],
+    ['rating', { user_id: randomUUID(), rating: '' }],
+    ['rating', { user_id: randomUUID(), rating: '0' }],
+    ['rating', { user_id: randomUUID(), rating: '6' }],
+    ['rating', { user_id: randomUUID(), rating: '4,' }],
+    ['rating', { user_id: randomUUID(), rating: '4, 5' }],
+    ['rating', { user_id: randomUUID(), rating: '4.0' }],
+    ['rating', { user_id: [randomUUID()], rating: ['4', '5'] }],
+    ['rating', { rating: '4' }],
+    ['rating', { rating: '4', entity_type: 'work', language: 'en' }],
     ['sort', { sort: 'rating' }],
     ['sort', { sort: '' }],
     ['sort_order', { sort_order: 'DESC' }],
@@ -339,7 +366,8 @@ describe('GET /review', () => {
       const published_on = new Date(Date.UTC(2025, 0, 1 + Math.floor(i / 3))).toISOString();
       made.push({ ...review, published_on, popularity: (i * i) % 4 });
     }
-    for (let i = 0; i < 120; i += 10) await Promise.all(made.slice(i, i + 10).map(insertReview));
+    for (let i = 0; i < 120; i += 10)
+      await Promise.all(made.slice(i, i + 10).map((review) => insertReview(review)));
     for (const sort of ['popularity', 'published_on']) {
       for (const sort_order of ['asc', 'desc']) {
         const walked: string[] = [];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
@@ -12,6 +12,7 @@ import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/k
 import {
   makeReview,
   makeUser,
+  makeUsers,
   readItem,
   setAttributes,
   type TestUser,
@@ -19,6 +20,7 @@ import {
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+import { stopClock } from '../oauth/clock.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 let author: TestUser;
@@ -29,6 +31,10 @@ beforeEach(async () => {
   author = await makeUser();
   voter = await makeUser();
   id = await makeReview(author);
+});
+
+afterEach(() => {
+  jest.useRealTimers();
 });
 
 function put(body: unknown, { caller }: TestUser = voter, review_id = id) {
@@ -190,6 +196,46 @@ describe('PUT /review/{review_id}/vote', () => {
     expect((await put({ vote: false })).status).toBe(200);
     expect((await takeBack()).status).toBe(200);
     expect((await put({ vote: true })).status).toBe(403);
+  });
+
+  test('tells what is left of the daily limit, and until when', async () => {
+    stopClock(Date.parse('2026-11-20T22:59:58.400Z'));
+    const told = async (body: object, review_id = id) => {
+      const { status, headers } = await put(body, voter, review_id);
+      expect(headers['access-control-expose-headers']?.split(', ')).toEqual(
+        expect.arrayContaining(['RateLimit', 'RateLimit-Policy', 'Retry-After']),
+      );
+      const { 'ratelimit-policy': policy, ratelimit, 'retry-after': wait } = headers;
+      return [status, policy, ratelimit, wait];
+    };
+    const policy = '"votes";q=10;w=86400';
+    expect(await told({ vote: true })).toEqual([200, policy, '"votes";r=9;t=3602', undefined]);
+    // Neither the same again nor another costs one.
+    for (const vote of [true, false]) {
+      expect(await told({ vote })).toEqual([200, policy, '"votes";r=9;t=3602', undefined]);
+    }
+    const ids = await Promise.all((await makeUsers(10)).map((user) => makeReview(user)));
+    for (const [i, review_id] of ids.slice(0, 9).entries()) {
+      const left = `"votes";r=${8 - i};t=3602`;
+      expect(await told({ vote: true }, review_id)).toEqual([200, policy, left, undefined]);
+    }
+    expect(await told({ vote: true }, ids[9])).toEqual([403, policy, '"votes";r=0;t=3602', '3602']);
+    stopClock(Date.parse('2026-11-20T23:59:59.999Z'));
+    expect((await told({ vote: true }, ids[9])).at(-1)).toBe('1');
+    stopClock(Date.parse('2026-11-21T00:00:00.000Z'));
+    expect(await told({ vote: true }, ids[9])).toEqual([
+      200,
+      policy,
+      '"votes";r=9;t=86400',
+      undefined,
+    ]);
+  });
+
+  test('tells who has no votes at all to wait for nothing', async () => {
+    await setAttributes(userKey(voter.id), { karma: -15 });
+    const { status, headers } = await put({ vote: true });
+    expect([status, headers['ratelimit-policy']]).toEqual([403, '"votes";q=0;w=86400']);
+    expect(headers).not.toHaveProperty('retry-after');
   });
 
   test('lets a vote be changed that was cast before its user was blocked', async () => {

@@ -4,6 +4,7 @@ import { handler } from '../../functions/report-review.ts';
 import { listReports } from '../../shared/review/report-repository.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
 import { reportKey, userKey } from '../../shared/table/keys.ts';
+import { collect } from '../../shared/table/query.ts';
 import { makeReview, makeUser, readItem, setAttributes, type TestUser } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
@@ -27,7 +28,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(await readItem(reportKey(id, reader.id))).toEqual(stored);
     const other = await makeUser();
     await report(id, {}, other);
-    const reports = (await listReports()).filter(({ review_id }) => review_id === id);
+    const reports = (await collect(listReports())).filter(({ review_id }) => review_id === id);
     expect(reports.map(({ user_id, reason }) => [user_id, reason])).toEqual([
       [reader.id, 'An advertisement'],
       [other.id, 'Spam'],

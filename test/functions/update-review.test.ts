@@ -72,12 +72,12 @@ describe('POST /review/{review_id}', () => {
     expect(await readItem(entityKey(entity_id))).toMatchObject({
       rating_sum: 0,
       rating_count: 0,
-      'release_group|en|both': 0,
+      'release_group|en|both4': 0,
       'release_group|en|text': 1,
     });
     await update({ text: null, rating: 5 });
     expect(await show()).toMatchObject({ text: null, rating: 5, edits: 2 });
-    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|en|rating': 1 });
+    expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|en|rating5': 1 });
     await update({ text });
     expect(await show()).toMatchObject({ text, rating: 5, edits: 3 });
   });

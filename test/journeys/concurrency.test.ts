@@ -4,6 +4,7 @@ import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler as getEntity } from '../../functions/get-entity.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as listMyReviews } from '../../functions/list-my-reviews.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
@@ -127,6 +128,57 @@ describe('at the same time', () => {
     expect(new Set(body.revisions.map((revision: { text: string }) => revision.text)).size).toBe(
       11,
     );
+    await expectExactCounts();
+  });
+
+  test('30 voters, 20 editors and 10 deleters on one entity: its summary equals an audit', async () => {
+    const entity_id = randomUUID();
+    const authors = await makeUsers(30);
+    const content = { entity_id, entity_type: 'work' };
+    const ids = await many(30, (i) =>
+      makeReview(authors[i] as TestUser, { ...content, rating: 1 + (i % 5) }),
+    );
+    const voters = await makeUsers(30);
+    const at = (i: number) => ({ review_id: ids[i] ?? '' });
+    const answers = await Promise.all([
+      many(30, (i) => {
+        const body = { vote: i % 4 > 0 };
+        return invoke(putVote, { caller: voters[i]?.caller, path: at(i), body });
+      }),
+      // Half of them edit what is deleted meanwhile.
+      many(20, (i) => {
+        const body = [{ rating: 5 }, { rating: null }, { text: null }, { rating: 1 }][i % 4];
+        return invoke(updateReview, { caller: authors[i]?.caller, path: at(i), body });
+      }),
+      many(10, (i) => invoke(deleteReview, { caller: authors[i]?.caller, path: at(i) })),
+    ]);
+    for (const { status } of answers.flat()) expect([200, 400, 404]).toContain(status);
+    expect(statuses(answers[2])).toEqual({ 200: 10 });
+
+    const left = (await scanTable()).filter(
+      (item) => item.sk === 'REVIEW' && item.entity_id === entity_id,
+    );
+    expect(left).toHaveLength(20);
+    const stars = left.flatMap(({ rating }) => (rating === null ? [] : [Number(rating)]));
+    const { body } = await invoke(getEntity, { path: { entity_id } });
+    expect(body.entity).toEqual({
+      id: entity_id,
+      entity_type: 'work',
+      review_count: 20,
+      average_rating: {
+        rating: Math.round((10 * stars.reduce((sum, each) => sum + each, 0)) / stars.length) / 10,
+        count: stars.length,
+      },
+      ratings: Object.fromEntries(
+        [1, 2, 3, 4, 5].map((each) => [each, stars.filter((rating) => rating === each).length]),
+      ),
+      languages: { en: 20 },
+    });
+    for (const rating of ['1', '5', '2,3,4']) {
+      const list = await invoke(listReviews, { query: { entity_id, rating } });
+      const expected = stars.filter((each) => rating.includes(`${each}`)).length;
+      expect([list.body.count, list.body.reviews.length]).toEqual([expected, expected]);
+    }
     await expectExactCounts();
   });
 

@@ -1,18 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
 import { invoke } from '../../invoke.ts';
 import { accessLine, functionLine, takes } from './access-log.ts';
-import { alarms, countedBy, deafTopics, resources, synthesize, type Template } from './checks.ts';
+import { alarms, countedBy, deafTopics, resources, type Template } from './checks.ts';
+import { synthesized } from './synthesized.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'review-service-monitoring-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const { service } = await synthesize(folder, { alarmMail: 'ops@example.org' });
+const { service } = (await synthesized()).everything;
 const indexes = [
   'all-by-date',
   'all-by-popularity',
@@ -39,14 +35,14 @@ describe('the alarms', () => {
     expect(Object.fromEntries(others)).toEqual({
       ServerErrors: {
         ...unlessSaid,
-        metrics: ['review-service ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
+        metrics: ['reviews ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
         expression: '100 * errors / requests',
         rings: '> 1',
       },
-      Throttles: { ...unlessSaid, metrics: ['review-service Throttles Sum'], rings: '> 10' },
+      Throttles: { ...unlessSaid, metrics: ['reviews Throttles Sum'], rings: '> 10' },
       TooManyRequests: {
         ...unlessSaid,
-        metrics: ['review-service TooManyRequests Sum'],
+        metrics: ['reviews TooManyRequests Sum'],
         rings: '> 100',
       },
       TransactionConflicts: {
@@ -79,7 +75,7 @@ describe('the alarms', () => {
       },
       Unfollowedupdateaggregates: {
         metrics: [
-          'review-service Changes Sum of POST /1/review',
+          'reviews Changes Sum of POST /1/review',
           'AWS/Lambda Invocations Sum of update-aggregates',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0])',
@@ -89,8 +85,8 @@ describe('the alarms', () => {
       },
       Unfollowederaser: {
         metrics: [
-          'review-service Changes Sum of DELETE /1/review/{review_id}',
-          'review-service Changes Sum of DELETE /1/user/me',
+          'reviews Changes Sum of DELETE /1/review/{review_id}',
+          'reviews Changes Sum of DELETE /1/user/me',
           'AWS/Lambda Invocations Sum of eraser',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0,changes1])',
@@ -105,7 +101,7 @@ describe('the alarms', () => {
         missing: 'notBreaching',
       },
       AuthorizerFailures: {
-        metrics: ['review-service AuthorizerFailures Sum'],
+        metrics: ['reviews AuthorizerFailures Sum'],
         rings: '> 5',
         within: '1 of 1 × 300 s',
         missing: 'notBreaching',
@@ -262,29 +258,32 @@ describe('the access log', () => {
   });
 });
 
-describe('the 503 of the bulk lookup', () => {
+describe.each([
+  ['reviews', batchGetReviews, 'review_ids', /^batchgetreviews/],
+  ['entities', batchGetEntities, 'entity_ids', /^batchgetentities/],
+] as const)('the 503 of the bulk lookup of %s', (_, handler, parameter, itsLog) => {
   /** What its function logs of a request, and what is counted of it. */
   async function countedOf(query: Record<string, string>) {
     const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
     const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
     const busy = Object.assign(new Error('slow down'), { name: 'ThrottlingException' });
     send.mockImplementation(() => Promise.reject(busy));
-    const { status } = await invoke(batchGetReviews, { query });
+    const { status } = await invoke(handler, { query });
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
     const counted = lines.flatMap((line) =>
-      countedBy(service, /^batchgetreviews/, (pattern) => takes(pattern, line)),
+      countedBy(service, itsLog, (pattern) => takes(pattern, line)),
     );
     return { status, counted };
   }
 
   test('is an error where DynamoDB is busy', async () => {
-    const review_ids = '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f';
-    expect(await countedOf({ review_ids })).toEqual({ status: 503, counted: ['1 ServerErrors'] });
+    const query = { [parameter]: '6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f' };
+    expect(await countedOf(query)).toEqual({ status: 503, counted: ['1 ServerErrors'] });
   });
   test('is none where the query string is too long', async () => {
-    const review_ids = 'x'.repeat(4097);
-    expect(await countedOf({ review_ids })).toEqual({ status: 503, counted: [] });
+    const query = { [parameter]: 'x'.repeat(4097) };
+    expect(await countedOf(query)).toEqual({ status: 503, counted: [] });
   });
 });
 
@@ -294,5 +293,5 @@ test('the dashboard finds changes by names in quotes, as those with a hyphen mus
     'AWS::CloudWatch::Dashboard',
   );
   const text = JSON.stringify(Properties.DashboardBody).replaceAll('\\', '');
-  expect(text).toContain(`SEARCH('{"review-service",Route} MetricName="Changes"', 'Sum', 300)`);
+  expect(text).toContain(`SEARCH('{"reviews",Route} MetricName="Changes"', 'Sum', 300)`);
 });

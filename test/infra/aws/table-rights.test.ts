@@ -5,7 +5,7 @@ const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
 /** The rights of a function, as they stand in its policy. */
 function rightsOf(
-  allowed: 'none' | 'public' | 'read' | 'write',
+  allowed: 'none' | 'public' | 'metadata' | 'read' | 'write',
   actions: string[],
   indexes: string[] = [],
 ) {
@@ -25,6 +25,19 @@ describe('the rights to the table', () => {
     ]);
   });
 
+  test('let who keeps metadata read what is public, and write nothing else', () => {
+    const rights = rightsOf('metadata', ['BatchGetItem', 'PutItem', 'UpdateItem']);
+    const [read, write, ...more] = rights.map(({ Action, Condition }) => ({
+      actions: [Action].flat(),
+      keys: Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'],
+    }));
+    expect(more).toEqual([]);
+    expect(read?.actions).toEqual(['dynamodb:BatchGetItem']);
+    expect(read?.keys).toEqual(expect.arrayContaining(['REVIEW#*', 'METADATA#*']));
+    const actions = ['dynamodb:PutItem', 'dynamodb:UpdateItem'];
+    expect(write).toEqual({ actions, keys: ['METADATA#*'] });
+  });
+
   test.each([
     ['none', ['GetItem'], [], "a-function has table: 'none', but its code does GetItem"],
     ['none', [], ['all-by-date'], "a-function has table: 'none', but its code does Query"],
@@ -35,6 +48,12 @@ describe('the rights to the table', () => {
       "a-function has table: 'read', but its code does ConditionCheckItem,PutItem",
     ],
     ['public', ['UpdateItem'], [], "a-function has table: 'public', but its code does UpdateItem"],
+    [
+      'metadata',
+      ['DeleteItem', 'PutItem'],
+      [],
+      "a-function has table: 'metadata', but its code does DeleteItem",
+    ],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',
     (allowed, actions, indexes, error) => {

@@ -2,8 +2,12 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { startGateway } from '../../../infra/local/gateway.ts';
+import { type Served, startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';
+import { uncheckedFetch } from '../../contract.ts';
+
+// What these functions answer is nothing that the API describes.
+globalThis.fetch = uncheckedFetch;
 
 const review = 'a8f3c1de-0000-4000-8000-000000000001';
 const succeed: Handler = () => ({ statusCode: 200, body: '{}' });
@@ -321,7 +325,15 @@ describe('paths without a route', () => {
     expect(events[0]).toMatchObject({ resource: '/', path: '/', pathParameters: null });
   });
 
-  test.each(['/', '/review', '/wsx/1/review', '/w%73/1/review'])(
+  test('the root of the host leads to the first page', async () => {
+    const { status, headers } = await fetch(`${origin}/`, { redirect: 'manual' });
+    expect(status).toBe(302);
+    const location = new URL(headers.get('location') ?? '', origin);
+    expect((await fetch(location)).status).toBe(200);
+    expect(events[0]?.resource).toBe(location.pathname.replace(/^\/ws/, ''));
+  });
+
+  test.each(['/review', '/wsx/1/review', '/w%73/1/review'])(
     '%s is outside the stage: 404',
     async (path) => {
       const response = await fetch(origin + path);
@@ -656,6 +668,93 @@ describe('the response', () => {
     const answer = await raw(`${get}\r\n${get}Connection: close\r\n\r\n`);
     expect(answer.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
   });
+});
+
+describe('the log', () => {
+  const lines: Served[] = [];
+  const load = async (operation: string) => handlers[operation] ?? succeed;
+  async function serve(ask: (url: string) => Promise<unknown>): Promise<Served> {
+    lines.length = 0;
+    const log = (served: Served) => void lines.push(served);
+    const own = await startGateway({ port: 0, timeout: 300, load, log });
+    own.mount({ path: '/own', serve: (_, response) => void response.writeHead(418).end() });
+    await ask(own.url);
+    await own.stop();
+    // A connection that was cut is noticed a moment later.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(lines).toHaveLength(1);
+    return lines[0] as Served;
+  }
+
+  test('has each request, when it is over', async () => {
+    handlers['list-reviews'] = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return { statusCode: 404, body: '' };
+    };
+    let requestId: string | null = '';
+    const served = await serve(async (url) => {
+      requestId = (await fetch(`${url}/review?limit=1`)).headers.get('x-amzn-requestid');
+    });
+    expect(served).toEqual({
+      method: 'GET',
+      url: '/ws/1/review?limit=1',
+      status: 404,
+      milliseconds: expect.any(Number),
+      requestId,
+      roundTrips: 0,
+    });
+    expect(served.milliseconds).toBeGreaterThan(29);
+  });
+
+  test('has what the gateway and others on its port answer', async () => {
+    expect(await serve((url) => fetch(`${url}/user/me`))).toMatchObject({ status: 401 });
+    expect(await serve((url) => fetch(new URL('/own/x', url)))).toMatchObject({ status: 418 });
+    expect(await serve((url) => fetch(url, { method: 'OPTIONS' }))).toMatchObject({ status: 204 });
+  });
+
+  test('says who was served', async () => {
+    handlers.authorizer = () => ({
+      principalId: 'u',
+      policyDocument: policy('Allow', '*'),
+      context: { user_id: 'user-1', client_id: 'abc', scope: '' },
+    });
+    const headers = { Authorization: 'Bearer t' };
+    expect(await serve((url) => fetch(`${url}/user/me`, { headers }))).toMatchObject({
+      user: 'user-1',
+      application: 'abc',
+    });
+    const body = new URLSearchParams({ code: 'x', client_id: '0f' });
+    expect(
+      await serve((url) => fetch(`${url}/oauth/token`, { method: 'POST', body })),
+    ).toMatchObject({ application: '0f' });
+    expect(
+      await serve((url) => fetch(new URL('../oauth/authorize?client_id=0f', `${url}/`))),
+    ).toMatchObject({ application: '0f' });
+  });
+
+  test('has no status where nobody waited for it', async () => {
+    handlers['list-reviews'] = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      return { statusCode: 200, body: '' };
+    };
+    const served = await serve((url) =>
+      fetch(`${url}/review`, { signal: AbortSignal.timeout(30) }).catch(() => {}),
+    );
+    expect(served).toMatchObject({ status: undefined });
+  });
+});
+
+test('listens where it is told to', async () => {
+  const load = async () => succeed;
+  const all = await startGateway({ port: 0, host: '0.0.0.0', load });
+  const { port } = new URL(all.url);
+  expect(all.url).toBe(`http://localhost:${port}/ws/1`);
+  expect((await fetch(`http://127.0.0.2:${port}/ws/1/review`)).status).toBe(200);
+  await all.stop();
+  const one = await startGateway({ port: 0, host: '127.0.0.3', load });
+  expect(one.url).toMatch(/^http:\/\/127\.0\.0\.3:\d+\/ws\/1$/);
+  expect((await fetch(`${one.url}/review`)).status).toBe(200);
+  await one.stop();
 });
 
 test('stops once the requests in flight are answered', async () => {

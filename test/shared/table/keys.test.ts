@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import { findMetadata } from '../../../shared/entity/metadata.ts';
 import {
   answerAuthorization,
   insertAuthorizationRequest,
@@ -67,7 +69,8 @@ async function live(): Promise<Item[]> {
   const review_id = await makeReview(author);
   await vote(voter, review_id);
   await invoke(updateReview, { caller: author.caller, path: { review_id }, body: { rating: 1 } });
-  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {} });
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };
+  await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {}, headers });
   await makeReview(author, { is_draft: true });
   await setHidden(await makeReview(author), true);
   const { grant } = await makeGrant(author, ['vote']);
@@ -83,6 +86,15 @@ async function live(): Promise<Item[]> {
   await answerAuthorization(id, 'approve', author.id);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
   await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
+  // Nobody answers, but it is noted that somebody has asked.
+  Object.assign(process.env, {
+    MUSICDB_API: 'http://127.0.0.1:9/{type}/{id}',
+    MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+    MUSICDB_INTERVAL: '1000',
+  });
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
+  jest.restoreAllMocks();
   await applyStream();
   return scanTable();
 }

@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import { notFound } from '../../shared/errors.ts';
+import {
+  type Application,
+  ClientId,
+  presentApplication,
+  previousSecret,
+  Registration,
+} from '../../shared/oauth/application.ts';
+import {
+  deleteApplication,
+  endPreviousSecret,
+  findApplication,
+  insertApplication,
+  listApplications,
+  revokeApplication,
+  rotateSecret,
+  scanApplications,
+} from '../../shared/oauth/application-repository.ts';
+import { getUser } from '../../shared/user/user-repository.ts';
+import { Uuid } from '../../shared/values.ts';
+import { answer, as, confirm, Required } from './command.ts';
+import { found } from './find.ts';
+
+const { name, desc, website, redirect_uri } = Registration.entries;
+
+/** Applications. */
+export function addApplicationCommands(admin: Command): void {
+  const app = admin.command('app').description('applications that act for users');
+
+  app
+    .command('list')
+    .description(
+      'lists applications, without their secrets: all of them, which reads the whole table, or those of an account',
+    )
+    .option('--owner <user id>', 'only those of this account, oldest first', as(Uuid))
+    .option(
+      '--find <text>',
+      'only those that have this in the name, website, redirect URI, client id or the id of the owner',
+    )
+    .action(
+      answer(async ({ owner, find = '' }: { owner?: string; find?: string }) => {
+        if (owner !== undefined) await getUser(owner);
+        return {
+          applications: found(
+            find,
+            ['client_id', 'name', 'website', 'redirect_uri', 'user_id'],
+            owner === undefined ? scanApplications() : [await listApplications(owner)],
+            ({ client_id, name, website, redirect_uri, user_id, created }) => {
+              return { client_id, name, website, redirect_uri, user_id, created };
+            },
+          ),
+        };
+      }),
+    );
+
+  app
+    .command('show')
+    .description('shows an application')
+    .argument('<client id>', 'the application', as(ClientId))
+    .option('--secret', 'with its client secret')
+    .action(
+      answer(async (id: string, { secret = false }: { secret?: boolean }) =>
+        present(await getApplication(id), secret),
+      ),
+    );
+
+  app
+    .command('create')
+    .description('registers an application, and gives its client id and secret')
+    .addOption(new Required('--owner <user id>', 'the account that owns it', as(Uuid)))
+    .addOption(new Required('--name <name>', 'what people are shown', as(name)))
+    .addOption(new Required('--desc <text>', 'what it does, which may be empty', as(desc)))
+    .addOption(new Required('--website <url>', 'http or https', as(website)))
+    .addOption(
+      new Required(
+        '--redirect-uri <url>',
+        'https, or http on a loopback host; no fragment',
+        as(redirect_uri),
+      ),
+    )
+    .action(
+      answer(
+        async ({
+          owner,
+          redirectUri,
+          ...rest
+        }: Omit<Registration, 'redirect_uri'> & { owner: string; redirectUri: string }) =>
+          presentApplication(
+            await insertApplication(owner, { ...rest, redirect_uri: redirectUri }),
+            true,
+          ),
+      ),
+    );
+
+  app
+    .command('rotate')
+    .description('makes a new client secret; the old one is good for a day more')
+    .argument('<client id>', 'the application', as(ClientId))
+    .option('--end-previous', 'makes none, but ends the one before the current one now')
+    .action(
+      answer(async (id: string, { endPrevious = false }: { endPrevious?: boolean }) => {
+        const { user_id } = await getApplication(id);
+        await (endPrevious ? endPreviousSecret : rotateSecret)(id, user_id);
+        return present(await getApplication(id), true);
+      }),
+    );
+
+  app
+    .command('revoke')
+    .description('ends the access of an application to every account: after a leak')
+    .argument('<client id>', 'the application', as(ClientId))
+    .option('--yes', 'does not ask')
+    .action(
+      answer(async (id: string, _: object, command: Command) => {
+        const application = await getApplication(id);
+        await confirm(command, `End the access of ${application.name} to every account?`);
+        await revokeApplication(id, application.user_id);
+        return { client_id: id, is_revoked: true };
+      }),
+    );
+
+  app
+    .command('delete')
+    .description('deletes an application, which ends its access to every account')
+    .argument('<client id>', 'the application', as(ClientId))
+    .option('--yes', 'does not ask')
+    .action(
+      answer(async (id: string, _: object, command: Command) => {
+        const application = await getApplication(id);
+        await confirm(command, `Delete the application ${application.name}?`);
+        await deleteApplication(id, application.user_id);
+        return { client_id: id, is_deleted: true };
+      }),
+    );
+}
+
+/** Throws ApiError 404. */
+export async function getApplication(id: string): Promise<Application> {
+  const application = await findApplication(id);
+  if (!application) throw notFound('Application');
+  return application;
+}
+
+/** As the API shows it, and what only the pages show besides. */
+async function present(application: Application, isSecretShown: boolean) {
+  return {
+    ...(await presentApplication(application, isSecretShown)),
+    created: application.created,
+    previous_secret_until: previousSecret(application)?.until ?? null,
+  };
+}

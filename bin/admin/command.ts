@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as v from 'valibot';
+import { connect } from '../../infra/local/connect.ts';
+import { printField, printJson, printTables } from './print.ts';
+
+/** What every command knows, wherever it was given. */
+interface GlobalOptions {
+  dataDir: string;
+  stack?: string;
+  table?: boolean;
+  only?: string;
+}
+
+/** An option that must be given, and says so. */
+export class Required extends Option {
+  constructor(flags: string, description: string, parse?: (value: string) => unknown) {
+    super(flags, `${description} (required)`);
+    if (parse) this.argParser(parse);
+  }
+}
+
+/** Reads the value of an option or argument by a schema. */
+export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T {
+  return (value) => {
+    const result = v.safeParse(schema, value, { abortEarly: true });
+    if (result.success) return result.output;
+    throw new InvalidArgumentError(`It ${result.issues[0].message}.`);
+  };
+}
+
+/** How many of something. */
+export const Count = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999'),
+  v.transform(Number),
+);
+
+/** An action that works on the stack and prints what it gives; one for development works on no stack on AWS of another kind. */
+export function answer<A extends unknown[]>(
+  action: (...args: A) => Promise<object>,
+  { isForDevelopment = false } = {},
+) {
+  return async function (this: Command, ...args: A): Promise<void> {
+    await connectTo(this, isForDevelopment);
+    await show(this, await action(...args));
+  };
+}
+
+/** Sets the environment that shared/ reads to that of the stack which the options name. */
+export async function connectTo(command: Command, isForDevelopment = false): Promise<void> {
+  const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  if (stack === undefined) {
+    connect(dataDir);
+    return;
+  }
+  const aws = await import('../../infra/aws/connect.ts');
+  const { environment } = await aws.connect(stack);
+  if (isForDevelopment && environment !== 'development') {
+    throw new Error(
+      `the stack ${stack} was not deployed with environment=development, and this is for no other`,
+    );
+  }
+}
+
+/** Prints an answer as the options ask for it. */
+export async function show(command: Command, value: object): Promise<void> {
+  const { table = false, only } = command.optsWithGlobals<GlobalOptions>();
+  const { writeOut: write = () => {} } = command.configureOutput();
+  if (only !== undefined) await printField(value, only, write);
+  else if (table) await printTables(value, write);
+  else await printJson(value, write);
+}
+
+/** Asks whether something shall be done that cannot be undone, unless --yes has said so. */
+export async function confirm(command: Command, question: string): Promise<void> {
+  if (command.opts().yes) return;
+  if (!process.stdin.isTTY) {
+    command.error(`error: option '--yes' is needed where nobody can be asked: ${question}`);
+  }
+  const terminal = createInterface({ input: process.stdin });
+  process.stderr.write(`${question} [y/N] `);
+  const [said = ''] = await Promise.race([once(terminal, 'line'), once(terminal, 'close')]);
+  terminal.close();
+  if (!/^y(es)?$/i.test(said.trim())) throw new Error('nothing was changed');
+}
+
+/** What went wrong, in a sentence. */
+export function explain(error: unknown, command: Command): string {
+  if (!(error instanceof Error)) return `${error}`;
+  const { stack, dataDir } = command.opts<GlobalOptions>();
+  const { code, name } = error as NodeJS.ErrnoException;
+  if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
+    return `the database of the stack on the data folder ${dataDir} does not answer: end the stack if it still runs, and start it anew with npm start`;
+  }
+  return error.message || name;
+}

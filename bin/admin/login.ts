@@ -1,0 +1,218 @@
+import { on, once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as oauth from 'oauth4webapi';
+import { authUrl } from '../../shared/auth-url.ts';
+import { ClientId, Registration } from '../../shared/oauth/application.ts';
+import { clientSecret } from '../../shared/oauth/credentials.ts';
+import type { Scope } from '../../shared/routes.ts';
+import { isLoopback } from '../../shared/values.ts';
+import { getApplication } from './application.ts';
+import { as, connectTo, Required, show } from './command.ts';
+import { scopeOption } from './token.ts';
+
+/** Milliseconds. The service waits no longer for an answer. */
+const patience = 30 * 60_000;
+
+interface Options {
+  client: string;
+  secret?: string;
+  scope?: Scope[];
+  url?: string;
+  redirectUri?: string;
+}
+
+/** An application that asks for access, and the service it asks. */
+interface Client {
+  id: string;
+  secret: string;
+  redirect_uri: string;
+  scope: string;
+  /** {auth_url}, the issuer. */
+  issuer: string;
+}
+
+/** Getting tokens as an application does. */
+export function addLoginCommand(admin: Command): void {
+  admin
+    .command('login')
+    .summary('gets tokens as an application does')
+    .description(
+      'gets tokens as an application does: listens at its redirect URI, tells which page to open in a browser, waits for the answer, and prints the tokens',
+    )
+    .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
+    .addOption(
+      new Option('--secret <secret>', 'its client secret (default: looked up in the stack)').env(
+        'CLIENT_SECRET',
+      ),
+    )
+    .addOption(scopeOption())
+    .option(
+      '--url <base url>',
+      'a service elsewhere, such as https://reviews.example.org/ws/1, where nothing can be looked up',
+      baseUrl,
+    )
+    .option(
+      '--redirect-uri <url>',
+      'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
+      as(Registration.entries.redirect_uri),
+    )
+    .action(async function (this: Command, options: Options) {
+      await show(
+        this,
+        await login(await clientOf(this, options), (text) =>
+          this.configureOutput().writeErr?.(text),
+        ),
+      );
+    });
+}
+
+async function clientOf(command: Command, options: Options): Promise<Client> {
+  const { client: id, secret, url, redirectUri, scope = [] } = options;
+  const asked = { id, scope: scope.join(' ') };
+  if (url !== undefined) {
+    if (!secret) command.error("error: option '--url <base url>' needs '--secret <secret>', too");
+    const redirect_uri = redirectUri ?? 'http://localhost:8080/callback';
+    const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+    return { ...asked, secret, redirect_uri, issuer };
+  }
+  await connectTo(command);
+  const { secret_id, redirect_uri } = await getApplication(id);
+  return {
+    ...asked,
+    secret: secret || (await clientSecret(id, secret_id)),
+    redirect_uri: redirectUri ?? redirect_uri,
+    issuer: authUrl(),
+  };
+}
+
+/** The authorization code flow with PKCE (RFC 6749 section 4.1, RFC 7636) at a loopback redirect URI (RFC 8252 section 7.3). */
+async function login(client: Client, tell: (text: string) => void) {
+  const redirect = new URL(client.redirect_uri);
+  if (redirect.protocol !== 'http:' || !isLoopback(redirect)) {
+    throw new Error(
+      `the application is sent its answers at ${client.redirect_uri}, which is not this machine: take one with a redirect URI such as http://localhost:8080/callback`,
+    );
+  }
+  const server = await discover(client.issuer);
+  const verifier = oauth.generateRandomCodeVerifier();
+  const state = oauth.generateRandomState();
+  const page = new URL(server.authorization_endpoint ?? '');
+  page.search = `${new URLSearchParams({
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: client.redirect_uri,
+    ...(client.scope && { scope: client.scope }),
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  })}`;
+  const listener = await listen(redirect);
+  const signal = AbortSignal.timeout(patience);
+  try {
+    tell(`Open this page in a browser, and answer there:\n${page}\n`);
+    const requests = on(listener, 'request', { signal });
+    for await (const [request, response] of requests as AsyncIterable<
+      [IncomingMessage, ServerResponse]
+    >) {
+      const url = URL.parse(`${redirect.origin}${request.url}`);
+      // Browsers ask for an icon as well, and others may knock.
+      if (url?.pathname !== redirect.pathname || url.searchParams.get('state') !== state) {
+        await respond(response, 404, 'Nothing is here but the way back from the consent page.');
+        continue;
+      }
+      try {
+        const tokens = await redeem(client, server, url, state, verifier);
+        await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.');
+        return tokens;
+      } catch (error) {
+        await respond(response, 400, 'That did not work: the terminal says why.');
+        throw error;
+      }
+    }
+  } catch (error) {
+    if (signal.aborted) throw new Error('nobody has answered for half an hour', { cause: error });
+    throw error;
+  } finally {
+    listener.close();
+    listener.closeAllConnections();
+  }
+  throw new Error('the listener ended');
+}
+
+/** The metadata of RFC 8414, at the one place that they have on AWS as well. */
+async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
+  const address = `${issuer}/.well-known/oauth-authorization-server`;
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(10_000) });
+    return await oauth.processDiscoveryResponse(new URL(issuer), response);
+  } catch (error) {
+    const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException };
+    const reason = cause?.code ?? message;
+    throw new Error(
+      `${address} does not tell where to sign in (${reason}): does the service run, and is its base URL the right one?`,
+      { cause: error },
+    );
+  }
+}
+
+async function redeem(
+  client: Client,
+  server: oauth.AuthorizationServer,
+  answered: URL,
+  state: string,
+  verifier: string,
+) {
+  const { id: client_id, secret, redirect_uri } = client;
+  try {
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      { client_id },
+      oauth.ClientSecretPost(secret),
+      oauth.validateAuthResponse(server, { client_id }, answered, state),
+      redirect_uri,
+      verifier,
+      {
+        [oauth.allowInsecureRequests]: isLoopback(new URL(client.issuer)),
+        signal: AbortSignal.timeout(30_000),
+      },
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, { client_id }, response);
+    // The library writes all types small.
+    return { ...tokens, token_type: 'Bearer' };
+  } catch (error) {
+    const isRefusal =
+      error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError;
+    if (!isRefusal) throw error;
+    const { error_description = '' } = error;
+    throw new Error([error.error, error_description].filter(Boolean).join(': '), { cause: error });
+  }
+}
+
+async function listen({ port, hostname, href }: URL): Promise<Server> {
+  const listener = createServer();
+  try {
+    await once(
+      listener.listen(Number(port || 80), hostname.replace(/^\[(.*)\]$/, '$1')),
+      'listening',
+    );
+    return listener;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'something else does already' : message;
+    throw new Error(`cannot listen at the redirect URI ${href}: ${reason}`, { cause: error });
+  }
+}
+
+async function respond(response: ServerResponse, status: number, text: string): Promise<void> {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
+  response.end(`${text}\n`);
+  await once(response, 'close');
+}
+
+function baseUrl(text: string): string {
+  const url = URL.parse(text);
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url));
+  if (!isSafe) throw new InvalidArgumentError('It must be an https URL, or http on this machine.');
+  return url.href.replace(/\/+$/, '');
+}

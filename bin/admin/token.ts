@@ -1,0 +1,137 @@
+import { type Command, Option } from 'commander';
+import { ClientId } from '../../shared/oauth/application.ts';
+import { findApplications } from '../../shared/oauth/application-repository.ts';
+import { openToken } from '../../shared/oauth/credentials.ts';
+import { type Grant, scopesOf, tokenResponse } from '../../shared/oauth/grant.ts';
+import {
+  deleteGrants,
+  findGrant,
+  insertGrant,
+  listGrants,
+  listGrantsOf,
+} from '../../shared/oauth/grant-repository.ts';
+import { type Scope, scopes } from '../../shared/routes.ts';
+import { findUsers, getUser } from '../../shared/user/user-repository.ts';
+import { listOf, Uuid } from '../../shared/values.ts';
+import { getApplication } from './application.ts';
+import { answer, as, Count, Required } from './command.ts';
+
+/** What users have granted to applications. */
+export function addTokenCommands(admin: Command): void {
+  const token = admin.command('token').description('access of applications to accounts');
+
+  token
+    .command('list')
+    .description(
+      'lists what an account has granted, or what an application was granted; oldest first',
+    )
+    .option('--user <user id>', 'the account', as(Uuid))
+    .option('--client <client id>', 'the application', as(ClientId))
+    .action(
+      answer(async ({ user, client }: { user?: string; client?: string }, command: Command) => {
+        if (user !== undefined) {
+          await getUser(user);
+          return { tokens: await presentGrants(await listGrants(user, client)) };
+        }
+        if (client === undefined) {
+          return command.error(
+            "error: option '--user <user id>' or '--client <client id>' not specified",
+          );
+        }
+        await getApplication(client);
+        return { tokens: grantsOf(client) };
+      }),
+    );
+
+  token
+    .command('show')
+    .description(
+      'tells whose a token is, and whether it is good: one that was found where it should not be',
+    )
+    .argument('<token>', 'an access or refresh token')
+    .action(answer(showToken));
+
+  token
+    .command('issue')
+    .description('grants an application access, as a user does by consenting, and gives its tokens')
+    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
+    .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
+    .addOption(scopeOption())
+    .option('--expires-in <seconds>', 'lifetime of the access token (default: 3600)', as(Count))
+    .action(
+      answer(
+        async (options: { user: string; client: string; scope?: Scope[]; expiresIn?: number }) => {
+          const grant = await insertGrant({
+            user_id: options.user,
+            client_id: options.client,
+            scopes: options.scope ?? [],
+          });
+          return tokenResponse(grant, options.expiresIn);
+        },
+      ),
+    );
+
+  token
+    .command('revoke')
+    .description('takes back what an account has granted: to an application, or to all')
+    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
+    .option('--client <client id>', 'only to this application', as(ClientId))
+    .action(
+      answer(async ({ user, client }: { user: string; client?: string }) => {
+        const revoked = await deleteGrants(user, client);
+        // What is gone has nothing left to revoke, which is no mistake; what never was is one.
+        if (revoked === 0) {
+          await getUser(user);
+          if (client !== undefined) await getApplication(client);
+        }
+        return { revoked };
+      }),
+    );
+}
+
+/** Which scopes are asked for. */
+export function scopeOption(): Option {
+  return new Option(
+    '--scope <scopes>',
+    `any of ${scopes.join(',')} (default: none, which reads the own account)`,
+  ).argParser(as(listOf(scopes)));
+}
+
+/** Grants with the names of both sides, without what would give access. */
+export async function presentGrants(grants: readonly Grant[]) {
+  const applications = await findApplications(grants.map(({ client_id }) => client_id));
+  const users = await findUsers([...new Set(grants.map(({ user_id }) => user_id))]);
+  return grants.map(({ user_id, client_id, scopes, created, renewed }) => ({
+    user_id,
+    display_name: users.get(user_id)?.display_name ?? null,
+    client_id,
+    application: applications.get(client_id)?.name ?? null,
+    scopes: scopes.join(' '),
+    created,
+    renewed,
+  }));
+}
+
+async function* grantsOf(clientId: string) {
+  for await (const grants of listGrantsOf(clientId)) yield* await presentGrants(grants);
+}
+
+async function showToken(text: string) {
+  for (const kind of ['access', 'refresh'] as const) {
+    const content = await openToken(kind, text);
+    if (!content) continue;
+    const grant = await findGrant(content, { consistent: true });
+    const { user_id, client_id, generation, expires_at } = content;
+    const isCurrent =
+      kind === 'access' ? expires_at > Date.now() / 1000 : generation === grant?.generation;
+    return {
+      kind,
+      is_good: grant !== undefined && isCurrent,
+      user_id,
+      client_id,
+      scopes: grant ? scopesOf(grant, content).join(' ') : null,
+      expires: kind === 'access' ? new Date(expires_at * 1000).toISOString() : null,
+    };
+  }
+  throw new Error('this is no token of this stack, or its key has been retired');
+}

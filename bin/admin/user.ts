@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { notFound } from '../../shared/errors.ts';
+import { listApplications } from '../../shared/oauth/application-repository.ts';
+import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
+import {
+  findAccount,
+  getUser,
+  insertUser,
+  listAccounts,
+} from '../../shared/user/user-repository.ts';
+import { Uuid } from '../../shared/values.ts';
+import { answer, as, confirm, Required } from './command.ts';
+import { found } from './find.ts';
+import { presentGrants } from './token.ts';
+
+/** Accounts. */
+export function addUserCommands(admin: Command): void {
+  const user = admin.command('user').description('accounts');
+
+  user
+    .command('list')
+    .description('lists all accounts, oldest first')
+    .option(
+      '--find <text>',
+      'only those that have this in the public name, e-mail address, linked account or id; reads all of them',
+    )
+    .action(
+      answer(async ({ find = '' }: { find?: string }) => ({
+        users: found(
+          find,
+          ['id', 'display_name', 'email', 'musicdb_username'],
+          listAccounts(),
+          ({ user, contact }) => presentOwnProfile(user, contact),
+        ),
+      })),
+    );
+
+  user
+    .command('show')
+    .description('shows an account, its applications, and what it has granted')
+    .argument('<user id>', 'the account', as(Uuid))
+    .action(
+      answer(async (id: string) => {
+        const [account, applications, grants] = await Promise.all([
+          findAccount(id),
+          listApplications(id),
+          listGrants(id),
+        ]);
+        if (!account) throw notFound('User');
+        return {
+          ...presentOwnProfile(account.user, account.contact),
+          applications: applications.map(({ client_id, name, created }) => ({
+            client_id,
+            name,
+            created,
+          })),
+          tokens: await presentGrants(grants),
+        };
+      }),
+    );
+
+  user
+    .command('create')
+    .description('creates an account, as a first sign-in does; nobody can sign in to it')
+    .addOption(new Required('--name <name>', 'the public name', as(DisplayName)))
+    .option('--email <address>', 'the e-mail address', as(Email))
+    .action(
+      answer(async ({ name, email = null }: { name: string; email?: string | null }) => {
+        const contact = { email, musicdb_username: null };
+        return presentUser(await insertUser({ display_name: name, ...contact }));
+      }),
+    );
+
+  user
+    .command('delete')
+    .description('deletes an account with all that it has made, as its person can')
+    .argument('<user id>', 'the account', as(Uuid))
+    .option('--yes', 'does not ask')
+    .action(
+      answer(async (id: string, _: object, command: Command) => {
+        const { display_name } = await getUser(id);
+        await confirm(command, `Delete the account of ${display_name}, with all its reviews?`);
+        await deleteAccount(id);
+        return { id, is_deleted: true };
+      }),
+    );
+}

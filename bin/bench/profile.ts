@@ -1,0 +1,48 @@
+import { writeFileSync } from 'node:fs';
+import { newSceneOf } from './cpu.ts';
+import type { Service } from './process.ts';
+import { operationOf, pages, steps } from './requests.ts';
+
+/** A CPU profile of V8, as far as it is needed here. Times are in microseconds. */
+interface Profile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  samples: number[];
+  timeDeltas: number[];
+}
+
+const seconds = 5;
+
+/** Writes `<request>.cpuprofile`, and prints the twenty functions that take most of the time that is not waiting. For what can be repeated. */
+export async function profile(service: Service, name: string): Promise<void> {
+  const step = [...pages, ...steps].find((step) => step.name === name);
+  if (!step) {
+    const known = [...pages, ...steps].map(({ name }) => `"${name}"`).join(', ');
+    throw new Error(`--profile must name one of ${known}`);
+  }
+  const scene = await newSceneOf(service);
+  const task = { operation: operationOf(step), events: [step.event(scene)], seconds };
+  const json = await service.ask('profile', task);
+  const file = `${name.replaceAll(/[ ,]+/g, '-')}.cpuprofile`;
+  writeFileSync(file, json);
+  console.log(`${file}, of which:`);
+  for (const line of top(JSON.parse(json), 20)) console.log(line);
+}
+
+function top({ nodes, samples, timeDeltas }: Profile, count: number): string[] {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const times = new Map<string, number>();
+  let all = 0;
+  for (const [i, id] of samples.entries()) {
+    const { functionName = '', url = '', lineNumber = 0 } = frames.get(id) ?? {};
+    if (['(idle)', '(program)', '(root)'].includes(functionName)) continue;
+    const place = url.replace(/^.*\/(node_modules|bin|shared|functions)\//, '$1/');
+    const name = `${functionName || '(anonymous)'} ${place}${place && `:${lineNumber + 1}`}`;
+    const time = timeDeltas[i] ?? 0;
+    times.set(name, (times.get(name) ?? 0) + time);
+    all += time;
+  }
+  return [...times]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, count)
+    .map(([name, time]) => `${((100 * time) / all).toFixed(1).padStart(5)} %  ${name}`);
+}

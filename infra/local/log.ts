@@ -1,0 +1,45 @@
+import { inspect, styleText } from 'node:util';
+import type { DescribedError } from '../../shared/describe-error.ts';
+import { stage, version } from '../../shared/routes.ts';
+import type { Served } from './gateway.ts';
+
+/** One line for a request: method, path, status, milliseconds, and who it was for. Verbose, also round trips to the database and the request id. */
+export function requestLine(served: Served, isVerbose: boolean): string {
+  const { method, status = 0, milliseconds, user, application, roundTrips, requestId } = served;
+  const colour = status >= 500 || status === 0 ? 'red' : status >= 400 ? 'yellow' : 'green';
+  const who = [user && `user ${user}`, application && `application ${application}`];
+  const trips = `${roundTrips} round trip${roundTrips === 1 ? '' : 's'}`;
+  const more = isVerbose && [trips, `request ${requestId}`];
+  return [
+    styleText('bold', method),
+    shown(served),
+    styleText(colour, status === 0 ? 'gone' : `${status}`),
+    `${Math.ceil(milliseconds)} ms`,
+    ...[...who, ...(more || [])].map((part) => part && styleText('dim', part)),
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Queries of the API say what was asked for. Those of the pages hold codes, which are nobody's business. */
+function shown({ url }: Served): string {
+  return url.startsWith(`/${stage}${version}/`) ? url : url.replace(/\?.*/, '');
+}
+
+/** What a function logs, an object as CloudWatch has it, as text: the places of an error stand on lines of their own. */
+export function readable(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null || !('message' in entry)) return entry;
+  if (entry instanceof Error) return entry;
+  const { message, error, ...rest } = entry as { message: string; error?: string | DescribedError };
+  const details = Object.entries(rest).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : inspect(value)}`,
+  );
+  const cause = typeof error === 'object' ? described(error) : (error ?? '');
+  return [[message, ...details].join(', '), cause].filter(Boolean).join('\n  ');
+}
+
+function described({ name, code, message, stack = [], cause }: DescribedError): string {
+  const places = stack.map((place) => `\n    ${place}`).join('');
+  const before = cause ? `\n  caused by ${described(cause)}` : '';
+  return `${[name, code, message].filter(Boolean).join(': ')}${places}${before}`;
+}

@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { ClientRequest } from 'node:http';
+
+/** Of one call of a function. Requests that run side by side are one round trip. */
+interface Tally {
+  trips: number;
+  underWay: number;
+}
+
+const tallies = new AsyncLocalStorage<Tally>();
+
+/** Runs `run`, which can ask how many round trips it has made to the database so far. */
+export function countRoundTrips<T>(run: (count: () => number) => T): T {
+  const tally = { trips: 0, underWay: 0 };
+  return tallies.run(tally, () => run(() => tally.trips));
+}
+
+/** Adds what another thread has counted. */
+export function addRoundTrips(trips: number): void {
+  const tally = tallies.getStore();
+  if (tally) tally.trips += trips;
+}
+
+/** From now on this thread counts. The SDK sends its requests by `node:http`, and nothing else in a function does. */
+export function watchRequests(): void {
+  const tallyOf = new WeakMap<ClientRequest, Tally>();
+  subscribe('http.client.request.start', (message) => {
+    const tally = tallies.getStore();
+    if (!tally) return;
+    tallyOf.set((message as { request: ClientRequest }).request, tally);
+    if (tally.underWay++ === 0) tally.trips++;
+  });
+  for (const end of ['http.client.response.finish', 'http.client.request.error']) {
+    subscribe(end, (message) => {
+      const { request } = message as { request: ClientRequest };
+      const tally = tallyOf.get(request);
+      tallyOf.delete(request);
+      if (tally) tally.underWay--;
+    });
+  }
+}

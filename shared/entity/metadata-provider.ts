@@ -1,0 +1,125 @@
+import * as v from 'valibot';
+import type { EntityGroup, EntityType } from './entity-type.ts';
+
+/** A music or book database, as it is configured: see README.md. */
+export interface Provider {
+  /** URL templates: what is asked, as JSON, and the page for people. */
+  api: string;
+  page: string;
+  /** Who asks. */
+  agent: string;
+  /** Milliseconds from one request of all our processes to the next; 0 where it does not matter. */
+  interval: number;
+}
+
+/** The field in which the search of the music database has the id of an entity. */
+const searchFields: Partial<Record<EntityType, string>> = {
+  event: 'eid',
+  place: 'pid',
+  release_group: 'rgid',
+  work: 'wid',
+  artist: 'arid',
+  label: 'laid',
+  recording: 'rid',
+};
+
+/** The databases answer with a name at one of three places. */
+const Named = v.pipe(
+  v.object({
+    name: v.optional(v.string()),
+    title: v.optional(v.string()),
+    defaultAlias: v.optional(v.object({ name: v.string() })),
+  }),
+  v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
+  v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
+);
+
+/** An answer for several: a list somewhere in it, of what was found. */
+const List = v.pipe(
+  v.record(v.string(), v.unknown()),
+  v.transform((answer) => Object.values(answer).find(Array.isArray)),
+  v.array(v.looseObject({ id: v.string() })),
+);
+
+const maxBytes = { each: 262_144, all: 4_194_304 };
+
+/** The database of a group; undefined where none is configured. */
+export function providerOf(group: EntityGroup): Provider | undefined {
+  const prefix = group.toUpperCase();
+  const api = process.env[`${prefix}_API`];
+  const page = process.env[`${prefix}_PAGE`];
+  const agent = process.env[`${prefix}_AGENT`] ?? 'review-service';
+  const interval = Number(process.env[`${prefix}_INTERVAL`]) || 0;
+  return api && page ? { api, page, agent, interval } : undefined;
+}
+
+/** How many entities of a type can be asked for at once. */
+export function batchSize({ api }: Provider): number {
+  return /\{(ids|query)\}/.test(api) ? 100 : 1;
+}
+
+/**
+ * The names of entities of a type, no more than `batchSize`, by id; null for one that the database does not know. Of one among several whose
+ * name makes no sense nothing is said. Throws where there is no answer, whatever is wrong. A redirect is not followed: the address that was configured is the only one that is asked.
+ */
+export async function askFor(
+  { api, agent }: Provider,
+  type: EntityType,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, string | null>> {
+  const query = `${searchFields[type]}:(${ids.join(' OR ')})`;
+  const url = fill(api, type, ids[0] ?? '')
+    .replace('{ids}', ids.join(','))
+    .replace('{query}', encodeURIComponent(query));
+  const response = await fetch(url, {
+    headers: { Accept: 'application/json', 'User-Agent': agent },
+    redirect: 'error',
+    signal,
+  });
+  const isMissing = response.status === 404 || response.status === 410;
+  const isList = /\{(ids|query)\}/.test(api);
+  if (isMissing && !isList) {
+    await response.body?.cancel();
+    return new Map(ids.map((id) => [id, null]));
+  }
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`The database answers ${response.status}`);
+  }
+  const answer: unknown = JSON.parse(
+    await readText(response, Math.min(maxBytes.all, ids.length * maxBytes.each)),
+  );
+  if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
+  const found = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
+  return new Map(
+    ids.flatMap((id): [string, string | null][] => {
+      const each = found.get(id);
+      if (!each) return [[id, null]];
+      const named = v.safeParse(Named, each);
+      return named.success ? [[id, named.output]] : [];
+    }),
+  );
+}
+
+/** The page for people of an entity. */
+export function pageOf({ page }: Provider, type: EntityType, id: string): string {
+  return fill(page, type, id);
+}
+
+function fill(template: string, entityType: EntityType, id: string): string {
+  const type = entityType.replace(/^bk_(literary_)?/, '').replaceAll('_', '-');
+  return template.replace('{type}', type).replace('{id}', id);
+}
+
+/** The body, if it is no longer than it may be; the rest is not read. */
+async function readText(response: Response, most: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > most) throw new Error(`The answer has over ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

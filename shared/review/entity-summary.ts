@@ -1,0 +1,77 @@
+import { averageRating } from '../entity/entity.ts';
+import type { EntityType } from '../entity/entity-type.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
+import type { Order } from '../table/definition.ts';
+import { entityKey } from '../table/keys.ts';
+import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
+import { areStarsKnown, countMatching, facetCounts } from './counts.ts';
+import type { EntitySummary } from './presented.ts';
+import { isPublic, parseFacet, toReference } from './review.ts';
+import { type AuthoredReview, findReviews } from './review-repository.ts';
+
+/** How many reviews of each order stand beside a summary. */
+const shown = 3;
+
+/** Summaries of the entities with these ids, in their order. At most 100 distinct ids, one round trip. */
+export async function findSummaries(ids: readonly string[]): Promise<EntitySummary[]> {
+  const items = await batchGet(ids.map(entityKey));
+  return ids.map((id) => summaryOf(id, items.get(keyString(entityKey(id)))));
+}
+
+/** An entity's summary with its three latest and its three most popular reviews, in two round trips. */
+export async function readEntity(
+  id: string,
+): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
+  const [item, latest, popular] = await Promise.all([
+    getItem(entityKey(id), { consistent: false }),
+    readFirst(id, 'date'),
+    readFirst(id, 'popularity'),
+  ]);
+  const references = [...latest, ...popular].map(toReference);
+  const reviews = references.length > 0 ? await findReviews(references) : [];
+  const byKey = new Map(
+    reviews
+      .filter(({ review }) => isPublic(review))
+      .map((authored) => [authored.review.id, authored]),
+  );
+  const pick = (entries: readonly Entry[]) =>
+    entries.flatMap((entry) => byKey.get(toReference(entry).review_id) ?? []);
+  return { summary: summaryOf(id, item), latest: pick(latest), popular: pick(popular) };
+}
+
+function readFirst(id: string, order: Order): Promise<Entry[]> {
+  return collect(
+    queryIndex(`entity-by-${order}`, id, { descending: true, pageSize: shown }),
+    shown,
+  );
+}
+
+/** The summary in the item of an entity. One that nobody has reviewed may have none. */
+function summaryOf(id: string, item?: Item): EntitySummary {
+  const counts = facetCounts(item);
+  const types = new Map<EntityType, number>();
+  const languages = new Map<string, number>();
+  for (const [facet, { count }] of countMatching(counts, {}).facets) {
+    const { entity_type, language } = parseFacet(facet);
+    types.set(entity_type, (types.get(entity_type) ?? 0) + count);
+    languages.set(language, (languages.get(language) ?? 0) + count);
+  }
+  const stars = [1, 2, 3, 4, 5].map((rating) => {
+    return [`${rating}`, countMatching(counts, { rating: [rating] }).count] as const;
+  });
+  return {
+    id,
+    entity_type: byFrequency(types)[0]?.[0] ?? null,
+    review_count: countMatching(counts, {}).all,
+    average_rating: averageRating(item),
+    ratings: areStarsKnown(counts) ? Object.fromEntries(stars) : null,
+    languages: Object.fromEntries(byFrequency(languages)),
+  };
+}
+
+/** What there is some of, most of it first; as often, by name. */
+function byFrequency<T extends string>(numbers: ReadonlyMap<T, number>): [T, number][] {
+  return [...numbers]
+    .filter(([, number]) => number > 0)
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+}

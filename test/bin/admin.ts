@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect } from '@jest/globals';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { announce, type Discovery } from '../../infra/local/discovery.ts';
+
+const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
+
+/** Of the project. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A data folder that says that this process is a stack, on the database of this test file. */
+export function dataFolder(but: Partial<Discovery> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'admin-'));
+  folders.push(folder);
+  announce(folder, {
+    pid: process.pid,
+    engine_pid: null,
+    url: null,
+    dynamodb_endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '',
+    table_name: 'reviews',
+    ...but,
+  });
+  return folder;
+}
+
+/** The one that is taken unless another is named. */
+export const dataDir = dataFolder();
+
+/** What a process of its own says: for what changes the environment, or another database. */
+export async function spawnAdmin(
+  args: string[],
+  DATA_DIR = dataDir,
+  env: Record<string, string> = {},
+) {
+  const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
+    cwd: root,
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR, SIGNING_KEYS, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    readAll(child.stdout),
+    readAll(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** The same in this process. */
+export async function admin(args: string[], DATA_DIR = dataDir) {
+  const said = { stdout: '', stderr: '' };
+  process.env.DATA_DIR = DATA_DIR;
+  const code = await runAdmin(args, {
+    writeOut: (text) => {
+      said.stdout += text;
+    },
+    writeErr: (text) => {
+      said.stderr += text;
+    },
+  });
+  return { code, ...said };
+}
+
+/** What it prints, when all is well: one JSON document, and nothing on stderr. */
+export async function run(...args: string[]) {
+  const { code, stdout, stderr } = await admin(args);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  const document = JSON.parse(stdout);
+  expect(stdout).toBe(`${JSON.stringify(document, null, 2)}\n`);
+  return document;
+}
+
+/** Runs what must fail, one after the other. */
+export async function refuses(code: number, cases: [string[], string | RegExp, string?][]) {
+  for (const [args, message, folder] of cases) {
+    const stderr = typeof message === 'string' ? message : expect.stringMatching(message);
+    expect({ args, ...(await admin(args, folder)) }).toEqual({ args, code, stdout: '', stderr });
+  }
+}

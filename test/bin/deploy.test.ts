@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+
+const cwd = fileURLToPath(new URL('../..', import.meta.url));
+const home = mkdtempSync(join(tmpdir(), 'deploy-test-'));
+writeFileSync(
+  join(home, 'credentials'),
+  '[known]\naws_access_key_id = AKIAKNOWN\naws_secret_access_key = y\n',
+);
+
+/** What CloudFormation answers, and who has asked. */
+let code = '';
+const asked: string[] = [];
+const server = createServer((request, response) => {
+  asked.push(/Credential=(\w+)/.exec(request.headers.authorization ?? '')?.[1] ?? '');
+  response
+    .writeHead(400, { 'Content-Type': 'text/xml' })
+    .end(
+      `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`,
+    );
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+
+beforeEach(() => {
+  asked.length = 0;
+});
+afterAll(() => {
+  server.close();
+  rmSync(home, { recursive: true });
+});
+
+async function deploy(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['bin/deploy.ts', ...args], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      AWS_SHARED_CREDENTIALS_FILE: join(home, 'credentials'),
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      ...env,
+    },
+  });
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (child.exitCode === null) await once(child, 'exit');
+  return { status: child.exitCode, stdout, stderr };
+}
+
+test('says in one sentence that there are no credentials', async () => {
+  const { status, stdout, stderr } = await deploy([]);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^Error: there are no AWS credentials \(.*\): sign in as for the .*\n$/);
+  expect(asked).toEqual([]);
+});
+
+test.each(['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'])(
+  'says that AWS does not take them: %s',
+  async (name) => {
+    code = name;
+    const { status, stderr } = await deploy(['--profile', 'known']);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: AWS does not take these credentials .*: sign in as .*\n$/);
+    expect(stderr).toContain(`(${name})`);
+    expect(asked).toEqual(['AKIAKNOWN']);
+  },
+);
+
+test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (name) => {
+  code = name;
+  const { status, stdout } = await deploy(['--help'], { AWS_PROFILE: 'known' });
+  expect(status).toBe(0);
+  expect(stdout).toContain('cdk deploy [STACKS..]');
+  expect(asked).toEqual(['AKIAKNOWN']);
+});

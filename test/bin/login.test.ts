@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { startStack } from '../../infra/local/stack.ts';
+import { type Browser, openBrowser } from '../oauth/browser.ts';
+import { type Client, makeClient } from '../oauth/client.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'login-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+let browser: Browser;
+let client: Client;
+
+beforeAll(async () => {
+  browser = openBrowser(issuer);
+  await browser.signIn('Ann');
+  const { users } = JSON.parse((await start('user', 'list').over).stdout);
+  // A URL parser would write it otherwise, and the service wants it exactly as it is registered.
+  client = await makeClient(users[0], `http://127.0.0.1:${await freePort()}/call/./back?a=b`);
+});
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
+
+/** The tool at work: the page that it wants to be opened, and what it says in the end. */
+function start(...args: string[]) {
+  const said = { stdout: '', stderr: '' };
+  const page = Promise.withResolvers<string>();
+  const over = runAdmin([...args, '--data-dir', dataDir], {
+    writeOut: (text) => {
+      said.stdout += text;
+    },
+    writeErr: (text) => {
+      said.stderr += text;
+      const [address] = /http.*(?=\n$)/.exec(text) ?? [];
+      if (address) page.resolve(address);
+    },
+  }).then((code) => ({ code, ...said }));
+  return { page: page.promise, over };
+}
+
+/** Answers the question as the person does, and gives the address that the browser is sent back to. */
+async function answer(page: string, decision: 'approve' | 'refuse'): Promise<string> {
+  const consent = await browser.visit(page);
+  return (await browser.submit(consent, 'Allow', { decision })).url;
+}
+
+async function load(address: string): Promise<{ status: number; text: string }> {
+  const response = await fetch(address);
+  return { status: response.status, text: await response.text() };
+}
+
+const signedIn = {
+  access_token: expect.stringMatching(/^rva_/),
+  token_type: 'Bearer',
+  expires_in: 3600,
+  refresh_token: expect.stringMatching(/^rvr_/),
+};
+
+describe('npm run admin -- login', () => {
+  test('gets tokens from the stack that runs here', async () => {
+    const { page, over } = start('login', '--client', client.client_id, '--scope', 'vote,user');
+    const address = await page;
+    expect(Object.fromEntries(new URL(address).searchParams)).toEqual({
+      response_type: 'code',
+      client_id: client.client_id,
+      redirect_uri: client.redirect_uri,
+      scope: 'vote user',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    const back = await answer(address, 'approve');
+    expect(back).toContain(`${new URL(client.redirect_uri)}&code=rvc_`);
+    // An icon, somebody else's answer, and no address at all.
+    const { origin } = new URL(back);
+    for (const other of [`${origin}/favicon.ico`, `${client.redirect_uri}&code=x&state=y`]) {
+      expect((await load(other)).status).toBe(404);
+    }
+    expect((await load(`${origin}//`)).status).toBe(404);
+    expect(await load(back)).toEqual({ status: 200, text: expect.stringContaining('Done') });
+
+    const { code, stdout, stderr } = await over;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(address) });
+    const tokens = JSON.parse(stdout);
+    expect(tokens).toEqual(signedIn);
+    const headers = { Authorization: `Bearer ${tokens.access_token}` };
+    const me = (await (await fetch(`${url}/user/me`, { headers })).json()) as {
+      user: { display_name: string };
+    };
+    expect(me.user.display_name).toBe('Ann');
+    // Its port is free again.
+    await expect(load(back)).rejects.toThrow('fetch failed');
+  });
+
+  test('gets tokens from a service of which it knows the address alone', async () => {
+    const elsewhere = ['--url', `${url}/`, '--redirect-uri', client.redirect_uri];
+    const { client_id, client_secret } = client;
+    const login = start('login', '--client', client_id, '--secret', client_secret, ...elsewhere);
+    await load(await answer(await login.page, 'approve'));
+    expect(JSON.parse((await login.over).stdout)).toEqual(signedIn);
+  });
+
+  test.each([
+    ['approve', 'rvs_wrong', /^Error: invalid_client: .+$/m],
+    ['refuse', undefined, /^Error: access_denied$/m],
+  ] as const)('says why there are no tokens: %s, secret %s', async (decision, secret, said) => {
+    const { client_id } = client;
+    const login = start('login', '--client', client_id, ...(secret ? ['--secret', secret] : []));
+    const shown = await load(await answer(await login.page, decision));
+    expect(shown).toEqual({ status: 400, text: expect.stringContaining('did not work') });
+    expect(await login.over).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(said) });
+  });
+
+  test('says why it cannot begin', async () => {
+    const { client_id, user_id } = client;
+    const remote = await makeClient({ id: user_id });
+    const port = await freePort();
+    const blocked = await makeClient({ id: user_id }, `http://127.0.0.1:${port}/callback`, 'Busy');
+    const server = createServer().listen(port, '127.0.0.1');
+    const other = ['--client', client_id, '--secret', 'x', '--url'];
+    try {
+      for (const [args, code, said] of [
+        [['--client', '0'.repeat(32)], 1, /^Error: Application not found\n$/],
+        [['--client', remote.client_id], 1, /^Error: .+ which is not this machine: .+\n$/],
+        [
+          ['--client', blocked.client_id],
+          1,
+          /^Error: cannot listen at .+ something else does .+\n$/,
+        ],
+        [[...other, `http://127.0.0.1:${port + 1}/ws/1`], 1, /^Error: .+ECONNREFUSED.+\n$/],
+        [[...other, new URL(url).origin], 1, /^Error: .+is its base URL the right one\?\n$/],
+        [
+          [...other, 'http://reviews.example/ws/1'],
+          2,
+          /^error: option '--url .+ must be an https .+\n$/,
+        ],
+        [
+          ['--client', client_id, '--url', url],
+          2,
+          /^error: option '--url .+ needs '--secret .+\n$/,
+        ],
+      ] as const) {
+        const end = await start('login', ...args).over;
+        expect({ args, ...end }).toEqual({
+          args,
+          code,
+          stdout: '',
+          stderr: expect.stringMatching(said),
+        });
+      }
+    } finally {
+      server.close();
+    }
+  });
+});

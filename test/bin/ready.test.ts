@@ -1,0 +1,86 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from '@jest/globals';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const ready = join(root, 'bin/ready.cjs');
+const folder = mkdtempSync(join(tmpdir(), 'ready-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]): { status: number | null; stderr: string; stdout: string } {
+  return spawnSync(process.execPath, args, { encoding: 'utf8' });
+}
+
+test('lets a program run', () => {
+  expect(run('--require', ready, '--print', '"it runs"')).toMatchObject({
+    status: 0,
+    stderr: '',
+    stdout: 'it runs\n',
+  });
+});
+
+test.each(['20.20.2', '22.18.0', '9.0.0'])('says that Node.js %s is too old', (version) => {
+  const old = join(folder, 'old.cjs');
+  writeFileSync(old, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
+  const { status, stderr, stdout } = run('--require', old, '--require', ready, '--print', '1');
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(/^Error: this runs on Node\.js 24, and got v[\d.]+\. "npm ci" .*\n$/);
+});
+
+test('says that nothing is installed', () => {
+  mkdirSync(join(folder, 'bin'));
+  const copy = join(folder, 'bin/ready.cjs');
+  copyFileSync(ready, copy);
+  expect(run('--require', copy, '--print', '1')).toMatchObject({
+    status: 1,
+    stderr: 'Error: nothing is installed yet. Type: npm ci\n',
+  });
+});
+
+test('ends a program whose shell has died, as that of npm does of a signal', async () => {
+  const program = `console.log(process.pid); setInterval(() => {}, 1_000);`;
+  const command = `"${process.execPath}" --require "${ready}" --eval "${program}"; true`;
+  const env = { PATH: process.env.PATH, npm_lifecycle_event: 'start' };
+  const shell = spawn('sh', ['-c', command], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const [pid] = await once(shell.stdout, 'data');
+  const isRunning = () => {
+    try {
+      return readFileSync(`/proc/${`${pid}`.trim()}/cmdline`).length > 0;
+    } catch {
+      return false;
+    }
+  };
+  expect(isRunning()).toBe(true);
+  shell.kill('SIGTERM');
+  for (let i = 0; i < 250 && isRunning(); i++) await sleep(20);
+  expect(isRunning()).toBe(false);
+});
+
+test('every script that runs a program of ours makes sure of it first', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const ours = Object.values<string>(scripts).filter((script) => /\bbin\/\w+\.ts\b/.test(script));
+  expect(ours.length).toBeGreaterThan(3);
+  for (const script of ours) expect(script).toMatch(/^node --require \.\/bin\/ready\.cjs /);
+});
+
+test('no script needs more of a shell than the cmd of Windows has', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const script of Object.values<string>(scripts)) {
+    expect(script).not.toMatch(/^\s*(exec|export|rm|cp|sh|bash)\b|^\w+=|['$`;|]|(?<!&)&(?!&)/);
+  }
+});
+
+test('the container runs what npm start does, where others can reach it', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
+  const command = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '');
+  expect(command.join(' ')).toBe(`${scripts.start} --host 0.0.0.0`);
+  expect(dockerfile).toContain(
+    `FROM --platform=linux/amd64 node:${process.versions.node.split('.')[0]}`,
+  );
+});

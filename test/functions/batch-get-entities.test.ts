@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler } from '../../functions/batch-get-entities.ts';
+import { handler as getEntity } from '../../functions/get-entity.ts';
+import { makeReview, makeUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const author = await makeUser();
+const id = randomUUID();
+await makeReview(author, { entity_id: id, entity_type: 'work', rating: 5, language: 'de' });
+const none = randomUUID();
+
+function lookUp(entity_ids: string) {
+  return invoke(handler, { query: { entity_ids } });
+}
+
+describe('GET /entities', () => {
+  test('gives summaries by canonical id, as GET /entity/{entity_id} does, also of what nobody has reviewed', async () => {
+    const [one, other] = await Promise.all(
+      [id, none].map(async (entity_id) => {
+        return (await invoke(getEntity, { path: { entity_id } })).body.entity;
+      }),
+    );
+    expect([one.review_count, other.review_count]).toEqual([1, 0]);
+    const { status, body } = await lookUp(`${id},${none}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      entities: { [id]: one, [none]: other },
+      entity_id_mapping: { [id]: id, [none]: none },
+    });
+  });
+
+  test('takes every form of a UUID, skips empty items, and shows an entity once', async () => {
+    const forms = [
+      id,
+      id.toUpperCase(),
+      id.replaceAll('-', ''),
+      id.replaceAll('-', '').replace(/(.{6})/g, '$1-'),
+      `urn:uuid:${id}`,
+      `{${id}}`,
+    ];
+    const { body } = await lookUp(`,${forms.join(',,')},`);
+    expect(Object.keys(body.entities)).toEqual([id]);
+    expect(body.entity_id_mapping).toEqual(Object.fromEntries(forms.map((form) => [form, id])));
+  });
+
+  test('takes 100 ids in one round trip, and counts none twice', async () => {
+    const ids = [id, ...Array.from({ length: 99 }, randomUUID)];
+    const entity_ids = [...ids, id.toUpperCase()].join();
+    const { status, body, roundTrips, read } = await measure('batch-get-entities', {
+      query: { entity_ids },
+    });
+    expect([status, Object.keys(body.entities).length, roundTrips, read]).toEqual([
+      200, 100, 1, 50,
+    ]);
+  });
+
+  test('refuses 101 ids: 400', async () => {
+    const { status, body } = await lookUp(Array.from({ length: 101 }, randomUUID).join());
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(body.description).toBe('entity_ids must hold at most 100 ids');
+  });
+
+  test.each(['', ',', 'x', `${id},x`, `${id} `, `{${id}`, '__proto__'])(
+    'refuses %j: 400',
+    async (entity_ids) => {
+      expect(await lookUp(entity_ids)).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_request', description: expect.stringMatching(/^entity_ids must /) },
+      });
+    },
+  );
+
+  test('needs entity_ids, once: 400', async () => {
+    expect((await invoke(handler)).body.description).toBe('entity_ids is required');
+    expect((await invoke(handler, { query: { entity_ids: [id, id] } })).status).toBe(400);
+  });
+
+  // "entity_ids=" takes 11 of the 4,096 characters.
+  test.each([
+    [4096, `${id},`.padEnd(4085, ','), 200],
+    [4097, `${id},`.padEnd(4086, ','), 503],
+    [4097, 'x'.repeat(4086), 503],
+  ])('takes or refuses a query string of %i characters', async (_, entity_ids, expected) => {
+    expect((await lookUp(entity_ids)).status).toBe(expected);
+  });
+});

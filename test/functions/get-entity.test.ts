@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler } from '../../functions/get-entity.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/review/review-repository.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import {
+  makeLongLists,
+  makeReview,
+  makeUser,
+  makeUsers,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+async function get(entity_id: string, query: Record<string, string> = {}) {
+  const { status, body } = await invoke(handler, { path: { entity_id }, query });
+  expect({ status, error: body.description }).toEqual({ status: 200 });
+  return body;
+}
+
+const nothing = {
+  entity_type: null,
+  review_count: 0,
+  average_rating: { rating: null, count: 0 },
+  ratings: { '1': 0, '2': 0, '3': 0, '4': 0, '5': 0 },
+  languages: {},
+};
+
+describe('GET /entity/{entity_id}', () => {
+  const entity_id = randomUUID();
+  let authors: TestUser[];
+  const ids: string[] = [];
+
+  beforeAll(async () => {
+    authors = await makeUsers(9);
+    const contents = [
+      { rating: 5 },
+      { rating: 5, text: null, language: 'de' },
+      { rating: null, language: 'de' },
+      { rating: 1, language: 'ja' },
+      // Somebody calls it something else.
+      { rating: 4, entity_type: 'artist', language: 'de' },
+      { rating: 2, text: null },
+      { rating: 4, language: 'de' },
+    ];
+    for (const [i, content] of contents.entries()) {
+      const review = { entity_id, entity_type: 'work', ...content };
+      ids.push(await makeReview(authors[i] as TestUser, review));
+    }
+    await makeReview(authors[7] as TestUser, { entity_id, rating: 3, is_draft: true });
+    const hidden = await makeReview(authors[8] as TestUser, { entity_id, rating: 3 });
+    await setHidden(hidden, true);
+    const [a, , c, d] = ids as [string, string, string, string];
+    for (const voter of authors.slice(4, 7)) await vote(voter, d);
+    for (const voter of authors.slice(4, 6)) await vote(voter, a);
+    await vote(authors[4] as TestUser, c);
+  });
+
+  test('sums up what is public', async () => {
+    const { entity } = await get(entity_id);
+    expect(entity).toEqual({
+      id: entity_id,
+      entity_type: 'work',
+      review_count: 7,
+      // (5 + 5 + 1 + 4 + 2 + 4) ÷ 6
+      average_rating: { rating: 3.5, count: 6 },
+      ratings: { '1': 1, '2': 1, '3': 0, '4': 2, '5': 2 },
+      languages: { de: 4, en: 2, ja: 1 },
+    });
+    expect(Object.keys(entity.languages)).toEqual(['de', 'en', 'ja']);
+  });
+
+  test('shows the three latest and the three most popular, as GET /review/{review_id} does', async () => {
+    const { latest, popular } = await get(entity_id.toUpperCase());
+    const show = (chosen: (string | undefined)[]) =>
+      Promise.all(
+        chosen.map(async (review_id = '') => {
+          return (await invoke(getReview, { path: { review_id } })).body.review;
+        }),
+      );
+    expect(latest).toEqual(await show([ids[6], ids[5], ids[4]]));
+    expect(popular).toEqual(await show([ids[3], ids[0], ids[2]]));
+  });
+
+  test('follows a change at once', async () => {
+    const [author] = await makeUsers(1);
+    const one = randomUUID();
+    const content = { entity_id: one, entity_type: 'event', rating: 2 };
+    const path = { review_id: await makeReview(author as TestUser, content) };
+    await invoke(updateReview, { caller: author?.caller, path, body: { rating: 4 } });
+    expect((await get(one)).entity.ratings).toEqual({ ...nothing.ratings, '4': 1 });
+    await setHidden(path.review_id, true);
+    expect(await get(one)).toEqual({
+      entity: { id: one, ...nothing },
+      latest: [],
+      popular: [],
+    });
+  });
+
+  test('is all zeros where nobody has reviewed', async () => {
+    const one = randomUUID();
+    expect(await get(one)).toEqual({ entity: { id: one, ...nothing }, latest: [], popular: [] });
+  });
+
+  test('leaves out the reviews of an account that is going', async () => {
+    const going = await makeUser();
+    const one = randomUUID();
+    await makeReview(going, { entity_id: one });
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    expect(await get(one)).toMatchObject({ latest: [], popular: [] });
+  });
+
+  test('has metadata only where it is asked for, null where no database is configured', async () => {
+    expect(await get(entity_id)).not.toHaveProperty('metadata');
+    expect(await get(entity_id, { include_metadata: 'false' })).not.toHaveProperty('metadata');
+    expect(await get(entity_id, { include_metadata: 'true' })).toHaveProperty('metadata', null);
+    expect(await get(randomUUID(), { include_metadata: 'true' })).toHaveProperty('metadata', null);
+  });
+
+  test('is for anybody, and a CDN may keep it for ten seconds', async () => {
+    const { headers } = await invoke(handler, { path: { entity_id } });
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers.etag).toMatch(/^"[\w-]+"$/);
+  });
+
+  test('takes no more than a UUID: 404, and no other metadata than true or false: 400', async () => {
+    expect(await invoke(handler, { path: { entity_id: 'x' } })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found', description: 'Entity not found' },
+    });
+    const query = { include_metadata: 'yes' };
+    expect((await invoke(handler, { path: { entity_id }, query })).status).toBe(400);
+  });
+
+  test('costs little, and with 401 reviews what it costs with seven', async () => {
+    const few = await measure('get-entity', { path: { entity_id } });
+    const many = await measure('get-entity', {
+      path: { entity_id: await makeLongLists(authors[0] as TestUser) },
+    });
+    expect(many.body.entity.review_count).toBe(401);
+    for (const { read, roundTrips } of [few, many]) {
+      expect(roundTrips).toBe(2);
+      expect(read).toBeLessThanOrEqual(10);
+    }
+    expect(many.read).toBeLessThanOrEqual(few.read);
+    const none = await measure('get-entity', { path: { entity_id: randomUUID() } });
+    expect(none).toMatchObject({ read: 1.5, roundTrips: 1 });
+  });
+});
+
+describe('what an earlier version has counted without stars', () => {
+  test('is summed up but for the stars, and not listed by stars', async () => {
+    const [author, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const entity_id = randomUUID();
+    const content = { entity_id, entity_type: 'work', text, rating: 4 };
+    await makeReview(author, content);
+    await setAttributes(
+      { pk: `ENTITY#${entity_id}`, sk: 'ENTITY' },
+      {
+        'work|en|both4': 0,
+        'work|en|both': 1,
+      },
+    );
+    await makeReview(other, { ...content, rating: 2, language: 'de' });
+    const { entity, latest } = await get(entity_id);
+    expect(entity).toEqual({
+      id: entity_id,
+      entity_type: 'work',
+      review_count: 2,
+      average_rating: { rating: 3, count: 2 },
+      ratings: null,
+      languages: { de: 1, en: 1 },
+    });
+    expect(latest).toHaveLength(2);
+    const all = await invoke(listReviews, { query: { entity_id } });
+    expect(all.body).toMatchObject({ count: 2, average_rating: { rating: 3, count: 2 } });
+    const starred = await invoke(listReviews, { query: { entity_id, rating: '4' } });
+    expect([starred.status, starred.headers['retry-after']]).toEqual([503, '1']);
+  });
+});

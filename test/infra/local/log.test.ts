@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import { readable, requestLine } from '../../../infra/local/log.ts';
+import { describeError } from '../../../shared/describe-error.ts';
+
+const served = {
+  method: 'PUT',
+  url: '/ws/1/review/x/vote?a=b',
+  status: 200,
+  milliseconds: 12.3,
+  requestId: 'r-1',
+  roundTrips: 3,
+};
+
+test('a request is one line', () => {
+  expect(requestLine(served, false)).toBe('PUT /ws/1/review/x/vote?a=b 200 13 ms');
+  const caller = { ...served, user: 'u-1', application: 'a-1' };
+  expect(requestLine(caller, false)).toBe(
+    'PUT /ws/1/review/x/vote?a=b 200 13 ms user u-1 application a-1',
+  );
+  expect(requestLine({ ...served, application: 'a-1' }, true)).toBe(
+    'PUT /ws/1/review/x/vote?a=b 200 13 ms application a-1 3 round trips request r-1',
+  );
+  expect(requestLine({ ...served, roundTrips: 1 }, true)).toContain(' 1 round trip request r-1');
+  expect(requestLine({ ...served, status: undefined }, false)).toContain('vote?a=b gone 13 ms');
+});
+
+test.each([
+  ['/ws/account/callback?code=secret&state=x', '/ws/account/callback'],
+  ['/ws/oauth/authorize?client_id=x&state=secret', '/ws/oauth/authorize'],
+  ['/identity-provider/auth?state=secret', '/identity-provider/auth'],
+  ['/elsewhere?token=secret', '/elsewhere'],
+])('what a browser carries in %s is left out', (url, shown) => {
+  expect(requestLine({ ...served, url }, true)).toContain(`PUT ${shown} 200`);
+});
+
+test('an object is text, with the places of an error on lines of their own', () => {
+  expect(readable({ message: 'Expired vote counters', deleted: 5 })).toBe(
+    'Expired vote counters, deleted 5',
+  );
+  expect(readable({ message: 'Not ended', error: 'TimeoutError' })).toBe(
+    'Not ended\n  TimeoutError',
+  );
+  const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  const error = new TypeError('no table', { cause });
+  error.stack = 'TypeError: no table\n    at one (a.ts:1:2)\n    at two (b.ts:3:4)';
+  const entry = { message: 'Request failed', requestId: 'r-1', error: describeError(error) };
+  expect(readable(entry)).toBe(`Request failed, requestId r-1
+  TypeError: no table
+    at one (a.ts:1:2)
+    at two (b.ts:3:4)
+  caused by Error: ECONNREFUSED: refused`);
+});
+
+test('anything else stays what it is', () => {
+  const error = new Error('x');
+  for (const entry of ['text', 5, undefined, null, error, { a: 1 }]) {
+    expect(readable(entry)).toBe(entry);
+  }
+});

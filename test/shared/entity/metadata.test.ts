@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  jest,
+  test,
+} from '@jest/globals';
+import { measureRun } from '../../../bin/bench/measure.ts';
+import type { EntityType } from '../../../shared/entity/entity-type.ts';
+import { findMetadata as findInTime } from '../../../shared/entity/metadata.ts';
+import { table } from '../../../shared/table/client.ts';
+import { metadataKey } from '../../../shared/table/keys.ts';
+import { readItem } from '../../fixtures.ts';
+import { stopClock } from '../../oauth/clock.ts';
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+const asked: IncomingMessage[] = [];
+let respond: Respond;
+let origin: string;
+const server = createServer((request, response) => {
+  asked.push(request);
+  respond(request, response);
+});
+
+const json =
+  (body: unknown, status = 200): Respond =>
+  (_, response) => {
+    response.statusCode = status;
+    response.end(JSON.stringify(body));
+  };
+const known = json({ name: 'Blue' });
+
+/** What the databases are configured as. */
+function configure(settings: Record<string, string>): void {
+  for (const name of Object.keys(process.env)) {
+    if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
+  }
+  Object.assign(process.env, settings);
+}
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  configure({});
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  asked.length = 0;
+  respond = known;
+  configure({
+    MUSICDB_API: `${origin}/{type}/{id}`,
+    MUSICDB_PAGE: 'https://music.example/{type}/{id}',
+  });
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+const of = (entity_type: EntityType, entity_id: string = randomUUID()) => ({
+  entity_id,
+  entity_type,
+});
+
+type Entity = ReturnType<typeof of>;
+
+/** However busy this machine is. */
+const findMetadata = (entities: readonly Entity[]) => findInTime(entities, 10_000);
+
+async function nameOf(entity: Entity): Promise<string | undefined> {
+  const [metadata] = await findMetadata([entity]);
+  return metadata?.name;
+}
+
+const day = 86_400_000;
+
+describe('the metadata of an entity', () => {
+  test('is its name and page, and is asked for in our name', async () => {
+    process.env.MUSICDB_AGENT = 'reviews/1.0 (mail@reviews.example)';
+    const entity = of('release_group');
+    const { entity_id: id, entity_type: type } = entity;
+    const url = `https://music.example/release-group/${id}`;
+    const one = { id, type, name: 'Blue', url };
+    expect(await findMetadata([entity, entity])).toEqual([one, one]);
+    expect(asked.map((request) => request.url)).toEqual([`/release-group/${id}`]);
+    expect(asked[0]?.headers).toMatchObject({
+      'user-agent': 'reviews/1.0 (mail@reviews.example)',
+      accept: 'application/json',
+    });
+  });
+
+  test('is null without configuration, and costs nothing', async () => {
+    configure({ MUSICDB_API: `${origin}/{type}/{id}` });
+    const run = await measureRun(() => findMetadata([of('work'), of('bk_author')]));
+    expect(run).toMatchObject({ result: [null, null], read: 0, roundTrips: 0 });
+    expect(asked).toEqual([]);
+  });
+
+  test('is kept for 30 days where there is some', async () => {
+    const entity = of('work');
+    const start = Date.now();
+    expect(await nameOf(entity)).toBe('Blue');
+    respond = json({ name: 'Green' });
+    stopClock(start + 30 * day - 5_000);
+    const kept = await measureRun(() => nameOf(entity));
+    expect(kept).toMatchObject({ result: 'Blue', read: 0.5, write: 0, roundTrips: 1 });
+    expect(asked).toHaveLength(1);
+    stopClock(start + 30 * day + 60_000);
+    expect(await nameOf(entity)).toBe('Green');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('is kept for an hour where there is none', async () => {
+    const entity = of('work');
+    const start = Date.now();
+    respond = json({ error: 'Not Found' }, 404);
+    expect(await nameOf(entity)).toBeUndefined();
+    respond = known;
+    stopClock(start + 3_595_000);
+    expect(await nameOf(entity)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+    stopClock(start + 3_660_000);
+    expect(await nameOf(entity)).toBe('Blue');
+  });
+
+  test.each<[string, Respond]>([
+    ['fails', json({ error: 'Busy' }, 503)],
+    ['breaks off', (_, response) => response.destroy()],
+    ['says nothing', (_, response) => setTimeout(() => response.destroy(), 2_000).unref()],
+    ['answers with no JSON', (_, response) => response.end('<html>')],
+    ['redirects', (_, response) => response.writeHead(302, { Location: '/elsewhere' }).end()],
+  ])('is what it was while the database %s, which is asked again soon', async (_, failing) => {
+    const entity = of('artist');
+    const start = Date.now();
+    await nameOf(entity);
+    respond = failing;
+    const later = start + 31 * day;
+    stopClock(later);
+    expect(await nameOf(entity)).toBe('Blue');
+    expect(asked.map(({ url = '' }) => url.split('/')[1])).toEqual(['artist', 'artist']);
+    respond = json({ name: 'Green' });
+    stopClock(later + 5_000);
+    expect(await nameOf(entity)).toBe('Blue');
+    expect(asked).toHaveLength(2);
+    stopClock(later + 11_000);
+    expect(await nameOf(entity)).toBe('Green');
+  });
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['a text', 'Blue'],
+    ['a list', []],
+    ['no name', {}],
+    ['an empty name', { name: '' }],
+    ['a number for a name', { name: 5 }],
+    ['a name of 1001 characters', { title: 'x'.repeat(1001) }],
+  ])('is null where the database answers %s', async (_, answer) => {
+    const entity = of('label');
+    respond = json(answer);
+    expect(await nameOf(entity)).toBeUndefined();
+    expect(await readItem(metadataKey('label', entity.entity_id))).not.toHaveProperty('name');
+  });
+
+  test('is null where the answer is endless, of which little is read', async () => {
+    let sent = 0;
+    const closed = new Promise((resolve) => {
+      respond = (_, response) => {
+        const chunk = Buffer.alloc(65_536, ' ');
+        const send = () => {
+          do sent += chunk.length;
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on('drain', send).on('close', resolve);
+        send();
+      };
+    });
+    expect(await nameOf(of('place'))).toBeUndefined();
+    await closed;
+    // What is read is at most 256 KB; the rest is on its way.
+    expect(sent).toBeLessThan(8_000_000);
+  });
+
+  test('never leads elsewhere', async () => {
+    respond = ({ url = '' }, response) => {
+      if (url.startsWith('/private')) return void response.end('{"name":"Secret"}');
+      response.writeHead(301, { Location: `${origin}/private` }).end();
+    };
+    expect(await nameOf(of('event'))).toBeUndefined();
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is asked for once by all who want it at the same time', async () => {
+    const entity = of('recording');
+    respond = (request, response) => setTimeout(() => known(request, response), 50);
+    const names = await Promise.all(Array.from({ length: 20 }, () => nameOf(entity)));
+    expect(asked).toHaveLength(1);
+    expect(names.filter((name) => name === 'Blue')).toHaveLength(1);
+    expect(await nameOf(entity)).toBe('Blue');
+  });
+
+  test('is null where our own database is away', async () => {
+    jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(new Error('away')));
+    expect(await nameOf(of('work'))).toBeUndefined();
+  });
+});
+
+describe('a database that answers for several', () => {
+  const list =
+    (name: (id: string) => object | undefined): Respond =>
+    ({ url = '' }, response) => {
+      const { searchParams } = new URL(url, origin);
+      const ids = (searchParams.get('ids') ?? searchParams.get('query') ?? '').match(
+        /[\da-f-]{36}/g,
+      );
+      const found = (ids ?? []).flatMap((id) => {
+        const named = name(id);
+        return named ? [{ id: id.toUpperCase(), score: 100, ...named }] : [];
+      });
+      response.end(JSON.stringify({ created: 'now', count: found.length, works: found }));
+    };
+
+  test('is asked once for each type', async () => {
+    process.env.MUSICDB_API = `${origin}/ws/2/{type}?fmt=json&limit=100&query={query}`;
+    const works = Array.from({ length: 30 }, () => of('work'));
+    const groups = Array.from({ length: 20 }, () => of('release_group'));
+    const [first, second, third] = works as [Entity, Entity, Entity];
+    respond = list((id) =>
+      id === first.entity_id ? undefined : { title: id === second.entity_id ? 5 : `Song ${id}` },
+    );
+    const found = await findMetadata([...works, ...groups]);
+    expect(found.slice(0, 3).map((metadata) => metadata?.name)).toEqual([
+      undefined,
+      undefined,
+      `Song ${third.entity_id}`,
+    ]);
+    expect(found.filter((metadata) => metadata)).toHaveLength(48);
+    const query = (field: string, entities: readonly { entity_id: string }[]) =>
+      `${field}:(${entities.map(({ entity_id }) => entity_id).join(' OR ')})`;
+    expect(
+      asked.map(({ url = '' }) => {
+        const { pathname, searchParams } = new URL(url, origin);
+        return [pathname, searchParams.get('query')];
+      }),
+    ).toEqual(
+      expect.arrayContaining([
+        ['/ws/2/work', query('wid', works)],
+        ['/ws/2/release-group', query('rgid', groups)],
+      ]),
+    );
+    expect(asked).toHaveLength(2);
+    // One is known to have no name, and of the other nothing is known.
+    expect(await readItem(metadataKey('work', first.entity_id))).toHaveProperty('name', null);
+    expect(await readItem(metadataKey('work', second.entity_id))).not.toHaveProperty('name');
+  });
+
+  test('may take ids separated by commas', async () => {
+    process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
+    const entities = [of('artist'), of('artist')];
+    respond = list((id) => ({ name: id }));
+    const found = await findMetadata(entities);
+    expect(found.map((metadata) => metadata?.name)).toEqual(
+      entities.map(({ entity_id }) => entity_id),
+    );
+    expect(asked[0]?.url).toBe(`/artist?ids=${entities.map((each) => each.entity_id).join(',')}`);
+  });
+
+  test('says nothing of them by being busy, or by an answer without a list', async () => {
+    process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
+    for (const answer of [json({}, 404), json({ count: 0 }), json({ works: [{ id: 5 }] })]) {
+      const entity = of('work');
+      respond = answer;
+      expect(await nameOf(entity)).toBeUndefined();
+      expect(await readItem(metadataKey('work', entity.entity_id))).not.toHaveProperty('name');
+    }
+  });
+});
+
+describe('a database that may be asked once a second', () => {
+  test('is asked no sooner, whoever wants to know, and for most of a page first', async () => {
+    process.env.MUSICDB_INTERVAL = '1000';
+    process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
+    process.env.BOOKDB_API = `${origin}/{type}/{id}`;
+    process.env.BOOKDB_PAGE = 'https://books.example/{type}/{id}';
+    const start = Date.now();
+    stopClock(start);
+    respond = ({ url = '' }, response) => {
+      const { pathname, searchParams } = new URL(url, origin);
+      const ids = searchParams.get('ids')?.split(',');
+      const answer = ids ? { found: ids.map((id) => ({ id, name: 'Blue' })) } : { name: pathname };
+      response.end(JSON.stringify(answer));
+    };
+    const page = () => [of('work'), of('artist'), of('artist'), of('bk_author')];
+    const pages = [page(), page(), page()];
+    const found = await Promise.all(pages.map((each) => findMetadata(each)));
+    const paths = () => asked.map(({ url = '' }) => url.match(/^\/\w+/)?.[0]).sort();
+    expect(paths()).toEqual(['/artist', '/author', '/author', '/author']);
+    expect(found.flat().filter((metadata) => metadata?.type === 'artist')).toHaveLength(2);
+    expect(found.flat().filter((metadata) => metadata?.type === 'bk_author')).toHaveLength(3);
+
+    stopClock(start + 999);
+    await findMetadata(pages[0] ?? []);
+    expect(asked).toHaveLength(4);
+    stopClock(start + 1_000);
+    for (const each of pages) await findMetadata(each);
+    expect(asked).toHaveLength(5);
+  });
+});
+
+// The last, as requests may be on their way when it ends.
+describe('a page', () => {
+  test('is what is known after a second, whatever hangs', async () => {
+    const [kept, hanging] = [of('work'), of('artist')];
+    await nameOf(kept);
+    respond = () => {};
+    const start = performance.now();
+    const found = await findInTime([
+      kept,
+      hanging,
+      ...Array.from({ length: 18 }, () => of('place')),
+    ]);
+    const took = performance.now() - start;
+    expect(found.flatMap((metadata) => metadata?.name ?? [])).toEqual(['Blue']);
+    expect(took).toBeGreaterThan(800);
+    expect(took).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { measure } from '../../../bin/bench/measure.ts';
+import { handler as createReview } from '../../../functions/create-review.ts';
+import { handler as getReview } from '../../../functions/get-review.ts';
+import { handler as reportReview } from '../../../functions/report-review.ts';
+import { preflightHeaders } from '../../../shared/http/response.ts';
+import { setHidden } from '../../../shared/review/review-repository.ts';
+import { table } from '../../../shared/table/client.ts';
+import { reportKey, userKey } from '../../../shared/table/keys.ts';
+import {
+  makeReview,
+  makeUsers,
+  readItem,
+  reviewBody,
+  scanTable,
+  setAttributes,
+  type TestUser,
+} from '../../fixtures.ts';
+import { invoke, type TestResponse } from '../../invoke.ts';
+import { stopClock } from '../../oauth/clock.ts';
+
+let author: TestUser;
+let reader: TestUser;
+
+beforeAll(async () => {
+  [author, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+});
+beforeEach(() => {
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+const quoted = () => `"${randomUUID()}"`;
+
+function publish(key: string | string[] | undefined, body: unknown, { caller } = author) {
+  const json = { 'Content-Type': 'application/json' };
+  const headers = { ...json, ...(key !== undefined && { 'Idempotency-Key': key }) };
+  return invoke(createReview, { method: 'POST', caller, body, headers });
+}
+
+function report(key: string, review_id: string, body?: object, { caller } = reader) {
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
+  return invoke(reportReview, { method: 'POST', caller, path: { review_id }, body, headers });
+}
+
+function replayed({ headers }: TestResponse): string | undefined {
+  return headers['idempotent-replayed'];
+}
+
+async function reviewsOf(entity_id: unknown): Promise<unknown[]> {
+  const items = await scanTable();
+  return items
+    .filter((item) => item.sk === 'REVIEW' && item.entity_id === entity_id)
+    .map(({ id }) => id);
+}
+
+async function records(): Promise<number> {
+  return (await scanTable()).filter(({ sk }) => sk === 'IDEMPOTENCY').length;
+}
+
+describe('POST /review/ with an Idempotency-Key', () => {
+  test('acts once, and answers the same whenever it comes again', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const first = await publish(key, body);
+    expect([first.status, replayed(first)]).toEqual([200, undefined]);
+    for (let i = 0; i < 2; i++) {
+      const again = await publish(key, body);
+      expect([again.status, replayed(again)]).toEqual([200, 'true']);
+      expect(again.body).toEqual(first.body);
+    }
+    expect(await reviewsOf(body.entity_id)).toEqual([first.body.id]);
+  });
+
+  test('takes a key with or without quotes as the same', async () => {
+    const [key, body] = [randomUUID(), reviewBody()];
+    const first = await publish(key, body);
+    const again = await publish(` "${key}" `, body);
+    expect([again.body, replayed(again)]).toEqual([first.body, 'true']);
+    const escaped = await publish('"a \\"b\\" \\\\ c"', reviewBody());
+    expect([escaped.status, replayed(escaped)]).toEqual([200, undefined]);
+  });
+
+  test.each([
+    '',
+    ' ',
+    '""',
+    '"',
+    '"a',
+    'a"',
+    'a b',
+    'a,b',
+    'a;b',
+    '"a", "b"',
+    '"a\\b"',
+    'a\\b',
+    'clé',
+    '"clé"',
+    'a\u0000',
+    'a'.repeat(256),
+    `"${'a'.repeat(256)}"`,
+    ['"a"', '"a"'],
+  ])('refuses the key %j: 400', async (key) => {
+    const { status, body } = await publish(key, reviewBody());
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_request',
+      description:
+        'Idempotency-Key must be 1 to 255 visible ASCII characters, best in double quotes',
+    });
+  });
+
+  test.each(['a', 'a'.repeat(255), `"${'a'.repeat(254)}b"`, "0:!#$%&'*+-./<=>?@[]^_`{|}~"])(
+    'takes the key %j',
+    async (key) => {
+      expect((await publish(key, reviewBody())).status).toBe(200);
+    },
+  );
+
+  test('refuses a key that came with another request: 422', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    await publish(key, body);
+    for (const other of [{ ...body, rating: 5 }, reviewBody()]) {
+      const { status, body: refused } = await publish(key, other);
+      expect(status).toBe(422);
+      expect(refused).toEqual({
+        error: 'idempotency_mismatch',
+        description: expect.stringContaining('choose a new one'),
+      });
+      expect(await reviewsOf(other.entity_id)).toHaveLength(
+        Number(other.entity_id === body.entity_id),
+      );
+    }
+    const [other] = (await makeUsers(1)) as [TestUser];
+    const id = await makeReview(other);
+    expect((await report(key, id, {}, author)).status).toBe(422);
+    expect((await report(key, id)).status).toBe(200);
+  });
+
+  test('is about one user: another has the key to themselves', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const first = await publish(key, body);
+    const other = await publish(key, body, reader);
+    expect([other.status, replayed(other)]).toEqual([200, undefined]);
+    expect(other.body.id).not.toBe(first.body.id);
+  });
+
+  test('ignores what is no part of the request, and what is said by leaving it out', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const first = await publish(key, body);
+    const again = await publish(key, { colour: 'red', ...body, language: 'en', is_draft: false });
+    expect(again.body).toEqual(first.body);
+  });
+
+  test('remembers nothing of what was refused', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const before = await records();
+    expect((await publish(key, { ...body, rating: 6 })).status).toBe(400);
+    await makeReview(author, { entity_id: body.entity_id });
+    expect((await publish(key, body)).status).toBe(400);
+    expect(await records()).toBe(before);
+    expect((await publish(key, reviewBody())).status).toBe(200);
+  });
+
+  test('remembers for a day', async () => {
+    const start = Date.now();
+    const [key, body] = [quoted(), reviewBody()];
+    const first = await publish(key, body);
+    stopClock(start + 86_390_000);
+    expect((await publish(key, body)).body).toEqual(first.body);
+    stopClock(start + 86_402_000);
+    // It is there already, and nobody knows any more whose request that was.
+    expect((await publish(key, body)).status).toBe(400);
+    const next = await publish(key, reviewBody());
+    expect([next.status, replayed(next)]).toEqual([200, undefined]);
+  });
+
+  test('50 at once: one review, 50 equal answers', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const answers = await Promise.all(Array.from({ length: 50 }, () => publish(key, body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
+    expect(await reviewsOf(body.entity_id)).toEqual([answers[0]?.body.id]);
+  });
+
+  test('costs two write units, and nothing without the header', async () => {
+    const request = () => ({ method: 'POST', caller: author.caller, body: reviewBody() });
+    // The first of its kind is announced.
+    await measure('create-review', request());
+    const before = await records();
+    const plain = await measure('create-review', request());
+    expect(await records()).toBe(before);
+    const keyed = await measure('create-review', {
+      ...request(),
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': quoted() },
+    });
+    expect(await records()).toBe(before + 1);
+    expect(keyed.write - plain.write).toBe(2);
+    expect([keyed.read, keyed.roundTrips]).toEqual([plain.read, plain.roundTrips]);
+  });
+
+  test('browsers may send the key, and read whether the answer is a repetition', async () => {
+    expect(preflightHeaders['Access-Control-Allow-Headers'].split(', ')).toContain(
+      'Idempotency-Key',
+    );
+    const { headers } = await publish(quoted(), reviewBody());
+    expect(headers['access-control-expose-headers']?.split(', ')).toContain('Idempotent-Replayed');
+  });
+});
+
+describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
+  test('answers the same when the review has been hidden meanwhile', async () => {
+    const [key, id] = [quoted(), await makeReview(author)];
+    const first = await report(key, id, { reason: 'An advertisement' });
+    expect([first.status, replayed(first)]).toEqual([200, undefined]);
+    await setHidden(id, true);
+    const again = await report(key, id, { reason: 'An advertisement' });
+    expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, 'true']);
+    expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
+    expect((await report(quoted(), id)).status).toBe(404);
+  });
+
+  test('remembers also what changed nothing', async () => {
+    const [key, id] = [quoted(), await makeReview(author)];
+    await report(quoted(), id);
+    expect(replayed(await report(key, id))).toBeUndefined();
+    expect(replayed(await report(key, id))).toBe('true');
+    expect((await report(key, await makeReview(author))).status).toBe(422);
+  });
+
+  test('20 at once: one report, 20 equal answers', async () => {
+    const [key, id] = [quoted(), await makeReview(author)];
+    const answers = await Promise.all(Array.from({ length: 20 }, () => report(key, id)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
+    expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
+    expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
+  });
+});
+
+describe('when an answer of the database is lost', () => {
+  let calls: number;
+
+  /** Lets the database do what the nth command says, and never say so. */
+  async function losing(nth: number, act: () => Promise<TestResponse>): Promise<TestResponse> {
+    calls = 0;
+    table.middlewareStack.add(
+      (next) => async (args) => {
+        const isLost = ++calls === nth;
+        const result = await next(args);
+        if (isLost) throw Object.assign(new Error('lost'), { name: 'TimeoutError' });
+        return result;
+      },
+      { name: 'losing', step: 'initialize' },
+    );
+    try {
+      return await act();
+    } finally {
+      table.middlewareStack.remove('losing');
+    }
+  }
+
+  const kinds: readonly [string, () => Promise<(key: string) => Promise<TestResponse>>][] = [
+    [
+      'a new review',
+      async () => {
+        const body = reviewBody({ entity_type: 'label', language: 'sw' });
+        return (key) => publish(key, body);
+      },
+    ],
+    [
+      'a report',
+      async () => {
+        const id = await makeReview(author);
+        return (key) => report(key, id);
+      },
+    ],
+  ];
+  test.each(kinds)(
+    '%s that is sent again is answered as if nothing had been',
+    async (_, prepare) => {
+      const statuses: number[] = [];
+      for (let nth = 1; ; nth++) {
+        const [send, key] = [await prepare(), quoted()];
+        const first = await losing(nth, () => send(key));
+        if (calls < nth) break;
+        statuses.push(first.status);
+        const again = await send(key);
+        const last = await send(key);
+        expect([again.status, last.status, replayed(last)]).toEqual([200, 200, 'true']);
+        expect(last.body).toEqual(again.body);
+        if (first.status === 200) expect(first.body).toEqual(again.body);
+        if (again.body.id) {
+          const shown = await invoke(getReview, { path: { review_id: again.body.id } });
+          expect(await reviewsOf(shown.body.review.entity_id)).toEqual([again.body.id]);
+        }
+      }
+      expect(new Set(statuses)).toEqual(new Set([503]));
+    },
+  );
+
+  test('also when what was done has been found before it is lost', async () => {
+    const [key, body] = [quoted(), reviewBody()];
+    const first = await publish(key, body);
+    // The first of its commands is refused, the second reads what was answered.
+    expect((await losing(2, () => publish(key, body))).status).toBe(503);
+    expect((await publish(key, body)).body).toEqual(first.body);
+  });
+});
+
+test('an account that is gone gets no answer from before', async () => {
+  const [going] = (await makeUsers(1)) as [TestUser];
+  await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+  expect((await publish(quoted(), reviewBody(), going)).status).toBe(401);
+});
