@@ -18,9 +18,7 @@ const cookie = (await startSession(user.id)).split(';')[0] ?? '';
 const session = await readSession(proxyEvent({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
 
-const pages = routes.filter(
-  ({ base, operation }) => base === '' && operation !== 'get-server-metadata',
-);
+const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));
 /** Without what goes to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
