@@ -66,6 +66,14 @@ describe('npm run admin', () => {
     });
 
     const access = ['--user', user.id, '--client', app.client_id];
+    const personal = ['token', 'create', '--user', user.id, '--name', 'Script', '--days', '7'];
+    const { access_token: own, expires } = await run(...personal, '--scope', 'vote');
+    expect(await run('token', 'show', own)).toMatchObject({
+      is_good: true,
+      user_id: user.id,
+      scopes: 'vote',
+    });
+    expect(Date.parse(expires) - Date.now()).toBeCloseTo(7 * 86_400_000, -5);
     const tokens = await run('token', 'issue', ...access, '--scope', 'review,vote');
     expect(tokens).toEqual({
       access_token: expect.stringMatching(/^rva_/),

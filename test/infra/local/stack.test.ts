@@ -381,6 +381,7 @@ test.each([
   [{ npm_config_port: 'true', npm_config_memory: 'true' }, ['3001'], '--port 3001 --memory'],
   [{ npm_config_port: '3001' }, [], '--port 3001'],
   [{ npm_config_data_dir: 'true' }, ['x'], '--data-dir x'],
+  [{ npm_config_data_dir: 'true', npm_config_port: 'true' }, ['x', '1'], '--port … --data-dir …'],
 ])('says how to write an option that npm has kept: %j', (env, left, meant) => {
   const [first] = meant.split(' ');
   expect(refusal(left, env as Record<string, string>)).toBe(
