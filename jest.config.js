@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import vm from 'node:vm';
 
 // An editor that starts Jest by itself takes the Node.js of this machine, and fails in every file with another riddle.
@@ -7,13 +10,33 @@ if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
   );
 }
 
+// For what test files of one run share.
+const folder = mkdtempSync(join(tmpdir(), 'review-service-run-'));
+process.env.RUN_FOLDER = folder;
+// Node.js keeps there what it has compiled, for the commands that tests start again and again.
+process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+// These look at the embedded database itself, or kill one.
+const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|outage)'];
+
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment.ts',
+  testPathIgnorePatterns: process.env.DYNAMODB_ENDPOINT ? withEngine : [],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
-    '\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } } }],
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2024',
+          parser: { syntax: 'typescript' },
+          experimental: { keepImportAttributes: true },
+        },
+      },
+    ],
   },
   setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
   testTimeout: 30_000,

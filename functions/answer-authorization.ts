@@ -1,20 +1,34 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import { ApiError } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { answerAuthorization } from '../shared/oauth/authorization-repository.ts';
+import { findApplication } from '../shared/oauth/application-repository.ts';
+import {
+  answerAuthorization,
+  findAuthorizationRequest,
+} from '../shared/oauth/authorization-repository.ts';
 import { answerUri } from '../shared/oauth/authorization-request.ts';
+import { obstaclePage } from '../shared/pages/consent-page.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
 import { oneOf } from '../shared/values.ts';
 
 export const request = v.object({
   caller: Session,
-  body: bodyOf({ request: v.string(), decision: oneOf(['approve', 'refuse']) }),
+  query: v.object({ request_id: v.string() }),
+  body: bodyOf({ decision: oneOf(['approve', 'refuse']) }),
 });
 
 /** Takes the answer from the consent page. The client gets a code, or hears that access is denied (RFC 6749 section 4.1.2). */
-export const handler = page(request, async ({ caller, body }) => {
-  const { request, code } = await answerAuthorization(body.request, body.decision, caller.user_id);
-  const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
-  return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
+export const handler = page(request, async ({ caller, query: { request_id }, body }) => {
+  try {
+    const { request, code } = await answerAuthorization(request_id, body.decision, caller.user_id);
+    const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
+    return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    const asked = await findAuthorizationRequest(request_id);
+    const application = asked && (await findApplication(asked.client_id));
+    return obstaclePage({ title: 'Please start again', application, what: error.message });
+  }
 });

@@ -9,10 +9,12 @@ import { Session } from '../shared/pages/session.ts';
 export const request = v.object({
   caller: Session,
   path: v.object({ client_id: PathParameter('Application', ClientId) }),
-  body: bodyOf({ confirm: v.literal('yes', 'must be ticked') }),
+  body: bodyOf({ confirm: v.optional(v.string()) }),
 });
 
-export const handler = page(request, async ({ caller, path }) => {
-  await deleteApplication(path.client_id, caller.user_id);
-  return { location: `${authUrl()}/account/applications` };
+export const handler = page(request, async ({ caller, path: { client_id }, body }) => {
+  const location = `${authUrl()}/account/applications`;
+  if (body.confirm !== 'yes') return { location: `${location}/${client_id}`, notice: 'not-ticked' };
+  await deleteApplication(client_id, caller.user_id);
+  return { location, notice: 'application-deleted' };
 });

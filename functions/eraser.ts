@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
 import { describeError } from '../shared/describe-error.ts';
-import { deleteGrantsOf, findApplication } from '../shared/oauth/application-repository.ts';
+import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 
@@ -36,8 +36,7 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
       }
       return;
     case 'APP':
-      // The same form sent again registers an application anew, and its grants are not those that went.
-      if (isRemoved && !(await findApplication(id))) await deleteGrantsOf(id);
+      await eraseGrants(id);
       return;
     case 'USER':
       if (isRemoved || dynamodb.NewImage?.deleted_at) await eraseAccount(id);

@@ -6,6 +6,7 @@ import { endpoint } from '../shared/http/endpoint.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
 import { headerOf, partsOf, readRequest } from '../shared/http/request.ts';
 import { errorPage } from '../shared/pages/error-page.ts';
+import { version } from '../shared/routes.ts';
 
 export const request = v.object({ path: v.object({ proxy: v.optional(v.string(), '') }) });
 
@@ -24,8 +25,10 @@ function refuse(path: string, what: string): never {
   throw methods.length > 0 ? methodNotAllowed(methods) : notFound(what);
 }
 
-/** Whether a browser asks for what could be a page. Browsers say that they take HTML, and no other client is surprised by it. */
+/** Whether a browser asks for what could be a page, outside the API. Browsers say that they take HTML, and no other client is surprised by it. */
 function isForPeople(event: APIGatewayProxyEvent): boolean {
-  const isAmongPages = /^\/*(account|oauth)(\/|$)/.test(event.pathParameters?.proxy ?? '');
-  return isAmongPages && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
+  const isOfApi = `/${event.pathParameters?.proxy ?? ''}/`
+    .replace(/^\/+/, '/')
+    .startsWith(`${version}/`);
+  return !isOfApi && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
 }

@@ -1,11 +1,12 @@
-import { html } from 'hono/html';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { invalidRequest } from '../shared/errors.ts';
+import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { findApplication } from '../shared/oauth/application-repository.ts';
+import { countPeople, findApplication } from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
+  findAuthorizationRequest,
   getAuthorizationRequest,
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
@@ -16,12 +17,18 @@ import {
   readAuthorizationRequest,
   stateOf,
 } from '../shared/oauth/authorization-request.ts';
-import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
-import type { Page, Redirect, Visitor } from '../shared/pages/html-response.ts';
-import { csrfField } from '../shared/pages/layout.ts';
+import { listGrants } from '../shared/oauth/grant-repository.ts';
+import {
+  consentPage,
+  consentUrl,
+  obstaclePage,
+  type Reputation,
+} from '../shared/pages/consent-page.ts';
+import type { Page, Redirect } from '../shared/pages/html-response.ts';
+import type { Visitor } from '../shared/pages/layout.ts';
 import { page, signInFirst } from '../shared/pages/page.ts';
 import { openRequest, sealRequest } from '../shared/pages/sealed-request.ts';
-import type { Scope } from '../shared/routes.ts';
+import { findUser } from '../shared/user/user-repository.ts';
 
 export const request = v.object({});
 
@@ -34,6 +41,19 @@ type Parameters = Record<string, string[] | undefined>;
  */
 export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
+  try {
+    return await answer(parameters, event, visitor);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    return refusal(parameters, error.message);
+  }
+});
+
+async function answer(
+  parameters: Parameters,
+  event: APIGatewayProxyEvent,
+  visitor: Visitor | undefined,
+): Promise<Page | Redirect> {
   const sealed = atMostOne(parameters, 'sealed_request');
   const id = atMostOne(parameters, 'request_id');
   if (sealed === undefined && id === undefined) {
@@ -41,24 +61,23 @@ export const handler = page(request, async (_, { event, visitor }) => {
     const { client_id } = application;
     const asked = readAuthorizationRequest(parameters);
     const state = stateOf(parameters);
-    if (visitor) {
-      const kept = await keep(application, asked, state);
-      return 'location' in kept ? kept : consentPage(kept.id, kept, application, visitor);
-    }
+    if (visitor) return ask(application, asked, state, visitor);
     const query = new URLSearchParams({
       sealed_request: await sealRequest({ client_id, state, asked }),
     });
     return signInFirst(event, `${query}`);
   }
   if (!visitor) return signInFirst(event);
-  if (sealed === undefined) return askKept(id ?? '', visitor);
+  if (sealed === undefined) return askAgain(id ?? '', visitor);
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
-  const kept = await keep(application, asked, state);
+  const kept = keep(application, asked, state);
   // Whoever loads the page again, or comes back to it, means the same request.
-  return 'location' in kept ? kept : { location: pageOf(kept.id) };
-});
+  return 'location' in kept
+    ? kept
+    : { location: consentUrl(await insertAuthorizationRequest(kept)) };
+}
 
 function atMostOne(parameters: Parameters, name: string): string | undefined {
   const [value, ...more] = parameters[name] ?? [];
@@ -66,27 +85,53 @@ function atMostOne(parameters: Parameters, name: string): string | undefined {
   return value;
 }
 
-/** Keeps a request that is in order, for its user to be asked. One that is at fault is sent back to the client. */
-async function keep(
+/** The request to keep, for its user to be asked. One that is at fault is sent back to the client. */
+function keep(
+  { client_id, name, redirect_uri }: Application,
+  asked: Asked,
+  state: string | null,
+): AuthorizationRequest | Redirect {
+  return 'error' in asked
+    ? { location: answerUri(redirect_uri, state, authUrl(), asked) }
+    : { client_id, name, redirect_uri, state, ...asked };
+}
+
+async function ask(
   application: Application,
   asked: Asked,
   state: string | null,
-): Promise<(AuthorizationRequest & { id: string }) | Redirect> {
-  const { client_id, name, redirect_uri } = application;
-  if ('error' in asked) return { location: answerUri(redirect_uri, state, authUrl(), asked) };
-  const request = { client_id, name, redirect_uri, state, ...asked };
-  return { ...request, id: await insertAuthorizationRequest(request) };
+  visitor: Visitor,
+): Promise<Page | Redirect> {
+  const kept = keep(application, asked, state);
+  if ('location' in kept) return kept;
+  const [id, reputation] = await Promise.all([
+    insertAuthorizationRequest(kept),
+    reputationOf(application, visitor),
+  ]);
+  return consentPage(id, kept, application, reputation, visitor);
 }
 
 /** The question of a request that is kept already. Throws ApiError 400 when it is too old, or its application has changed since. */
-async function askKept(id: string, visitor: Visitor): Promise<Page> {
+async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   const asked = await getAuthorizationRequest(id);
   const application = await findApplication(asked.client_id);
   const { name, redirect_uri } = asked;
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  return consentPage(id, asked, application, visitor);
+  return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
+}
+
+async function reputationOf(
+  { client_id, user_id }: Application,
+  { user }: Visitor,
+): Promise<Reputation> {
+  const [developer, people, granted] = await Promise.all([
+    findUser(user_id),
+    countPeople(client_id),
+    listGrants(user.id, client_id),
+  ]);
+  return { developer, people, granted };
 }
 
 /** The client, once its redirect URI is known good too: before, nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
@@ -105,49 +150,21 @@ async function findClient(parameters: Parameters): Promise<Application> {
   return application;
 }
 
-function consentPage(
-  id: string,
-  { redirect_uri, scopes }: AuthorizationRequest,
-  application: Application,
-  visitor: Visitor,
-): Page {
-  const { host } = new URL(redirect_uri);
-  const otherAccount = new URLSearchParams({ prompt: 'login', return_to: pageOf(id) });
-  const abilities = [baseDescription, ...scopes.map(describe)];
-  return {
-    title: `Let ${application.name} use your account?`,
-    isWayOut: true,
-    content: html`<section>
-      <p>
-        <a href="${application.website}" rel="noreferrer">${application.name}</a>
-        asks to act for you, <strong>${visitor.user.display_name}</strong>.
-        <a href="${authUrl()}/account/sign-in?${otherAccount}">Not you? Use another account</a>
-      </p>
-      ${application.desc && html`<p class="soft clamp">${application.desc}</p>`}
-      <h2>It will be able to</h2>
-      <ul>
-        ${abilities.map((ability) => html`<li>${ability}</li>`)}
-      </ul>
-      <p class="soft">
-        You will be sent to ${host}. You can end this at any time under “Connected applications”.
-      </p>
-      <form method="post" action="${authUrl()}/oauth/authorize">
-        ${csrfField(visitor.csrf)}
-        <input type="hidden" name="request" value="${id}">
-        <div class="buttons">
-          <button name="decision" value="approve">Allow</button>
-          <button name="decision" value="refuse" class="quiet">Do not allow</button>
-        </div>
-      </form>
-    </section>`,
-  };
-}
-
-/** The address at which a kept request is asked about. */
-function pageOf(id: string): string {
-  return `${authUrl()}/oauth/authorize?request_id=${id}`;
-}
-
-function describe(scope: Scope): string {
-  return scopeDescriptions[scope];
+/** What a person is told of a request that cannot be asked about: of its client's mistakes only the end. */
+async function refusal(parameters: Parameters, message: string): Promise<Page> {
+  const id = parameters.request_id?.[0];
+  const isOurs = id !== undefined || parameters.sealed_request !== undefined;
+  const client_id = isOurs
+    ? (await findAuthorizationRequest(id ?? ''))?.client_id
+    : parameters.client_id?.[0];
+  const application = await findApplication(client_id ?? '');
+  if (isOurs) return obstaclePage({ title: 'Please start again', application, what: message });
+  return obstaclePage({
+    title: `${application?.name ?? 'The application'} was not connected`,
+    application,
+    what: application
+      ? 'It made a mistake in doing so, and for your safety you are not sent on. It has got nothing of yours'
+      : 'You come from an application that is not registered here, or from a link that is broken. Nobody has got anything of yours',
+    fault: message,
+  });
 }

@@ -13,5 +13,5 @@ export const request = v.object({
 
 export const handler = page(request, async ({ caller, path }) => {
   await deleteGrants(caller.user_id, path.client_id);
-  return { location: `${authUrl()}/account/connections` };
+  return { location: `${authUrl()}/account/connections`, notice: 'connection-revoked' };
 });

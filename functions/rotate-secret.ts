@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import { ApiError } from '../shared/errors.ts';
 import { bodyOf, PathParameter } from '../shared/http/request.ts';
 import { ClientId } from '../shared/oauth/application.ts';
 import { endPreviousSecret, rotateSecret } from '../shared/oauth/application-repository.ts';
@@ -12,8 +13,18 @@ export const request = v.object({
   body: bodyOf({ previous: v.optional(v.literal('end', 'must be end')) }),
 });
 
-export const handler = page(request, async ({ caller, path, body }) => {
-  const change = body.previous ? endPreviousSecret : rotateSecret;
-  await change(path.client_id, caller.user_id);
-  return { location: `${authUrl()}/account/applications/${path.client_id}` };
+/** Makes a new secret, or ends the old one. Who asks twice for a new one gets one, and is told that there are two. */
+export const handler = page(request, async ({ caller, path: { client_id }, body }) => {
+  const location = `${authUrl()}/account/applications/${client_id}`;
+  if (body.previous) {
+    await endPreviousSecret(client_id, caller.user_id);
+    return { location, notice: 'secret-ended' };
+  }
+  try {
+    await rotateSecret(client_id, caller.user_id);
+    return { location, notice: 'secret-made' };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    return { location, notice: 'secrets-full' };
+  }
 });

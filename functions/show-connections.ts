@@ -1,43 +1,53 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { findApplications } from '../shared/oauth/application-repository.ts';
-import { listGrants } from '../shared/oauth/grant-repository.ts';
-import { baseDescription, scopeDescriptions } from '../shared/oauth/scopes.ts';
-import { csrfField } from '../shared/pages/layout.ts';
+import { type Connection, listConnections } from '../shared/oauth/connections.ts';
+import { abilitiesOf, abilityList } from '../shared/pages/abilities.ts';
+import { csrfField, type Html } from '../shared/pages/layout.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
+import { dayOf, hostOf } from '../shared/pages/words.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Shows which applications may act for the person, what each may do, since when, and how to end it. */
+/** Shows which applications may act for the person, whose they are, what each may do, since when, and how to end it. */
 export const handler = page(request, async ({ caller }, { visitor }) => {
-  const byClient = Map.groupBy(await listGrants(caller.user_id), ({ client_id }) => client_id);
-  const applications = await findApplications([...byClient.keys()]);
-  const connections = [...byClient].flatMap(([client_id, grants]) => {
-    const application = applications.get(client_id);
-    const scopes = [...new Set(grants.flatMap((grant) => grant.scopes))];
-    return application ? [{ application, scopes, since: grants[0]?.created.slice(0, 10) }] : [];
-  });
+  const connections = await listConnections(caller.user_id);
   return {
     title: 'Connected applications',
     content: html`<section>
-      ${connections.length === 0 ? html`<p>No application can act for you.</p>` : ''}
-      <ul class="plain">
-        ${connections.map(
-          ({ application, scopes, since }) => html`<li>
-            <h2><a href="${application.website}" rel="noreferrer">${application.name}</a></h2>
-            <p class="soft">since ${since}</p>
-            <ul>
-              <li>${baseDescription}</li>
-              ${scopes.map((scope) => html`<li>${scopeDescriptions[scope]}</li>`)}
-            </ul>
-            <form method="post" action="${authUrl()}/account/connections/${application.client_id}/revoke">
-              ${csrfField(visitor.csrf)}<button class="danger" aria-label="Revoke access of ${application.name}">Revoke access</button>
-            </form>
-          </li>`,
-        )}
-      </ul>
+      ${
+        connections.length === 0
+          ? introduction()
+          : html`<ul class="plain">${connections.map((each) => html`<li>${entry(each, visitor.csrf)}</li>`)}</ul>`
+      }
     </section>`,
   };
 });
+
+function entry({ application, developer, grants, scopes }: Connection, csrf: string): Html {
+  const { client_id, name, website, redirect_uri } = application;
+  const abilities = abilitiesOf(scopes);
+  const dangers = abilities.filter(({ isDangerous }) => isDangerous);
+  return html`<h2><a href="${website}" rel="noreferrer">${name}</a></h2>
+    <dl>
+      <dt>Made by</dt><dd>${developer?.display_name ?? 'somebody who has left'}, at ${hostOf(redirect_uri)}</dd>
+      <dt>Connected</dt><dd>${dayOf(grants.first)}${grants.count > 1 && ` (${grants.count} times)`}</dd>
+      <dt>Last used</dt><dd>${dayOf(grants.used)}</dd>
+    </dl>
+    ${dangers.map(({ can }) => html`<p class="tag">It may ${can.toLowerCase()}.</p>`)}
+    <details>
+      <summary>What it may do</summary>
+      ${abilityList(abilities)}
+    </details>
+    <form method="post" action="${authUrl()}/account/connections/${client_id}/revoke">
+      ${csrfField(csrf)}<button class="danger" aria-label="Revoke access of ${name}">Revoke access</button>
+    </form>`;
+}
+
+function introduction(): Html {
+  return html`<p>
+      No application is connected. When one wants to use your account, to publish a review for you for instance, it sends you here to ask.
+    </p>
+    <p>Those that you allow it are listed on this page: what they may do, when they last did something, and how to end it.</p>`;
+}

@@ -22,6 +22,6 @@ export const handler = page(request, (_, { event, visitor }) => {
         ${csrfField(visitor.csrf)}<button>Sign out</button>
       </form>
     </section>`,
-    isBare: true,
+    isLast: true,
   };
 });

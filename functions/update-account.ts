@@ -1,23 +1,39 @@
 import * as v from 'valibot';
+import { invalidToken } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
+import { accountPage } from '../shared/pages/account-page.ts';
 import { ownUrl } from '../shared/pages/own-url.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
-import { updateProfile } from '../shared/user/user-repository.ts';
+import { findAccount, updateProfile } from '../shared/user/user-repository.ts';
+
+/** An empty field takes the address away. */
+const EmailField = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? null : text)),
+  v.nullable(Email),
+);
 
 export const request = v.object({
   caller: Session,
   body: bodyOf({
     display_name: v.optional(DisplayName),
-    email: v.optional(v.union([v.literal(''), Email])),
+    email: v.optional(EmailField),
     return_to: v.optional(v.string()),
   }),
 });
 
 /** Saves what is sent of the profile: on other pages only the name is asked for. */
-export const handler = page(request, async ({ caller, body }) => {
-  const { display_name, email, return_to } = body;
-  await updateProfile(caller.user_id, { display_name, email: email === '' ? null : email });
-  return { location: ownUrl(return_to) };
-});
+export const handler = page(
+  request,
+  async ({ caller, body: { return_to, ...profile } }) => {
+    await updateProfile(caller.user_id, profile);
+    return { location: ownUrl(return_to), notice: 'profile-saved' };
+  },
+  async ({ caller }, filled, { visitor }) => {
+    const account = await findAccount(caller.user_id);
+    if (!account) throw invalidToken();
+    return accountPage(account, visitor.csrf, filled);
+  },
+);

@@ -3,6 +3,7 @@ import { authUrl } from '../shared/auth-url.ts';
 import { bodyOf, PathParameter } from '../shared/http/request.ts';
 import { ClientId, Registration } from '../shared/oauth/application.ts';
 import { updateApplication } from '../shared/oauth/application-repository.ts';
+import { registrationPage } from '../shared/pages/application-page.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
 
@@ -12,7 +13,15 @@ export const request = v.object({
   body: bodyOf(Registration.entries),
 });
 
-export const handler = page(request, async ({ caller, path, body }) => {
-  await updateApplication(path.client_id, caller.user_id, body);
-  return { location: `${authUrl()}/account/applications/${path.client_id}` };
-});
+export const handler = page(
+  request,
+  async ({ caller, path, body }) => {
+    await updateApplication(path.client_id, caller.user_id, body);
+    return {
+      location: `${authUrl()}/account/applications/${path.client_id}`,
+      notice: 'application-saved',
+    };
+  },
+  ({ caller, path }, filled, { visitor }) =>
+    registrationPage(path.client_id, caller.user_id, visitor.csrf, filled),
+);

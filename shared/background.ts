@@ -38,7 +38,8 @@ export const consumers: readonly Consumer[] = [
     batchSize: 100,
     records: [
       { sortKey: 'REVIEW', only: 'REMOVE' },
-      { sortKey: 'APP', only: 'REMOVE' },
+      // Deleted, or revoked for everybody: a mapping takes five filters, and few register or change an application.
+      { sortKey: 'APP' },
       { sortKey: 'USER', only: 'REMOVE' },
       { sortKey: 'USER', only: { has: 'deleted_at' } },
       { sortKey: 'REVIEW', only: { has: 'deleted_at' } },

@@ -20,7 +20,7 @@ test('every operation has a file under functions/, and every file is one', () =>
 
 /**
  * Method, path and access of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
- * (RFC 7009) and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * (RFC 7009), its description, and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
   GET    /1/review/languages                                public
@@ -48,8 +48,11 @@ const contract = `
   GET    /1/user/{user_id}                                  public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
+  GET    /1/openapi.json                                    public
 
   GET    /.well-known/oauth-authorization-server            public
+  GET    /docs                                              public
+  GET    /docs/scalar-1.72.1.js                             public
   GET    /oauth/authorize                                   public
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public
@@ -58,15 +61,21 @@ const contract = `
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
+  GET    /account/delete                                    public
   POST   /account/delete                                    public
   GET    /account/applications                              public
   POST   /account/applications                              public
   GET    /account/applications/{client_id}                  public
   POST   /account/applications/{client_id}                  public
   POST   /account/applications/{client_id}/secret           public
+  POST   /account/applications/{client_id}/revoke           public
   POST   /account/applications/{client_id}/delete           public
+  GET    /                                                  public
   GET    /account/connections                               public
   POST   /account/connections/{client_id}/revoke            public
+  GET    /account/tokens                                    public
+  POST   /account/tokens                                    public
+  POST   /account/tokens/{token_id}/revoke                  public
 `;
 
 test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {
@@ -90,7 +99,7 @@ test.each(routes.map((route) => [`${route.method} ${resourceOf(route)}`, route] 
     for (const path of [resourceOf(route), `${resourceOf(route)}/`, `/${resourceOf(route)}`]) {
       expect(matchRoute(route.method, path)?.route.operation).toBe(route.operation);
     }
-    expect(resourceOf(route)).toMatch(/^(\/[a-z0-9.-]+|\/\{[a-z_]+\})+$/);
+    expect(resourceOf(route)).toMatch(/^(\/|(\/[a-z0-9.-]+|\/\{[a-z_]+\})+)$/);
   },
 );
 
@@ -102,6 +111,8 @@ test.each(routes)(
     // Pages and the endpoints that take a form read theirs by themselves.
     const isJson = route.base === undefined && !route.path.startsWith('/oauth/');
     if (isJson) expect(module.request).toHaveProperty('entries');
+    const isDescribed = route.base === undefined || route.operation === 'get-server-metadata';
+    expect(module.response?.kind).toBe(isDescribed ? 'schema' : undefined);
   },
 );
 
@@ -138,7 +149,7 @@ describe('a path parameter that cannot name anything is 404, and the answer says
 });
 
 describe('what is no route', () => {
-  test.each(['', '1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
+  test.each(['1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
     '%j: 404',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy } });
@@ -166,13 +177,16 @@ describe('what is no route', () => {
   const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
   test.each<[string, string, number, string]>([
-    ['account/typo', 'GET', 404, 'Page not found.'],
-    ['account/applications/x/y', 'GET', 404, 'Page not found.'],
-    ['/oauth', 'GET', 404, 'Page not found.'],
-    ['oauth/typo/', 'POST', 404, 'Page not found.'],
-    ['account/delete', 'GET', 405, 'This path takes POST.'],
-    ['account/connections/x/revoke', 'PUT', 405, 'This path takes POST.'],
-  ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, text) => {
+    ['account/typo', 'GET', 404, ''],
+    ['account/applications/x/y', 'GET', 404, ''],
+    ['/oauth', 'GET', 404, ''],
+    ['oauth/typo/', 'POST', 404, ''],
+    ['accounts', 'GET', 404, ''],
+    ['x/account', 'GET', 404, ''],
+    ['10/review', 'GET', 404, ''],
+    ['account/connections/x/revoke', 'GET', 405, 'POST'],
+    ['account/connections/x/revoke', 'PUT', 405, 'POST'],
+  ])('%s below the pages, %s: %i on a page for a browser', async (proxy, method, status, allow) => {
     const asked = await invoke(noRoute, { path: { proxy }, method, headers: browser });
     expect(asked.status).toBe(status);
     expect(asked.headers).toMatchObject({
@@ -181,8 +195,9 @@ describe('what is no route', () => {
       'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'sha256-/),
       'x-frame-options': 'DENY',
     });
-    expect(asked.headers.allow).toBe(/takes (.*)\./.exec(text)?.[1]);
-    expect(asked.body).toContain(`<p>${text}</p>`);
+    expect(asked.headers.allow ?? '').toBe(allow);
+    expect(asked.body).toContain('<h1>Page not found</h1>');
+    expect(asked.body).toContain('href="https://api.example/ws/account"');
     // Others say nothing of HTML.
     const others: Record<string, string>[] = [
       {},
@@ -196,7 +211,7 @@ describe('what is no route', () => {
     }
   });
 
-  test.each(['', '1/typo', '1/account', '1/oauth/typo', 'accounts', 'x/account'])(
+  test.each(['1', '1/typo', '/1/account', '1/oauth/typo'])(
     '%j: 404 in JSON for a browser as well',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy }, headers: browser });
@@ -204,7 +219,8 @@ describe('what is no route', () => {
     },
   );
 
-  test('the root: 404', async () => {
-    expect((await invoke(noRoute)).status).toBe(404);
+  test('the root with another method: 405', async () => {
+    const { status, headers } = await invoke(noRoute, { method: 'POST' });
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 });

@@ -33,6 +33,8 @@ export interface Options {
   hasExactChallenge: boolean;
   /** MUSICDB_API and its like, where configured: see shared/entity/metadata-provider.ts. */
   databases: Record<string, string>;
+  /** Where the source of the service is, for the page at its root. */
+  sourceUrl: string;
 }
 
 const keys = {
@@ -65,6 +67,7 @@ const keys = {
   bookdbPage: '',
   bookdbAgent: '',
   bookdbInterval: '',
+  sourceUrl: '',
 };
 
 /** CloudWatch keeps logs for one of these numbers of days, and no other. */
@@ -100,6 +103,8 @@ export function readOptions(node: Node): Options {
   };
   const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
   const mail = (key: keyof typeof keys) => one(key, mailAddress, 'an e-mail address');
+  const page = (key: keyof typeof keys) =>
+    one(key, /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
   const units = (key: keyof typeof keys) => number(key, 1, 39_999);
   const maybe = <T>(take: (key: keyof typeof keys) => T, key: keyof typeof keys): T | undefined =>
     read(key) ? take(key) : undefined;
@@ -111,7 +116,7 @@ export function readOptions(node: Node): Options {
   );
   const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
   if (issuer) {
-    one('oidcIssuer', /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
+    page('oidcIssuer');
     one('oidcClientSecretArn', secretArn, 'the whole ARN of a secret, with the end that AWS chose');
   } else if (/aws|amazon|cognito/.test(name)) {
     throw new Error(
@@ -178,6 +183,7 @@ export function readOptions(node: Node): Options {
     hasTracing: flag('tracing'),
     hasSourceMaps: flag('sourceMaps'),
     hasExactChallenge: flag('exactChallenge'),
+    sourceUrl: maybe(page, 'sourceUrl') ?? '',
     databases: Object.fromEntries(Object.entries(databases).filter(([, value]) => value)),
   };
 }

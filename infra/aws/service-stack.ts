@@ -23,7 +23,7 @@ export class ServiceStack extends Stack {
   constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, userPool, userPoolDomain, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, databases, domain, hasFirewall, budget } = options;
+    const { isProduction, issuer, databases, sourceUrl, domain, hasFirewall, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -42,7 +42,7 @@ export class ServiceStack extends Stack {
         SESSION_KEYS: sessionKeys,
         OIDC_CLIENT_SECRET: signIn.clientSecret,
       },
-      settings: { AUTH_URL: api.url, ...signIn.settings, ...databases },
+      settings: { AUTH_URL: api.url, ...signIn.settings, ...databases, SOURCE_URL: sourceUrl },
     };
     api.addRoutes(defaults);
     const background = new Background(this, 'Background', defaults);

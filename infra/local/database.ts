@@ -15,6 +15,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { indexRecords } from './engine-records.ts';
 
 /** An embedded DynamoDB that runs as a child process. */
 export interface Database {
@@ -80,6 +81,7 @@ export async function startDatabase({
   );
   const children = [engine, watchdog];
   for (const child of children) child.unref();
+  if (file !== undefined) indexRecords(file);
   let stopping = false;
 
   return {

@@ -4,6 +4,8 @@ import { html } from 'hono/html';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { readPairs } from '../../shared/http/pairs.ts';
+import { field } from '../../shared/pages/fields.ts';
+import { layout } from '../../shared/pages/layout.ts';
 
 /** Answers HTTP requests whose path begins with `path`. */
 export interface Mount {
@@ -105,7 +107,12 @@ export async function identityProvider(
       response.end('The form is too large');
       return;
     }
-    const sent = readPairs(form).find(([field]) => field === 'name')?.[1] ?? '';
+    const fields = new Map(readPairs(form));
+    if (fields.has('cancel')) {
+      await provider.interactionFinished(request, response, { error: 'access_denied' });
+      return;
+    }
+    const sent = fields.get('name') ?? '';
     const name = [...sent.trim()].slice(0, longestName).join('').trim() || 'Reader';
     await provider.interactionFinished(request, response, { login: { accountId: name } });
   }
@@ -150,26 +157,17 @@ function askEachTime() {
 }
 
 function signInPage() {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Development sign-in</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem; }
-input, button { font: inherit; padding: .5rem; width: 100%; box-sizing: border-box; margin-top: .5rem; }
-</style>
-</head>
-<body>
-<h1>Development sign-in</h1>
-<p>This provider exists on this machine only. Any name will do, and the same name is the same person.</p>
-<form method="post">
-<label>Name <input name="name" required maxlength="${longestName}" autofocus></label>
-<button>Sign in</button>
-</form>
-</body>
-</html>`;
+  const content = html`<section>
+    <p>This provider exists on this machine only. Any name will do, and the same name is the same person.</p>
+    <form method="post">
+      ${field({ name: 'name', label: 'Name', maxlength: longestName, hasFocus: true })}
+      <div class="buttons">
+        <button>Sign in</button>
+        <button class="quiet" name="cancel" value="yes">Cancel</button>
+      </div>
+    </form>
+  </section>`;
+  return layout({ title: 'Development sign-in', content, isBare: true });
 }
 
 async function signingKey() {

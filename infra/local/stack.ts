@@ -43,7 +43,7 @@ export interface Stack {
 
 /**
  * Starts everything, or nothing: an error is a sentence for the user. It sets the environment that the functions read, so
- * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` is used instead of an engine. The functions run
+ * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
  * in as many `threads` as are busy, or in this one if there are none.
  */
 export async function startStack(options: {
@@ -56,7 +56,8 @@ export async function startStack(options: {
   threads?: number;
   log?: (served: Served) => void;
 }): Promise<Stack> {
-  const { port, host, memory = false, dynamodbEndpoint, threads = 0, log } = options;
+  const { port, host, memory = false, threads = 0, log } = options;
+  const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
   const undo: (() => unknown)[] = [];
   let stopped: Promise<void> | undefined;

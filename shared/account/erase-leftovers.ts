@@ -1,4 +1,5 @@
-import { deleteGrantsOf, findApplication } from '../oauth/application-repository.ts';
+import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
+import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
 import { batchGet, type Item } from '../table/batch.ts';
@@ -45,9 +46,8 @@ export async function eraseLeftovers({
       return true;
     }),
     applications: await countOf(applications, async (id) => {
-      if (await findApplication(id)) return false;
-      await deleteGrantsOf(id);
-      return true;
+      const revoked = await eraseGrants(id);
+      return revoked > 0 || !(await findApplication(id));
     }),
     entities: await countOf(entities, eraseEntity),
   };
@@ -59,8 +59,9 @@ export async function findLeftovers(
 ): Promise<Leftovers> {
   const users: Seen = { present: new Set(), named: new Set() };
   const reviews: Seen = { present: new Set(), named: new Set() };
-  const applications: Seen = { present: new Set(), named: new Set() };
+  const applications: Seen = { present: new Set([nobody]), named: new Set() };
   const entities: string[] = [];
+  const revoked: string[] = [];
   const note = (item: Item): void => {
     const id = item.pk.slice(item.pk.indexOf('#') + 1);
     const [kind = '', of = ''] = item.sk.split('#');
@@ -74,6 +75,7 @@ export async function findLeftovers(
         break;
       case 'APP':
         applications.present.add(id);
+        if (item.revoked_at !== undefined) revoked.push(id);
         users.named.add(String(item.user_id));
         break;
       case 'REVISION':
@@ -106,7 +108,7 @@ export async function findLeftovers(
   return {
     users: missing(users),
     reviews: missing(reviews),
-    applications: missing(applications),
+    applications: [...missing(applications), ...revoked],
     entities,
   };
 }

@@ -6,10 +6,14 @@ import { applicationKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
-import { Application, ClientId, type Registration } from './application.ts';
+import { Application, ClientId, previousSecret, type Registration } from './application.ts';
 
 /** How many applications a user may have. */
 const mostApplications = 25;
+/** How many grants are revoked while somebody waits; the eraser revokes the others. */
+const mostAtOnce = 2000;
+/** How many grants are looked at to count people. */
+const mostCounted = 500;
 /** Milliseconds. */
 const day = 24 * 60 * 60 * 1000;
 
@@ -97,20 +101,31 @@ export async function updateApplication(
   userId: string,
   registration: Registration,
 ): Promise<void> {
-  await replaceApplication(clientId, userId, () => registration);
+  await changeApplication(clientId, userId, () => registration);
 }
 
-/** Makes a new secret. The old one is good for a day more, and one before it no longer. Throws ApiError 404 when it is not this owner's. */
+/**
+ * Makes a new secret. The old one is good for a day more, and there is no third: a form that is sent twice would end the one in use. Throws
+ * ApiError 400 while there are two, 404 when it is not this owner's.
+ */
 export async function rotateSecret(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, ({ secret_id }) => ({
-    secret_id: randomBytes(16).toString('hex'),
-    previous_secret: { secret_id, until: new Date(Date.now() + day).toISOString() },
-  }));
+  await changeApplication(clientId, userId, (before) => {
+    if (previousSecret(before)) {
+      throw invalidRequest('There are two secrets already: end the old one first');
+    }
+    return {
+      secret_id: randomBytes(16).toString('hex'),
+      previous_secret: {
+        secret_id: before.secret_id,
+        until: new Date(Date.now() + day).toISOString(),
+      },
+    };
+  });
 }
 
 /** Refuses the secret before the current one from now on. Throws ApiError 404 when it is not this owner's. */
 export async function endPreviousSecret(clientId: string, userId: string): Promise<void> {
-  await replaceApplication(clientId, userId, () => ({ previous_secret: undefined }));
+  await changeApplication(clientId, userId, () => ({ previous_secret: undefined }));
 }
 
 /**
@@ -134,13 +149,46 @@ export async function deleteApplication(clientId: string, userId: string): Promi
   await deleteGrantsOf(clientId);
 }
 
-/** Revokes all that users have granted to an application. */
-export async function deleteGrantsOf(clientId: string): Promise<void> {
-  const entries = await listedUnder(`CLIENT#${clientId}`);
-  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+/**
+ * Revokes all that everybody has granted to an application: codes and refresh tokens at once, access tokens as their grants are found, those
+ * of the last second and of a crowd by the eraser. Throws ApiError 404 when it is not this owner's.
+ */
+export async function revokeApplication(clientId: string, userId: string): Promise<void> {
+  await changeApplication(clientId, userId, () => ({ revoked_at: new Date().toISOString() }));
+  await deleteGrantsOf(clientId, { most: mostAtOnce });
 }
 
-async function replaceApplication(
+/** Revokes what users have granted to an application: all, or what they did `until` a time, ISO 8601. Gives the number of grants. */
+export async function deleteGrantsOf(
+  clientId: string,
+  { until, most }: { until?: string; most?: number } = {},
+): Promise<number> {
+  // Behind the time comes the id of a grant.
+  const range = until === undefined ? {} : { high: `${until}#~` };
+  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { range });
+  const entries = await collect(pages, most);
+  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  return entries.length;
+}
+
+/** Revokes what is left of what an application must not do any more, and gives the number of grants: it is gone, or was revoked for everybody. */
+export async function eraseGrants(clientId: string): Promise<number> {
+  const application = await findApplication(clientId);
+  // The same form sent again registers an application anew, and its grants are not those that went.
+  if (application && application.revoked_at === undefined) return 0;
+  return deleteGrantsOf(clientId, { until: application?.revoked_at });
+}
+
+/** How many people an application may act for; of a crowd that there are more. It costs 12 read units at most. */
+export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
+  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: mostCounted });
+  const grants = await collect(pages, mostCounted);
+  const count = new Set(grants.map(({ pk }) => pk)).size;
+  return { count, isMore: grants.length === mostCounted };
+}
+
+/** Changes what is given and takes away what is undefined, so that two changes of different things both last. */
+async function changeApplication(
   clientId: string,
   userId: string,
   changeOf: (before: Application) => Partial<Application>,
@@ -148,17 +196,30 @@ async function replaceApplication(
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
     const { secret_id, previous_secret } = before;
+    const changes = Object.entries(changeOf(before));
+    const set = changes.flatMap(([, value], i) => (value === undefined ? [] : [`#n${i} = :v${i}`]));
+    const remove = changes.flatMap(([, value], i) => (value === undefined ? [`#n${i}`] : []));
     const isSame = previous_secret
       ? 'previous_secret.secret_id = :previous'
       : 'attribute_not_exists(previous_secret)';
     await transact([
       {
-        Put: {
-          Item: applicationItem({ ...before, ...changeOf(before) }),
+        Update: {
+          Key: applicationKey(clientId),
+          UpdateExpression: [
+            set.length > 0 ? `SET ${set.join(', ')}` : '',
+            remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
+          ].join(' '),
           ConditionExpression: `secret_id = :current AND ${isSame}`,
+          ExpressionAttributeNames: Object.fromEntries(
+            changes.map(([name], i) => [`#n${i}`, name]),
+          ),
           ExpressionAttributeValues: {
             ':current': secret_id,
             ...(previous_secret && { ':previous': previous_secret.secret_id }),
+            ...Object.fromEntries(
+              changes.flatMap(([, value], i) => (value === undefined ? [] : [[`:v${i}`, value]])),
+            ),
           },
         },
       },

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isLoopback, Name, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
+import type { PresentedApplication } from './presented.ts';
 
 /** A client id: 32 hexadecimal digits. */
 export const ClientId = v.pipe(
@@ -23,6 +24,8 @@ export const Application = v.object({
   previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
   /** ISO 8601. */
   created: v.string(),
+  /** What had been approved until then is revoked for everybody; ISO 8601. */
+  revoked_at: v.optional(v.string()),
 });
 export type Application = v.InferOutput<typeof Application>;
 
@@ -54,7 +57,7 @@ export function previousSecret({ previous_secret }: Application): Application['p
 export async function presentApplication(
   { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
   isSecretShown: boolean,
-) {
+): Promise<PresentedApplication> {
   const client_secret = isSecretShown ? await clientSecret(client_id, secret_id) : null;
   return { name, desc, website, redirect_uri, client_id, client_secret, user_id };
 }

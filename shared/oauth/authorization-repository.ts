@@ -23,7 +23,7 @@ const requestLifetime = 1800;
 const answerMemory = 60;
 
 /** Seconds that a code may be redeemed within. */
-const codeLifetime = 60;
+export const codeLifetime = 60;
 
 /** Seconds that a code is remembered, so that a second redemption is noticed. */
 const codeMemory = 86_400;
@@ -65,6 +65,14 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
   };
   await batchWrite([{ put: Item }]);
   return id;
+}
+
+/** The request with this id, whether it waits for its answer or not; undefined when nothing is left of it. */
+export async function findAuthorizationRequest(
+  id: string,
+): Promise<AuthorizationRequest | undefined> {
+  const item = await findKeptRequest(id);
+  return item && v.parse(AuthorizationRequest, item);
 }
 
 /** A request that waits for its answer. Throws ApiError 400 when it is unknown, answered or too old. */
@@ -143,11 +151,13 @@ function codeItem(hash: string, code: AuthorizationCode) {
   return { ...codeKey(hash), ...listed, ...code, expires_at: inSeconds(codeMemory) };
 }
 
+async function findKeptRequest(id: string) {
+  return /^[\da-f]{32}$/.test(id) ? getItem(authorizationRequestKey(id)) : undefined;
+}
+
 /** Throws ApiError 400 when there is none, or no longer. */
 async function getKeptRequest(id: string): Promise<v.InferOutput<typeof KeptRequest>> {
-  if (!/^[\da-f]{32}$/.test(id)) throw expired();
-  const Key = authorizationRequestKey(id);
-  const item = await getItem(Key);
+  const item = await findKeptRequest(id);
   if (!item || Number(item.expires_at) <= inSeconds(0)) throw expired();
   return v.parse(KeptRequest, item);
 }
@@ -206,12 +216,12 @@ function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest
 
 /** 400: what the user was shown is no longer so. */
 export function applicationChanged(): ApiError {
-  return invalidRequest('The application has changed: start again from there');
+  return invalidRequest('The application has changed: please start again from there');
 }
 
 function expired(): ApiError {
   return invalidRequest(
-    'This request has been answered or is too old: start again from the application',
+    'This question has been answered already, or is too old: please start again from the application',
   );
 }
 

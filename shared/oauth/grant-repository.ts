@@ -7,8 +7,10 @@ import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
+import type { Application } from './application.ts';
 import {
   type AuthorizationCode,
+  codeLifetime,
   findCode,
   listCodes,
   redeemed,
@@ -70,7 +72,11 @@ export async function redeemCode(
     }
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
-    await transact([redeemed(code), ...grantWrites(grant, invalidGrant('code is not valid'))]);
+    const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
+    await transact([
+      redeemed(code),
+      ...grantWrites(grant, { approved, otherwise: invalidGrant('code is not valid') }),
+    ]);
     await deleteOldest(grant);
     return grant;
   });
@@ -83,14 +89,14 @@ export async function redeemCode(
  */
 export async function rotateRefreshToken(
   refreshToken: string,
-  clientId: string,
+  { client_id, revoked_at = '' }: Pick<Application, 'client_id' | 'revoked_at'>,
   asked: readonly Scope[] = [],
 ): Promise<Grant> {
   const token = await openToken('refresh', refreshToken);
-  if (token?.client_id !== clientId) throw invalidGrant('refresh_token is not valid');
+  if (token?.client_id !== client_id) throw invalidGrant('refresh_token is not valid');
   return retryStale(async () => {
     const grant = await findGrant(token, { consistent: true });
-    if (!grant || token.generation > grant.generation) {
+    if (!grant || grant.created <= revoked_at || token.generation > grant.generation) {
       throw invalidGrant('refresh_token is not valid, or access has been revoked');
     }
     const isRepeat =
@@ -194,7 +200,11 @@ function newGrant({
   return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
 }
 
-function grantWrites(grant: Grant, otherwise?: ApiError): Write[] {
+/** The writes that make a grant that was `approved` at a time, ISO 8601: since its application was last revoked for everybody. */
+function grantWrites(
+  grant: Grant,
+  { approved = grant.created, otherwise }: { approved?: string; otherwise?: ApiError } = {},
+): Write[] {
   return [
     { Put: { Item: grantItem(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
     {
@@ -204,7 +214,9 @@ function grantWrites(grant: Grant, otherwise?: ApiError): Write[] {
     {
       ConditionCheck: {
         Key: applicationKey(grant.client_id),
-        ConditionExpression: 'attribute_exists(pk)',
+        ConditionExpression:
+          'attribute_exists(pk) AND (attribute_not_exists(revoked_at) OR revoked_at < :approved)',
+        ExpressionAttributeValues: { ':approved': approved },
       },
       otherwise: otherwise ?? notFound('Application'),
     },

@@ -23,6 +23,9 @@ export const PersonalToken = v.object({
 });
 export type PersonalToken = v.InferOutput<typeof PersonalToken>;
 
+/** Names a personal access token to its owner: the grant id. */
+export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the id of a token'));
+
 /** Days that a personal access token can be asked to live. */
 export const lifetimes = [7, 30, 90, 365] as const;
 
@@ -30,7 +33,7 @@ export const lifetimes = [7, 30, 90, 365] as const;
 export const mostPersonalTokens = 20;
 
 /** Stands for the application in keys and tokens; client ids are random, so that no application has it. */
-const nobody = '0'.repeat(32);
+export const nobody = '0'.repeat(32);
 
 /**
  * Makes a token that lives so many days, and says it this once: the table holds nothing that it follows from without the key. Throws

@@ -1,14 +1,34 @@
 import type { Scope } from '../routes.ts';
 
-/** What every application that somebody connects may do, whatever its scopes; in the words of the pages. */
-export const baseDescription =
-  'Read your profile with your email address, your reviews with your drafts, and which applications you have registered or connected';
+/** Something that an application may do, in the words of the pages. */
+export interface Ability {
+  can: string;
+  detail: string;
+  /** Set for what cannot be undone. */
+  isDangerous?: true;
+}
 
-/** What each scope lets an application do, in the words of the consent page. */
-export const scopeDescriptions: Readonly<Record<Scope, string>> = {
-  review: 'Publish, change and delete reviews in your name',
-  vote: 'Vote on reviews and report spam in your name',
-  user: 'Change your profile and delete your account',
+/** What every application that somebody connects may do, whatever its scopes. */
+export const baseAbility: Ability = {
+  can: 'Know who you are',
+  detail:
+    'Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
+};
+
+/** What each scope lets an application do. */
+export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
+  review: [
+    { can: 'Write in your name', detail: 'Publish reviews, and change and delete those you have' },
+  ],
+  vote: [{ can: 'Vote in your name', detail: 'Vote on reviews, and report them as spam' }],
+  user: [
+    { can: 'Change your profile', detail: 'Your public name and your email address' },
+    {
+      can: 'Delete your account',
+      detail: 'With all that you have written, at once and for good',
+      isDangerous: true,
+    },
+  ],
 };
 
 /** Reads a list of scopes separated by commas or spaces; undefined when one of them does not exist. */
@@ -18,5 +38,5 @@ export function parseScopes(list: string): Scope[] | undefined {
 }
 
 function isScope(text: string): text is Scope {
-  return Object.hasOwn(scopeDescriptions, text);
+  return Object.hasOwn(scopeAbilities, text);
 }

@@ -2,27 +2,102 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import type { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-response.ts';
-import { respond } from './html-response.ts';
+import { type Page, respond } from './html-response.ts';
+import type { Html } from './layout.ts';
 
-/** Turns whatever is thrown into a page, never a redirect, as `errorResponse` does into JSON. Pages know no tokens, so none is asked for. */
+/** What an error page knows of who asked, and where. */
+export interface Place {
+  requestId: string;
+  /** The page to go back to. */
+  here?: string;
+  /** Set for the session of an account that is no more. */
+  isAccountGone?: boolean;
+}
+
+/** A link of a page on which there is nothing else to do. */
+export interface Way {
+  href: string;
+  text: string;
+}
+
+/** Turns whatever is thrown into a page, never a redirect, as `errorResponse` does into JSON: for those of whom nothing is known. */
 export function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
   return {
     async onError(request) {
       const { requestId } = request.event.requestContext;
-      const { status, message, code, headers } = toApiError(request.error, requestId);
-      const { 'WWW-Authenticate': _, ...others } = headers;
-      const isSignedOut = code === 'not_authorized';
-      request.response = await respond({
-        status,
-        headers: others,
-        title: status < 500 ? 'That did not work' : 'Something went wrong',
-        content: html`<section>
-          <p>${isSignedOut ? 'You are signed out, so nothing was changed' : message}.</p>
-          ${status < 500 ? '' : html`<p class="soft">request_id: ${requestId}</p>`}
-          <p><a href="${authUrl()}/account">Go to your account</a></p>
-        </section>`,
-      });
+      request.response = await respond(explain(request.error, { requestId }));
     },
+  };
+}
+
+/** What happened, in plain words, and the right way on. Pages know no tokens, so none is asked for. */
+export function explain(thrown: unknown, place: Place): Page {
+  const error = toApiError(thrown, place.requestId);
+  const { 'WWW-Authenticate': _, ...headers } = error.headers;
+  const { title, text, way } = inWords(error, place);
+  return {
+    status: error.status,
+    headers,
+    title,
+    asksNoName: true,
+    content: html`<section>
+      <p>${text}</p>
+      ${error.status < 500 ? '' : html`<p class="soft">request_id: ${place.requestId}</p>`}
+      ${waysOn(way)}
+    </section>`,
+  };
+}
+
+/** Links to what can be done now, the best first. */
+export function waysOn(...ways: readonly Way[]): Html {
+  return html`<div class="buttons">
+    ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
+  </div>`;
+}
+
+/** The way to sign in, and from there back to a page. With `isAnew` also who is known at the identity provider signs in. */
+export function signInUrl(return_to: string, isAnew = false): string {
+  const query = new URLSearchParams({ ...(isAnew && { prompt: 'login' }), return_to });
+  return `${authUrl()}/account/sign-in?${query}`;
+}
+
+function inWords(
+  { code, status, message }: ApiError,
+  { here, isAccountGone }: Place,
+): { title: string; text: string; way: Way } {
+  const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
+  const back = here === undefined ? account : { href: here, text: 'Open the page again' };
+  if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {
+    return {
+      title: 'Your account is gone',
+      text: 'It has been deleted, so nothing was changed. To sign in begins a new one.',
+      way: { ...account, text: 'Sign in' },
+    };
+  }
+  switch (code) {
+    case 'not_authorized':
+      return {
+        title: 'You are signed out',
+        text: 'Nothing was changed. Sign in, and you are back where you were.',
+        way: { href: signInUrl(here ?? account.href), text: 'Sign in' },
+      };
+    case 'access_denied':
+      return { title: 'Please try again', text: `${message}.`, way: back };
+    case 'not_found':
+    case 'method_not_allowed':
+      return {
+        title: code === 'not_found' ? message : 'Page not found',
+        text: 'It is not at this address, or not any more, or it is somebody else’s.',
+        way: account,
+      };
+    case 'service_unavailable':
+      return { title: 'Please try again in a moment', text: `${message}.`, way: back };
+  }
+  return {
+    title: status < 500 ? 'That did not work' : 'Something went wrong',
+    text: `${message}.`,
+    way: back,
   };
 }

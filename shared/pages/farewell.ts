@@ -9,15 +9,18 @@ import { forgetDeletion, forgetSession, rememberDeletion } from './session.ts';
  */
 export function farewell(reason: 'sign-out' | 'deletion', next?: string): Page {
   const isDeletion = reason === 'deletion';
+  const account = `${authUrl()}/account`;
   return {
     title: isDeletion ? 'Your account is gone' : 'You are signed out',
     content: html`<section>
-      ${isDeletion && html`<p>What you have written is being erased now.</p>`}
+      ${isDeletion && html`<p>What you have written is being erased now, and no application can act for you any more.</p>`}
       ${next && html`<p><a href="${next}">Sign out where you signed in, too</a></p>`}
-      ${!next && !isDeletion && html`<p><a href="${authUrl()}/account">Sign in again</a></p>`}
+      ${!next && isDeletion && html`<p>Should you come back one day: <a href="${account}">sign in</a>, and a new account begins.</p>`}
+      ${!next && !isDeletion && html`<p><a href="${account}">Sign in again</a></p>`}
+      ${!next && html`<p><a href="${authUrl()}/">Go to the front page</a></p>`}
     </section>`,
     next,
     cookies: [forgetSession(), isDeletion && next ? rememberDeletion() : forgetDeletion()],
-    isBare: true,
+    isLast: true,
   };
 }

@@ -1,9 +1,8 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import type { User } from '../user/user.ts';
-import { type Html, layout, styleSource } from './layout.ts';
-import { nameForm } from './name-form.ts';
+import { type Html, layout, type Visitor } from './layout.ts';
+import type { Notice } from './notice.ts';
+import { styleSource } from './style.ts';
 
 /** What a person sees. */
 export interface Page {
@@ -14,25 +13,21 @@ export interface Page {
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set when one can say one's name on it: who is new is asked for it on every other page. */
-  hasNameField?: boolean;
+  /** Set where who is new is not asked for a public name, as on every other page: it has a field for it, or one leaves. */
+  asksNoName?: boolean;
   /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
   next?: string;
-  /** Set when it is about the end of the session: there is no menu then. */
-  isBare?: boolean;
+  /** Set in the middle of a decision: there is no menu to lose it by. */
+  isDecision?: boolean;
+  /** Set when it is about the end of the session: there is no menu then, and nothing is asked. */
+  isLast?: boolean;
 }
 
-/** Where a person is sent on to, by GET. */
+/** Where a person is sent on to, by GET, and what the page there says of a change. */
 export interface Redirect {
   location: string;
   cookies?: readonly string[];
-}
-
-/** Who is signed in. `csrf` goes into every form, and `here` is the way back to the page. */
-export interface Visitor {
-  user: User;
-  csrf: string;
-  here: string;
+  notice?: Notice;
 }
 
 /** The response of the Lambda proxy integration. */
@@ -40,31 +35,32 @@ export async function respond(
   answer: Page | Redirect,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
-  const cookies = answer.cookies && { multiValueHeaders: { 'Set-Cookie': [...answer.cookies] } };
+  const cookies = answer.cookies?.length && {
+    multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
+  };
   if ('location' in answer) {
     const headers = { ...securityHeaders(), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
-  const known = answer.isBare ? undefined : visitor;
-  const content = html`${answer.content}${!answer.hasNameField && known && askForName(known)}`;
+  const { title, content, next, isLast, isDecision } = answer;
+  const isBare = isDecision || isLast;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },
-    body: `${await layout(answer.title, content, known?.csrf, answer.next)}`,
+    body: `${await layout({ title, content, visitor, isBare, next })}`,
     ...cookies,
   };
 }
 
-/** Asks for a public name whoever has only a proposed one: a sign-in does not always say what others may call somebody. */
-function askForName({ user, csrf, here }: Visitor): Html | '' {
-  return user.has_proposed_name ? nameForm(user.display_name, csrf, here) : '';
-}
-
-/** The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. */
+/**
+ * The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. The
+ * icon is within the page.
+ */
 function securityHeaders(isWayOut = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `style-src ${styleSource()}`,
+    `style-src ${styleSource}`,
+    'img-src data:',
     ...(isWayOut ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import { field } from './fields.ts';
 import { csrfField, type Html } from './layout.ts';
 
 /** Asks whoever is new here for a public name, with a proposal in the field. The answer leads back to the page at `return_to`. */
@@ -8,10 +9,15 @@ export function nameForm(proposal: string, csrf: string, return_to: string): Htm
     <form method="post" action="${authUrl()}/account">
       ${csrfField(csrf)}
       <input type="hidden" name="return_to" value="${return_to}">
-      <label>What should others call you?
-        <input type="text" name="display_name" value="${proposal}" required maxlength="128" autocomplete="nickname">
-      </label>
-      <p class="soft">You can change it whenever you like, on the page of your account.</p>
+      ${field({
+        name: 'display_name',
+        label: 'What should others call you?',
+        hint: 'You can change it whenever you like, on the page of your account.',
+        value: proposal,
+        maxlength: 64,
+        isRequired: true,
+        autocomplete: 'nickname',
+      })}
       <button class="quiet">Use this name</button>
     </form>
   </section>`;

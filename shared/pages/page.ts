@@ -1,16 +1,22 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type * as v from 'valibot';
+import { html } from 'hono/html';
+import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
-import { accessDenied } from '../errors.ts';
+import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
+import { matchRoute } from '../http/match-route.ts';
 import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { headResponse } from '../http/response.ts';
 import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { errorPage } from './error-page.ts';
-import { type Page, type Redirect, respond, type Visitor } from './html-response.ts';
+import { errorPage, explain, signInUrl } from './error-page.ts';
+import { type Faults, type Filled, faultsOf } from './fields.ts';
+import { type Page, type Redirect, respond } from './html-response.ts';
+import type { Visitor } from './layout.ts';
+import { nameForm } from './name-form.ts';
+import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
 /** The request itself and who is signed in: always somebody where the schema has a `caller`. */
@@ -19,58 +25,136 @@ export interface Visit<T extends RequestSchema> {
   visitor: T['entries'] extends { caller: unknown } ? Visitor : Visitor | undefined;
 }
 
+/** What answers a request that is in order. */
+type Handle<T extends RequestSchema> = (
+  request: v.InferOutput<T>,
+  visit: Visit<T>,
+) => Promise<Page | Redirect> | Page | Redirect;
+
+/** What shows a form once more, filled in as it was sent, with what is wrong beside the fields. */
+type Again<T extends RequestSchema> = (
+  request: Omit<v.InferOutput<T>, 'body'>,
+  filled: Filled,
+  visit: Visit<T>,
+) => Promise<Page> | Page;
+
 /**
  * A Lambda handler for a page: `endpoint`'s sibling, that answers with HTML or a redirect. A schema with a `caller` is for people who have
- * signed in. Others are sent to do so. A form is taken only with the token of their session.
+ * signed in. Others are sent to do so. A form is taken only with the token of their session. One that is at fault is shown `again`, where
+ * that is given.
  */
-export function page<T extends RequestSchema>(
-  schema: T,
-  handle: (
-    request: v.InferOutput<T>,
-    visit: Visit<T>,
-  ) => Promise<Page | Redirect> | Page | Redirect,
-) {
+export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, again?: Again<T>) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .use(errorPage())
     .handler(async (event) => {
       requireHttps(event);
       const session = await readSession(event);
-      const user = session && (await findSignedIn(session));
-      const csrf = session && (await csrfToken(session));
-      const visitor = user && csrf ? { user, csrf, here: addressOf(event) } : undefined;
-      const form = event.httpMethod === 'POST' ? readForm(event) : undefined;
-
-      if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
-      const parts = { ...partsOf(event), caller: visitor && session, body: form };
-      const request = readRequest(schema, parts);
-      if (form && session && !(await isCsrfToken(session, form.csrf ?? ''))) {
-        throw accessDenied(
-          'The form is not of your session: go back, reload the page and try again',
-        );
+      const user = session && (await findUser(session.user_id));
+      const visitor = await visitorOf(event, session, user);
+      try {
+        const form = event.httpMethod === 'POST' ? textsOf(readForm(event)) : undefined;
+        if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
+        const parts = { ...partsOf(event), caller: visitor && session, body: form };
+        // Without a visitor, a schema with a caller refuses the request.
+        const visit = { event, visitor } as Visit<T>;
+        const answer =
+          form && session && visitor
+            ? await takeForm({ schema, handle, again }, parts, visit, { form, session })
+            : await handle(readRequest(schema, parts), visit);
+        return respond(completed(answer, event, visitor), visitor);
+      } catch (error) {
+        const { requestId } = event.requestContext;
+        const isAccountGone = session !== undefined && user === undefined;
+        const place = { requestId, here: addressOf(event), isAccountGone };
+        return respond(completed(explain(error, place), event, visitor), visitor);
       }
-      // Without a visitor, a schema with a caller has refused the request by now.
-      return respond(await handle(request, { event, visitor } as Visit<T>), visitor);
     });
 }
 
-/** The user whose session it is, unless the account is gone or has signed out since. */
-async function findSignedIn({ user_id, signed_in }: Session): Promise<User | undefined> {
-  const user = await findUser(user_id);
-  return user && signed_in > (user.signed_out ?? 0) ? user : undefined;
+/**
+ * The answer with what is not its own: what a change before it has left to say, once, and the question for a public name to whoever has only
+ * a proposed one, as a sign-in does not always say what others may call somebody.
+ */
+function completed(
+  answer: Page | Redirect,
+  event: APIGatewayProxyEvent,
+  visitor: Visitor | undefined,
+): Page | Redirect {
+  const { cookies = [] } = answer;
+  if ('location' in answer) {
+    return answer.notice
+      ? { ...answer, cookies: [...cookies, leaveNotice(answer.notice)] }
+      : answer;
+  }
+  const notice = readNotice(event);
+  const { content, isLast, asksNoName } = answer;
+  const isAsked = visitor?.user.has_proposed_name && !isLast && !asksNoName;
+  return {
+    ...answer,
+    content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
+      ${content}
+      ${isAsked && nameForm(visitor.user.display_name, visitor.csrf, visitor.here)}`,
+    cookies: notice ? [...cookies, forgetNotice()] : cookies,
+  };
+}
+
+/** Who is signed in, unless the account is gone or has signed out since. */
+async function visitorOf(
+  event: APIGatewayProxyEvent,
+  session: Session | undefined,
+  user: User | undefined,
+): Promise<Visitor | undefined> {
+  if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
+  return { user, csrf: await csrfToken(session), here: addressOf(event) };
+}
+
+async function takeForm<T extends RequestSchema>(
+  { schema, handle, again }: { schema: T; handle: Handle<T>; again: Again<T> | undefined },
+  parts: Parameters<typeof readRequest>[1],
+  visit: Visit<T>,
+  { form, session }: { form: Record<string, string>; session: Session },
+): Promise<Page | Redirect> {
+  const { body, ...others } = schema.entries;
+  const request = readRequest(v.object(others as v.ObjectEntries) as unknown as T, parts);
+  if (!(await isCsrfToken(session, form.csrf ?? ''))) {
+    throw accessDenied('This page is from before you last signed in, so nothing was changed');
+  }
+  if (!again || !body) return handle(readRequest(schema, parts), visit);
+  const showAgain = async (faults: Faults): Promise<Page> => ({
+    status: 400,
+    ...(await again(request, { values: form, faults }, visit)),
+  });
+  const read = v.safeParse(body, form, { abortPipeEarly: true });
+  if (!read.success) return showAgain(faultsOf(read.issues, form));
+  try {
+    return await handle(readRequest(schema, parts), visit);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    return showAgain({ '': `${error.message}.` });
+  }
+}
+
+/** The fields of a form as they were typed: browsers end lines in two characters, where the person and `maxlength` count one. */
+function textsOf(form: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(form).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),
+  );
 }
 
 /** The way to sign in, and from there back to this page, or to this page with another query. */
 export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event)): Redirect {
-  const return_to = addressOf(event, query);
-  return { location: `${authUrl()}/account/sign-in?${new URLSearchParams({ return_to })}` };
+  return { location: signInUrl(addressOf(event, query)) };
 }
 
+/** Where a page is. Of a form it is the page that the form stands on: the nearest above that can be asked for. */
 function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
-  const path = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
+  const asked = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(event.pathParameters?.[name] ?? ''),
   );
-  return `${authUrl()}${path}${query && `?${query}`}`;
+  let path = asked;
+  while (path !== '' && !matchRoute('GET', path)) path = path.slice(0, path.lastIndexOf('/'));
+  return `${authUrl()}${path || '/account'}${path === asked && query ? `?${query}` : ''}`;
 }
 
 /** The query of a request, as a client would write it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Registration } from '../oauth/application.ts';
+import { blank, type Filled, field } from './fields.ts';
 import { csrfField, type Html } from './layout.ts';
 
 const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
@@ -10,25 +11,39 @@ export function registrationForm(
   action: string,
   csrf: string,
   button: string,
-  registration?: Registration,
+  { registration, filled = blank }: { registration?: Registration; filled?: Filled } = {},
 ): Html {
   const { name, desc, website, redirect_uri } = registration ?? empty;
+  const form_id = filled.values.form_id ?? randomUUID();
   return html`<form method="post" action="${action}">
     ${csrfField(csrf)}
-    ${registration ? '' : html`<input type="hidden" name="form_id" value="${randomUUID()}">`}
-    <label>Name
-      <input type="text" name="name" value="${name}" required maxlength="128">
-    </label>
-    <label>What it does
-      <textarea name="desc" maxlength="1000">${desc}</textarea>
-    </label>
-    <label>Website
-      <input type="url" name="website" value="${website}" required maxlength="2000" placeholder="https://">
-    </label>
-    <label>Redirect URI
-      <input type="url" name="redirect_uri" value="${redirect_uri}" required maxlength="2000" placeholder="https://">
-    </label>
-    <p class="soft">The redirect URI must be https, or http on a loopback host, and is compared letter by letter.</p>
+    ${registration ? '' : html`<input type="hidden" name="form_id" value="${form_id}">`}
+    ${field({ name: 'name', label: 'Name', value: name, maxlength: 64, isRequired: true }, filled)}
+    ${field({ name: 'desc', label: 'What it does', type: 'area', value: desc, maxlength: 500 }, filled)}
+    ${field(
+      {
+        name: 'website',
+        label: 'Website',
+        hint: 'Where people can read about it: http:// or https://',
+        type: 'url',
+        value: website,
+        maxlength: 2000,
+        isRequired: true,
+      },
+      filled,
+    )}
+    ${field(
+      {
+        name: 'redirect_uri',
+        label: 'Redirect URI',
+        hint: 'Where people come back to with the answer: https, or http on a loopback host such as http://localhost:8080/callback. It is compared letter by letter.',
+        type: 'url',
+        value: redirect_uri,
+        maxlength: 2000,
+        isRequired: true,
+      },
+      filled,
+    )}
     <button>${button}</button>
   </form>`;
 }

@@ -1,11 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { parseCookie, stringifySetCookie } from 'cookie';
 import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
-import { authUrl } from '../auth-url.ts';
-import { headerOf } from '../http/request.ts';
 import { keysOf } from '../secrets.ts';
+import { cookieName, cookiesOf, setCookie } from './cookies.ts';
 import { open, seal } from './sealed.ts';
 
 /** A person who has signed in, and when (ms since 1970). `session_id` is new at each sign-in. */
@@ -13,6 +11,8 @@ export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
   signed_in: v.number(),
+  /** When the identity provider last saw a proof of who it is, where it says so: it may let people in whom it knows. */
+  authenticated: v.optional(v.number()),
 });
 export type Session = v.InferOutput<typeof Session>;
 
@@ -31,6 +31,9 @@ const csrfLength = 32;
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
+/** Milliseconds that a sign-in is fresh for, as what cannot be undone asks for. */
+const freshness = 10 * 60_000;
+
 /** Seconds that a person has to sign in. */
 const signInLifetime = 1800;
 
@@ -43,11 +46,12 @@ const mostSignIns = { count: 4, bytes: 6000 };
 /** Browsers keep no cookie of more bytes, its name and attributes included. */
 const mostCookieBytes = 4096;
 
-/** The Set-Cookie header that signs a user in. */
-export async function startSession(userId: string): Promise<string> {
+/** The Set-Cookie header that signs a user in; `authenticated` as in the session. */
+export async function startSession(userId: string, authenticated?: number): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
   const [key] = await keysOf('SESSION_KEYS');
-  const value = await new SignJWT({ user_id: userId, session_id, signed_in: Date.now() })
+  const session: Session = { user_id: userId, session_id, signed_in: Date.now(), authenticated };
+  const value = await new SignJWT({ ...session })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience('session')
     .setIssuedAt()
@@ -70,6 +74,11 @@ export async function readSession(event: APIGatewayProxyEvent): Promise<Session 
     }
   }
   return undefined;
+}
+
+/** Whether it is the person who sits there now, as far as can be told: who has just signed in, and not only been let in. */
+export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
+  return Date.now() - authenticated <= freshness;
 }
 
 /** The Set-Cookie header that takes the session away. */
@@ -111,7 +120,7 @@ export function rememberDeletion(): string {
 
 /** Whether this browser has deleted an account just now. */
 export function hasDeleted(event: APIGatewayProxyEvent): boolean {
-  return parseCookie(headerOf(event, 'cookie') ?? '')[cookieName('deleted')] === 'yes';
+  return cookiesOf(event)[cookieName('deleted')] === 'yes';
 }
 
 /** The Set-Cookie header that forgets the deletion. */
@@ -166,32 +175,7 @@ async function crowdedOut(event: APIGatewayProxyEvent, cookie: string): Promise<
   });
 }
 
-function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
-  return parseCookie(headerOf(event, 'cookie') ?? '');
-}
-
-function setCookie(name: string, value: string, maxAge: number): string {
-  return stringifySetCookie({
-    name: cookieName(name),
-    value,
-    maxAge,
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isSecure(),
-  });
-}
-
 /** A cookie's name, told apart by a part of the state. The whole of the state is compared later. */
 function nameOf(state: string): string {
   return `sign-in-${state.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
-}
-
-/** A cookie's whole name. The prefix makes browsers take it from this very host only, but needs HTTPS. */
-function cookieName(name: string): string {
-  return isSecure() ? `__Host-${name}` : name;
-}
-
-function isSecure(): boolean {
-  return authUrl().startsWith('https:');
 }

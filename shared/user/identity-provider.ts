@@ -43,8 +43,14 @@ export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url
   return { ...checks, url: url.href };
 }
 
-/** Who came back: `query` is what the provider sent along. Throws ApiError 400 when the sign-in failed or is not the one begun. */
-export async function finishSignIn(query: string, checks: SignInChecks): Promise<Identity> {
+/** Who came back, and when they last proved to the provider who they are (ms since 1970), where it says so. */
+export interface SignedIn {
+  identity: Identity;
+  authenticated: number | undefined;
+}
+
+/** `query` is what the provider sent along. Throws ApiError 400 when the sign-in failed or is not the one begun. */
+export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
   try {
@@ -54,14 +60,15 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
       pkceCodeVerifier: checks.code_verifier,
       idTokenExpected: true,
     });
-    const claims = tokens.claims() ?? {};
-    return toIdentity(claims);
+    const { auth_time, ...claims } = tokens.claims() ?? {};
+    const authenticated = typeof auth_time === 'number' ? auth_time * 1000 : undefined;
+    return { identity: toIdentity(claims), authenticated };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (error instanceof TypeError) throw unreachable(error);
     const { name, code, error: reason } = error as Error & { code?: string; error?: string };
     console.warn({ message: 'A sign-in failed', name, code, reason });
-    throw invalidRequest('The sign-in was not completed: please start again');
+    throw invalidRequest('The sign-in was not completed');
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { contactKey, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
@@ -20,13 +20,18 @@ export async function findUser(id: string): Promise<User | undefined> {
   return parseUser(item);
 }
 
-/** The users with these ids, by id; those that do not exist are left out. At most 100 distinct ids. */
+/** The users with these ids, by id; those that do not exist are left out. */
 export async function findUsers(
   ids: readonly string[],
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
-  const items = await batchGet(ids.map(userKey), options);
-  return pickUsers(ids, items);
+  const distinct = [...new Set(ids)];
+  const items: [string, Item][] = [];
+  for (let start = 0; start < distinct.length; start += 100) {
+    const keys = distinct.slice(start, start + 100).map(userKey);
+    items.push(...(await batchGet(keys, options)));
+  }
+  return pickUsers(distinct, new Map(items));
 }
 
 /** Of a batch of items, the users with these ids, by id. */

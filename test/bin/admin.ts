@@ -9,6 +9,8 @@ import { afterAll, expect } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { announce, type Discovery } from '../../infra/local/discovery.ts';
 
+const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
+
 /** Of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
@@ -42,7 +44,7 @@ export async function spawnAdmin(
 ) {
   const child = spawn(process.execPath, ['bin/admin.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR, SIGNING_KEYS: process.env.SIGNING_KEYS, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR, SIGNING_KEYS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([

@@ -36,7 +36,8 @@ function smoke(...args: string[]): Promise<{ code: number; stdout: string; stder
 
 async function startStack(env: Record<string, string>): Promise<void> {
   const args = ['bin/start.ts', '--port', '0', '--data-dir', dataDir];
-  const options = { cwd, env: { PATH: process.env.PATH, ...env } };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } };
   stack = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
   let said = '';
   for await (const chunk of stack.stdout ?? []) {

@@ -43,7 +43,8 @@ async function open(options: Parameters<typeof browser.newContext>[0]): Promise<
   page = await context.newPage();
   complaints = [];
   page.on('console', (message) => {
-    const isIcon = message.location().url.endsWith('/favicon.ico');
+    // Only the application has no icon.
+    const isIcon = message.location().url === `${website}favicon.ico`;
     if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(`${error}`));
@@ -59,7 +60,11 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-const heading = async () => (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
+/** Waits for a page with this heading. */
+const arrive = (name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+/** Waits for what the page says of a change. */
+const hear = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const follow = (name: string) => page.getByRole('link', { name, exact: true }).click();
 const fill = (name: string, text: string) =>
@@ -67,9 +72,17 @@ const fill = (name: string, text: string) =>
 /** What a term of a list of terms stands for. */
 const described = async (term: string) =>
   (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
+/** The secret, which is folded away. */
+const secret = async () => {
+  const code = page.locator('details code');
+  expect(await code.isVisible()).toBe(false);
+  await page.getByText('Show the secret').click();
+  await code.waitFor();
+  return (await code.textContent()) ?? '';
+};
 
 async function signIn(name: string): Promise<void> {
-  expect(await heading()).toBe('Development sign-in');
+  await arrive('Development sign-in');
   await fill('Name', name);
   await click('Sign in');
 }
@@ -85,10 +98,11 @@ async function register(name: string, desc = 'Shows your reviews'): Promise<Regi
   await fill('Website', website);
   await fill('Redirect URI', redirect_uri);
   await click('Register');
+  await hear('The application is registered');
   expect(await page.title()).toBe(`${name} · Reviews`);
   return {
-    client_id: await described('Client ID'),
-    client_secret: await described('Client secret'),
+    client_id: (await page.locator('code').first().textContent()) ?? '',
+    client_secret: await secret(),
   };
 }
 
@@ -147,21 +161,23 @@ describe.each([
   test('a person registers an application, lets it act, and ends that', async () => {
     await page.goto(`${issuer}/account/applications`);
     await signIn(name);
-    expect(await heading()).toBe('Your applications');
+    await arrive('Your applications');
     await expectItFits();
     const registered = await register('Shelf <b>');
     await expectItFits();
 
     await authorize(registered.client_id, 'review,vote', 'x y+z');
-    expect(await heading()).toBe('Let Shelf <b> use your account?');
+    await arrive('Let Shelf <b> use your account?');
     expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
-      'Read your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
-      'Publish, change and delete reviews in your name',
-      'Vote on reviews and report spam in your name',
+      'Know who you are. Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected.',
+      'Write in your name. Publish reviews, and change and delete those you have.',
+      'Vote in your name. Vote on reviews, and report them as spam.',
     ]);
+    expect(await described('Made by')).toBe(name);
+    expect(await page.getByRole('navigation').count()).toBe(0);
     await expectItFits();
     await click('Allow');
-    expect(await heading()).toBe('Welcome back');
+    await arrive('Welcome back');
     const back = new URL(page.url());
     expect(back.origin + back.pathname).toBe(redirect_uri);
     expect(back.searchParams.get('state')).toBe('x y+z');
@@ -173,20 +189,22 @@ describe.each([
     expect(await readMe(tokens.access_token)).toEqual([200, name]);
 
     await page.goto(`${issuer}/account`);
-    expect(await heading()).toBe(name);
+    await arrive(name);
     await expectItFits();
-    await follow('Connected applications');
-    expect(await heading()).toBe('Connected applications');
+    await follow('Connections');
+    await arrive('Connected applications');
     const connected = page.getByRole('listitem').first();
     expect(await connected.getByRole('heading').textContent()).toBe('Shelf <b>');
-    expect(await connected.textContent()).toContain(
-      `since ${new Date().toISOString().slice(0, 10)}`,
-    );
-    expect(await connected.textContent()).toContain('Vote on reviews');
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await connected.locator('time').first().getAttribute('datetime')).toBe(today);
+    expect(await connected.getByText('Vote on reviews').isVisible()).toBe(false);
+    await connected.getByText('What it may do').click();
+    await connected.getByText('Vote on reviews').waitFor();
     expect(await connected.textContent()).not.toContain('Change your profile');
     await expectItFits();
     await click('Revoke access of Shelf <b>');
-    expect(await page.getByText('No application can act for you.').isVisible()).toBe(true);
+    await hear('The application has no access to your account any more.');
+    await page.getByText('No application is connected.').waitFor();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
     const { refresh_token = '' } = tokens;
     expect(
@@ -199,12 +217,12 @@ describe.each([
     await signIn(name);
     const { client_id } = await register('Unwanted');
     await click('Sign out');
-    expect(await heading()).toBe('You are signed out');
+    await arrive('You are signed out');
     await authorize(client_id, 'user', 's');
     await signIn(name);
-    expect(await heading()).toBe('Let Unwanted use your account?');
+    await arrive('Let Unwanted use your account?');
     await click('Do not allow');
-    expect(await heading()).toBe('Welcome back');
+    await arrive('Welcome back');
     expect([...new URL(page.url()).searchParams]).toEqual([
       ['error', 'access_denied'],
       ['state', 's'],
@@ -212,9 +230,10 @@ describe.each([
     ]);
     // To go back and to answer otherwise is too late.
     await page.goBack();
-    expect(await heading()).toBe('That did not work');
+    await arrive('Please start again');
+    expect(await page.getByRole('link', { name: 'Go back to 127.0.0.1' }).count()).toBe(1);
     await page.goto(`${issuer}/account/connections`);
-    expect(await page.getByText('No application can act for you.').isVisible()).toBe(true);
+    await page.getByText('No application is connected.').waitFor();
     complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
   });
 
@@ -223,28 +242,39 @@ describe.each([
     await signIn(name);
     const before = await register('Draft');
     await click('Make a new secret');
-    const after = { ...before, client_secret: await described('Client secret') };
+    await hear('There is a new secret.');
+    const after = { ...before, client_secret: await secret() };
     expect(after.client_secret).not.toBe(before.client_secret);
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     expect((await askForToken(before, form)).error).toBe('invalid_grant');
     await click('End the old secret now');
+    await hear('The old secret is refused from now on.');
     expect(await page.getByText('The old secret works until').count()).toBe(0);
     expect((await askForToken(before, form)).error).toBe('invalid_client');
     expect((await askForToken(after, form)).error).toBe('invalid_grant');
 
-    await fill('Name', 'Final');
+    await fill('Redirect URI', 'http://client.example/');
     await click('Save');
-    expect(await heading()).toBe('Final');
+    await page.getByRole('alert').waitFor();
+    await fill('Name', 'Final');
+    await fill('Redirect URI', redirect_uri);
+    await click('Save');
+    await hear('The registration is saved.');
+    await arrive('Final');
     await follow('Applications');
+    await arrive('Your applications');
     await follow('Final');
+    await arrive('Final');
     // The browser asks for the tick.
     await click('Delete');
-    expect(await heading()).toBe('Final');
+    await arrive('Final');
     await page.getByRole('checkbox', { name: 'Delete Final' }).check();
     await click('Delete');
-    expect(await heading()).toBe('Your applications');
+    await arrive('Your applications');
+    await hear('The application is deleted.');
     expect(await page.getByRole('link', { name: 'Final' }).count()).toBe(0);
     expect((await askForToken(after, form)).error).toBe('invalid_client');
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
   });
 
   test('a person changes the profile and deletes the account', async () => {
@@ -253,36 +283,43 @@ describe.each([
     const registered = await register('Own');
     await authorize(registered.client_id, '', '');
     await click('Allow');
-    expect(await heading()).toBe('Welcome back');
+    await arrive('Welcome back');
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
 
     await page.goto(`${issuer}/account`);
     await fill('Public name', 'Annie');
-    await fill('Email address (shown to applications that you connect, not to other people)', '');
+    await fill('Email address', '');
     await click('Save');
-    expect(await heading()).toBe('Annie');
+    await hear('Your profile is saved.');
+    await arrive('Annie');
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
     const id = await described('User id');
 
+    await follow('Delete my account …');
+    await arrive('Delete your account');
+    await expectItFits();
+    await fill('To go on, type your name: Annie', 'Ann');
     await click('Delete my account');
-    expect(await heading()).toBe('Annie');
-    await page.getByRole('checkbox', { name: 'Erase everything' }).check();
+    await page.getByRole('alert').waitFor();
+    expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
+    await fill('To go on, type your name: Annie', 'Annie');
     await click('Delete my account');
-    expect(await heading()).toBe('Your account is gone');
-    expect(await page.getByRole('link').count()).toBe(0);
+    await arrive('Your account is gone');
     await expectItFits();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
 
-    await page.goto(`${issuer}/account`);
+    await follow('sign in');
     await signIn(`${name}, leaving`);
+    await arrive(`${name}, leaving`);
     expect(await described('User id')).not.toBe(id);
   });
 
   test('whoever asks wrongly is told so, here', async () => {
     await authorize('0'.repeat(32), '', '');
-    expect(await heading()).toBe('That did not work');
+    await arrive('The application was not connected');
     expect(new URL(page.url()).origin).toBe(new URL(issuer).origin);
     await expectItFits();
     complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
@@ -302,25 +339,31 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
     const [name, desc] = ['W'.repeat(64), 'x'.repeat(500)];
     await page.goto(`${issuer}/account/applications`);
     await signIn(`${width}${'M'.repeat(61)}`);
+    await arrive('Your applications');
     await fits();
+    const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all();
+    const boxes = await Promise.all(links.map((link) => link.boundingBox()));
+    expect(boxes).toHaveLength(3);
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
     const registered = await register(name, desc);
     await fits();
     await follow('Applications');
-    expect(await heading()).toBe('Your applications');
+    await arrive('Your applications');
     await fits();
     expect(await lines(desc)).toBe(3);
     await authorize(registered.client_id, 'review,vote,user', '');
-    expect(await heading()).toBe(`Let ${name} use your account?`);
+    await arrive(`Let ${name} use your account?`);
     await fits();
     expect(await lines(desc)).toBe(3);
     await click('Allow');
-    expect(await heading()).toBe('Welcome back');
+    await arrive('Welcome back');
     const code = new URL(page.url()).searchParams.get('code') ?? '';
     await askForToken(registered, { grant_type: 'authorization_code', code });
     await page.goto(`${issuer}/account/connections`);
     expect(await page.getByRole('heading', { name }).isVisible()).toBe(true);
     await fits();
     await follow('Account');
+    await page.getByText('Standing').waitFor();
     await fits();
     await page.goto(`${issuer}/account/sign-out`);
     await fits();

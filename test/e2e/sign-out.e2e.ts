@@ -42,7 +42,10 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     expect(page.url()).toBe(`${authUrl}/account/sign-out`);
 
     await signIn();
-    await page.getByRole('checkbox', { name: 'Erase everything' }).check();
+    const name = (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
+    await page.getByRole('link', { name: 'Delete my account …' }).click();
+    await heading('Delete your account');
+    await page.getByLabel('To go on, type your name').fill(name);
     await click('Delete my account');
     await heading('Do you want to sign out?');
     await click('Yes, sign me out');
@@ -52,6 +55,7 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     await page.goto(`${authUrl}/account/applications`);
     await page.getByLabel('What should others call you?').fill('Ann');
     await click('Use this name');
+    await page.getByRole('status').filter({ hasText: 'Your profile is saved.' }).waitFor();
     await heading('Your applications');
     expect(await page.getByLabel('What should others call you?').count()).toBe(0);
     await page.getByRole('link', { name: 'Account', exact: true }).click();

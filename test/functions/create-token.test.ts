@@ -676,13 +676,22 @@ describe('POST /oauth/token', () => {
       expectError(await refresh(first, 'x'), 400, 'invalid_grant');
       wait(0.2 * hour);
       expectError(await refresh(first, 'x'), 401, 'invalid_client');
-      jest.useRealTimers();
-      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
       await rotateSecret(first.client_id, owner.id);
-      expectError(await refresh(first, 'x'), 401, 'invalid_client');
       expectError(await refresh(second, 'x'), 400, 'invalid_grant');
       expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
+      jest.useRealTimers();
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
       expect(await isAccepted(access_token)).toBe(true);
+    });
+
+    test('of three secrets none: who has two is refused another', async () => {
+      const first = await makeClient(owner);
+      await rotateSecret(first.client_id, owner.id);
+      const second = await renewed(first);
+      await expect(rotateSecret(first.client_id, owner.id)).rejects.toMatchObject({ status: 400 });
+      for (const each of [first, second]) {
+        expectError(await refresh(each, 'x'), 400, 'invalid_grant');
+      }
     });
 
     test('the end of an old secret by its owner', async () => {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
+import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
 import { handler as signIn } from '../../functions/sign-in.ts';
 import { contactKey } from '../../shared/table/keys.ts';
 import { readItem, scanTable } from '../fixtures.ts';
@@ -49,12 +50,15 @@ process.env.OIDC_CLIENT_ID = 'reviews';
 process.env.OIDC_CLIENT_SECRET = 'secret';
 
 /** Goes to the provider and comes back as somebody of whom it says this. */
-async function signInAs(said: Record<string, unknown>): Promise<TestResponse> {
+async function signInAs(
+  said: Record<string, unknown>,
+  handler: unknown = finishSignIn,
+): Promise<TestResponse> {
   const { headers, cookie } = await begin();
   const sent = new URL(headers.location ?? '').searchParams;
   claims = { sub: randomUUID(), ...said, nonce: sent.get('nonce') };
   const query = { code: 'x', state: sent.get('state') ?? '' };
-  return invoke(finishSignIn, { query, headers: { cookie } });
+  return invoke(handler, { query, headers: { cookie } });
 }
 
 /** The way out to the provider, and the cookie that remembers it. */
@@ -143,8 +147,29 @@ test.each<[string, unknown]>([
   const { status, headers, body } = await signInAs({ sub });
   expect(status).toBe(400);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
-  expect(body).toContain('<h1>That did not work</h1>');
-  expect(body).toContain('<a href="https://api.example/ws/account">Try again</a>');
+  expect(body).toContain('<h1>You are not signed in</h1>');
+  expect(body).toMatch(
+    /<p>The (identity provider did not say who you are|sign-in was not completed)\.<\/p>/,
+  );
+  expect(body).toMatch(/href="https:\/\/api\.example\/ws\/account"[^>]*>Try again</);
+});
+
+test.each<[string, () => number | undefined, boolean]>([
+  ['a minute ago', () => Date.now() / 1000 - 60, true],
+  ['eleven minutes ago', () => Date.now() / 1000 - 660, false],
+  ['at a time that it does not tell', () => undefined, true],
+])('a sign-in of somebody who proved it %s', async (_, auth_time, isFresh) => {
+  const sub = randomUUID();
+  let cookie = '';
+  const keepCookie = async (...parameters: Parameters<typeof finishSignIn>) => {
+    const result = await finishSignIn(...parameters);
+    cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
+    return result;
+  };
+  await signInAs({ sub, auth_time: auth_time() }, keepCookie);
+  const { body } = await invoke(showDeletion, { headers: { cookie } });
+  expect(body.includes('Delete my account')).toBe(isFresh);
+  expect(body.includes('Sign in again')).toBe(!isFresh);
 });
 
 test('a subject of 255 characters is somebody', async () => {

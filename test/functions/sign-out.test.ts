@@ -68,7 +68,7 @@ test('a provider that does not answer is waited for three seconds at most', asyn
   const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting.signal);
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   answer = () => waiting.abort(new DOMException('over', 'TimeoutError'));
-  const { status, body, isOver } = await leave(deleteAccount, { confirm: 'yes' });
+  const { status, body, isOver } = await leave(deleteAccount, { name: 'Ann' });
   expect(timeout).toHaveBeenCalledWith(3_000);
   expect([status, isOver]).toEqual([200, true]);
   expect(body).toContain('<h1>Your account is gone</h1>');

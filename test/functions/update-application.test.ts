@@ -52,7 +52,7 @@ describe('POST /account/applications/{client_id}', () => {
     const before = await findApplication(client_id);
     const { status, body } = await rename(name);
     expect(status).toBe(400);
-    expect(body).toMatch(/<p>name must /);
+    expect(body).toMatch(/id="name-fault">(It must .*|Please fill this in)\.</);
     expect(await findApplication(client_id)).toEqual(before);
   });
 
@@ -60,6 +60,6 @@ describe('POST /account/applications/{client_id}', () => {
     expect((await rename('Reviews', ' \u200b')).status).toBe(303);
     const { status, body } = await rename('Reviews', 'a\0b');
     expect(status).toBe(400);
-    expect(body).toContain('desc must not contain U+0000');
+    expect(body).toContain('id="desc-fault">It must not contain U+0000.<');
   });
 });

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
 
+const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE } = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'durability-'));
 let child: ChildProcess | undefined;
@@ -19,7 +20,7 @@ afterAll(async () => {
 async function start(): Promise<string> {
   child = spawn(process.execPath, ['bin/start.ts', '--port', '0', '--data-dir', dataDir], {
     cwd: root,
-    env: { PATH: process.env.PATH, SIGNING_KEYS: process.env.SIGNING_KEYS },
+    env: { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';

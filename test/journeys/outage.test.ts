@@ -10,11 +10,11 @@ import { databaseEnvironment, startDatabase } from '../../infra/local/database.t
 
 const database = await startDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), 'outage-'));
-const { PATH, SIGNING_KEYS } = process.env;
+const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE } = process.env;
 // Not in this process: jest would hide from the service what kind of errors it meets.
 const stack = spawn(process.execPath, ['bin/start.ts', '--port', '0', '--data-dir', dataDir], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
-  env: { PATH, SIGNING_KEYS, DYNAMODB_ENDPOINT: database.endpoint },
+  env: { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, DYNAMODB_ENDPOINT: database.endpoint },
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 afterAll(async () => {
@@ -74,7 +74,7 @@ test.each<[string, NodeJS.Signals]>([
           retryAfter: response.headers.get('retry-after'),
         }).toEqual({ method, url, status: 503, retryAfter: '1' });
         if (!headers) {
-          expect(await response.text()).toContain('<h1>Something went wrong</h1>');
+          expect(await response.text()).toContain('<h1>Please try again in a moment</h1>');
           return;
         }
         expect(await response.json()).toEqual({

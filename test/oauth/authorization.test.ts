@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
-import { openBrowser, type Shown, textBetween } from './browser.ts';
+import {
+  contentOf,
+  credentialsOn,
+  faultsOn,
+  noticeOn,
+  openBrowser,
+  type Shown,
+  textBetween,
+  waysOn,
+} from './browser.ts';
 import { stopClock } from './clock.ts';
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
@@ -55,11 +64,31 @@ function authorizeUrl(parameters: Parameters = {}): string {
   return `${issuer}/oauth/authorize?${new URLSearchParams(pairs as [string, string][])}`;
 }
 
-function expectErrorPage(shown: Shown, status = 400): void {
+/** What pages with these statuses are called, where they are about an error. */
+const errorTitles: Record<number, RegExp> = {
+  400: /^(That did not work|Please start again|You are not signed in|.* was not connected)$/,
+  401: /^(You are signed out|Your account is gone)$/,
+  403: /^Please try again$/,
+  404: /^Application not found$/,
+};
+
+function expectErrorPage(shown: Shown, status = 400, title = errorTitles[status]): void {
   expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
   expect(shown.status).toBe(status);
   expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(shown.html).toContain('<h1>That did not work</h1>');
+  expect(textBetween(shown, '<h1>', '</h1>')).toMatch(title ?? /^$/);
+  // There is always a way on.
+  expect(Object.keys(waysOn(shown))).not.toEqual([]);
+}
+
+/** The form of a page is there once more, as it was sent, and says what is wrong with one field. */
+function expectFormAgain(shown: Shown, name: string, value: string, fault?: string): void {
+  expect(shown.status).toBe(400);
+  expect(faultsOn(shown)).toEqual({
+    '': 'Nothing is saved yet: please look at what is marked below.',
+    [name]: fault ?? expect.stringMatching(/^(It must .*|Please fill this in)\.$/),
+  });
+  expect(contentOf(shown, name)).toBe(value);
 }
 
 /** The parameters of a redirect to the client. */
@@ -67,6 +96,8 @@ function sentBack({ url }: Shown): URLSearchParams {
   expect(url.startsWith(`${redirect_uri}&`)).toBe(true);
   return new URL(url).searchParams;
 }
+
+const idOf = (shown: Shown) => credentialsOn(shown).client_id;
 
 function allow(consent: Shown): Promise<Shown> {
   return ann.submit(consent, 'Allow', { decision: 'approve' });
@@ -155,8 +186,92 @@ test.each([
   [{ client_id: [client_id, client_id] }, 'client_id must be sent only once'],
   [{ redirect_uri: undefined }, 'redirect_uri is required'],
   [{ redirect_uri: [redirect_uri, redirect_uri] }, 'redirect_uri must be sent only once'],
-])('says what is wrong with %j', async (parameters, text) => {
-  expect((await stranger.visit(authorizeUrl(parameters))).html).toContain(`<p>${text}.</p>`);
+])('tells the developer what is wrong with %j', async (parameters, text) => {
+  const { html } = await stranger.visit(authorizeUrl(parameters));
+  expect(html).toContain(`<details><summary>For the developer</summary><p>${text}.</p></details>`);
+});
+
+describe('an error page', () => {
+  const website = 'https://client.example/';
+
+  test('names the application that made a mistake, and leads back to it', async () => {
+    const shown = await ann.visit(authorizeUrl({ redirect_uri: 'https://client.example/x' }));
+    expectErrorPage(shown, 400, /^Demo was not connected$/);
+    expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
+    expect(shown.html).toContain('It has got nothing of yours.');
+    expect(waysOn(shown)).toEqual({
+      'Go back to client.example': website,
+      'Go to your account': `${issuer}/account`,
+    });
+    // Who is signed in has the menu.
+    expect(shown.html).toContain('<nav aria-label="Main">');
+    expect((await stranger.visit(shown.url)).html).not.toContain('<nav aria-label="Main">');
+  });
+
+  test('leads to where an application has people sent, and not where it says it is at home', async () => {
+    const elsewhere = await makeClient(owner, 'https://evil.example/cb?x=1');
+    const shown = await ann.visit(authorizeUrl({ client_id: elsewhere.client_id }));
+    expect(waysOn(shown)).toMatchObject({ 'Go back to evil.example': 'https://evil.example/' });
+    expect(shown.html).not.toContain('client.example');
+  });
+
+  test('names nobody where nobody is known', async () => {
+    const shown = await ann.visit(authorizeUrl({ client_id: 'f'.repeat(32) }));
+    expectErrorPage(shown, 400, /^The application was not connected$/);
+    expect(waysOn(shown)).toEqual({ 'Go to your account': `${issuer}/account` });
+  });
+
+  test('leads back to the application of a question that is over', async () => {
+    const consent = await ann.visit(authorizeUrl());
+    await ann.submit(consent, 'Allow', { decision: 'refuse' });
+    const at = textBetween(consent, '<form method="post" action="', '"');
+    for (const shown of [await allow(consent), await ann.visit(at)]) {
+      expectErrorPage(shown, 400, /^Please start again$/);
+      expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
+      expect(shown.html).toContain('This question has been answered already, or is too old');
+      expect(waysOn(shown)).toMatchObject({ 'Go back to client.example': website });
+    }
+  });
+
+  test('lets who is signed out sign in, and answer then', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Ola');
+    const consent = await browser.visit(authorizeUrl({ state: 'x' }));
+    browser.jar.delete('session /');
+    const shown = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    expectErrorPage(shown, 401, /^You are signed out$/);
+    expect(shown.html).toContain('Nothing was changed.');
+    const signIn = await browser.visit(waysOn(shown)['Sign in'] ?? '');
+    const again = await browser.submit(signIn, 'Sign in', { name: 'Ola' });
+    const back = await browser.submit(again, 'Allow', { decision: 'approve' });
+    expect(sentBack(back).get('state')).toBe('x');
+    expect(sentBack(back).has('code')).toBe(true);
+  });
+
+  test.each([
+    ['account', 'Save', 'account'],
+    ['account/delete', 'Delete my account', 'account/delete'],
+    ['account/applications', 'Register', 'account/applications'],
+  ])('of a form on %s leads back to it', async (path, text, back) => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Pat');
+    const page = await browser.visit(path);
+    const old = await browser.submit(page, text, { csrf: 'A'.repeat(86) });
+    expectErrorPage(old, 403);
+    expect(waysOn(old)).toEqual({ 'Open the page again': `${issuer}/${back}` });
+    browser.jar.clear();
+    const shown = await browser.submit(page, text);
+    expectErrorPage(shown, 401);
+    const signIn = new URL(waysOn(shown)['Sign in'] ?? '');
+    expect(signIn.searchParams.get('return_to')).toBe(`${issuer}/${back}`);
+  });
+
+  test('says that an account is gone', async () => {
+    const browser = openBrowser(issuer);
+    const page = await browser.signIn('Quin');
+    await deleteAccount(textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
+    expectErrorPage(await browser.submit(page, 'Save'), 401, /^Your account is gone$/);
+  });
 });
 
 async function countRequests(): Promise<number> {
@@ -364,16 +479,21 @@ describe('the consent page', () => {
     for (const text of [
       'Let Demo use your account?',
       '<strong>Ann</strong>',
-      'Vote on reviews and report spam in your name',
-      'Change your profile and delete your account',
-      'sent to client.example',
+      'Vote in your name',
+      'Change your profile',
+      '<dt>Sends you to</dt><dd>client.example</dd>',
     ]) {
       expect(html).toContain(text);
     }
     expect(html).toMatch(
-      /<li>Read your profile with your email address.* drafts.* connected<\/li>/,
+      /<li><strong>Know who you are\.<\/strong> Your profile with your email address.* drafts.* connected\.<\/li>/,
     );
-    expect(html).not.toContain('Publish, change');
+    expect(html).not.toContain('Write in your name');
+    // What cannot be undone stands apart, and there is nothing to lose one's way by.
+    const warning = textBetween({ html } as Shown, '<div class="warning">', '</div>');
+    expect(warning).toContain('Delete your account');
+    expect(html.replace(warning, '')).not.toContain('Delete your account');
+    expect(html).not.toMatch(/<nav|Sign out/);
     // Browsers hold the whole chain of redirects after the form to it, and the client may go on to anywhere.
     expect(headers.get('content-security-policy')).not.toContain('form-action');
   });
@@ -383,7 +503,7 @@ describe('the consent page', () => {
     await browser.signIn('Ida');
     const consent = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
     const link = textBetween(consent, 'asks to act for you, <strong>Ida</strong>.', '</a>');
-    const [, href = '', text] = /^<a href="([^"]*)">(.*)/.exec(link) ?? [];
+    const [, href = '', text] = /^<a href="([^"]*)">(.*)/s.exec(link) ?? [];
     expect(text).toBe('Not you? Use another account');
     expect(new URL(href).searchParams.get('prompt')).toBe('login');
     const signedIn = await browser.submit(await browser.visit(href), 'Sign in', { name: 'Jon' });
@@ -423,14 +543,20 @@ describe('the consent page', () => {
     ['no token of the session', { csrf: '' }, 403],
     ['a made-up token', { csrf: 'A'.repeat(43) }, 403],
     ['a token of unusual letters', { csrf: 'é'.repeat(43) }, 403],
-    ['an unknown request', { request: 'f'.repeat(32) }, 400],
-    ['what is no request', { request: '../x' }, 400],
     ['no decision', { decision: '' }, 400],
     ['another decision', { decision: 'Approve' }, 400],
   ])('takes no answer with %s', async (_, fields, status) => {
     const consent = await ann.visit(authorizeUrl());
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'approve', ...fields }), status);
     expect(sentBack(await allow(consent)).has('code')).toBe(true);
+  });
+
+  test.each(['f'.repeat(32), '../x', ''])('takes no answer to the request %j', async (id) => {
+    const csrf = textBetween(await ann.visit(authorizeUrl()), 'name="csrf" value="', '"');
+    const query = new URLSearchParams({ request_id: id });
+    const answer = { csrf, decision: 'approve' };
+    expectErrorPage(await ann.post(`oauth/authorize?${query}`, answer));
+    expectErrorPage(await ann.post('oauth/authorize', answer));
   });
 
   test('takes no answer with the token of another session', async () => {
@@ -452,7 +578,6 @@ describe('the consent page', () => {
     const consent = await ann.visit(authorizeUrl());
     const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
     expectErrorPage(shown, 401);
-    expect(shown.html).toContain('<p>You are signed out, so nothing was changed.</p>');
   });
 
   test.each([
@@ -497,12 +622,12 @@ describe('the consent page', () => {
 
   test('gives nobody else the answer that one has got', async () => {
     const consent = await ann.visit(authorizeUrl());
-    const request = textBetween(consent, 'name="request" value="', '"');
+    const anns = textBetween(consent, '<form method="post" action="', '"');
     await allow(consent);
     const ben = openBrowser(issuer);
     await ben.signIn('Ben');
-    const bens = await ben.visit(authorizeUrl());
-    expectErrorPage(await ben.submit(bens, 'Allow', { decision: 'approve', request }));
+    const csrf = textBetween(await ben.visit(authorizeUrl()), 'name="csrf" value="', '"');
+    expectErrorPage(await ben.post(anns, { csrf, decision: 'approve' }));
   });
 
   test('takes one answer of ten at once, and answers that alike', async () => {
@@ -538,25 +663,36 @@ describe('the consent page', () => {
     const shown = await allow(consent);
     expectErrorPage(shown);
     expect(shown.html).toContain('The application has changed');
-    const request = textBetween(consent, 'name="request" value="', '"');
-    expectErrorPage(await ann.visit(`${issuer}/oauth/authorize?request_id=${request}`));
+    expectErrorPage(await ann.visit(textBetween(consent, '<form method="post" action="', '"')));
   });
 
-  test('takes three reads and writes, one after the other', async () => {
-    const sent = jest.spyOn(table, 'send');
+  test('takes three round trips, whatever it tells', async () => {
+    const log: string[] = [];
+    const send = table.send.bind(table);
+    const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      log.push((command as object).constructor.name);
+      const answer = await send(command);
+      log.push('answered');
+      return answer;
+    }) as never);
     await ann.visit(authorizeUrl());
-    expect(sent.mock.calls.map(([command]) => command.constructor.name)).toEqual([
-      'GetCommand',
-      'GetCommand',
-      'BatchWriteCommand',
-    ]);
     sent.mockRestore();
+    const asked = log.slice(0, 8).filter((each) => each !== 'answered');
+    expect(log.slice(0, 4)).toEqual(['GetCommand', 'answered', 'GetCommand', 'answered']);
+    // The last four are on their way together.
+    expect(asked.slice(2).toSorted()).toEqual([
+      'BatchWriteCommand',
+      'GetCommand',
+      'QueryCommand',
+      'QueryCommand',
+    ]);
+    expect(log).toHaveLength(12);
   });
 
   test('is not shown for two requests, or for a request that is answered', async () => {
     const consent = await ann.visit(authorizeUrl());
-    const request = textBetween(consent, 'name="request" value="', '"');
-    const at = `${issuer}/oauth/authorize?request_id=${request}`;
+    const at = textBetween(consent, '<form method="post" action="', '"');
+    const [, request] = at.split('=');
     expect((await ann.visit(at)).html).toContain('Let Demo use your account?');
     expectErrorPage(await ann.visit(`${at}&request_id=${request}`));
     await allow(consent);
@@ -785,7 +921,12 @@ describe('whoever is new', () => {
       const shown = await browser.submit(page, question, { display_name: 'Oda', return_to });
       expect(shown.url).toBe(`${issuer}/account`);
     }
-    expectErrorPage(await browser.submit(page, question, { display_name: ' ' }));
+    const fault = await browser.submit(page, question, { display_name: ' ' });
+    expectFormAgain(fault, 'display_name', ' ', 'It must have some visible character.');
+    // The way back is not lost by a mistake.
+    const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
+    expect(named.url).toBe(`${issuer}/account/connections`);
+    expect(noticeOn(named)).toBe('Your profile is saved.');
   });
 });
 
@@ -804,7 +945,7 @@ describe('the pages of the account', () => {
       redirect_uri: `https://client.example/?"><script>alert(3)</script>`,
     };
     const registered = await browser.submit(form, 'Register', registration);
-    const id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
+    const id = idOf(registered);
     const asked = { client_id: id, redirect_uri: registration.redirect_uri, state: evil };
     const consent = await browser.visit(authorizeUrl(asked));
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
@@ -867,8 +1008,25 @@ describe('the pages of the account', () => {
     ['desc', 'x'.repeat(501)],
   ])('register no application with the %s %j', async (field, value) => {
     const form = await ann.visit('account/applications');
-    const good = { name: 'A', desc: '', website: 'http://localhost/', redirect_uri };
-    expectErrorPage(await ann.submit(form, 'Register', { ...good, [field]: value }));
+    const good = { name: 'A', desc: 'B\r\nC', website: 'http://localhost/', redirect_uri };
+    const sent = { ...good, [field]: value };
+    const shown = await ann.submit(form, 'Register', sent);
+    expectFormAgain(shown, field, value);
+    for (const [name, text] of Object.entries(sent)) {
+      expect(contentOf(shown, name)).toBe(text.replaceAll('\r\n', '\n'));
+    }
+    // Put right, it is the same form.
+    expect(contentOf(shown, 'form_id')).toBe(contentOf(form, 'form_id'));
+  });
+
+  test('count a line of a description as browsers do', async () => {
+    const form = await ann.visit('account/applications');
+    const desc = `\n${'x\n'.repeat(249)}x`;
+    const fields = { name: 'Lines', desc, website: 'https://x.example', redirect_uri };
+    const sent = { ...fields, desc: desc.replaceAll('\n', '\r\n') };
+    const registered = await ann.submit(form, 'Register', sent);
+    expect(noticeOn(registered)).toBe('The application is registered, and this is what it needs.');
+    expect(contentOf(registered, 'desc')).toBe(desc);
   });
 
   test('register one application of a form that is sent twice', async () => {
@@ -876,7 +1034,6 @@ describe('the pages of the account', () => {
     await browser.signIn('Una');
     const form = await browser.visit('account/applications');
     const fields = { name: 'Once', desc: '', website: 'https://x.example', redirect_uri };
-    const idOf = (shown: Shown) => textBetween(shown, '<dt>Client ID</dt><dd><code>', '</code>');
     const submit = (changes = {}) => browser.submit(form, 'Register', { ...fields, ...changes });
     const both = await Promise.all([submit(), submit()]);
     const [first, second] = both.map(idOf);
@@ -905,8 +1062,10 @@ describe('the pages of the account', () => {
     const form = await browser.visit('account/applications');
     const fields = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
     const shown = await browser.submit(form, 'Register', fields);
-    expectErrorPage(shown);
-    expect(shown.html).toContain('An account can have at most 25 applications: delete one first');
+    expect(shown.status).toBe(400);
+    const fault = 'An account can have at most 25 applications: delete one first.';
+    expect(faultsOn(shown)).toEqual({ '': fault });
+    expect(contentOf(shown, 'name')).toBe('X');
   });
 
   test.each([
@@ -928,7 +1087,7 @@ describe('the pages of the account', () => {
       redirect_uri: uri,
     };
     const registered = await ann.submit(form, 'Register', fields);
-    const id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
+    const id = idOf(registered);
     expect(registered.html).toContain(`value="${uri}"`);
     const asked = authorizeUrl({ client_id: id, redirect_uri: uri });
     const back = await allow(await ann.visit(asked));
@@ -959,12 +1118,11 @@ describe('the pages of the account', () => {
     const consent = await ann.visit(authorizeUrl({ client_id: old.client_id, redirect_uri: uri }));
     expect(consent.status).toBe(200);
     const csrf = textBetween(consent, 'name="csrf" value="', '"');
-    const request = textBetween(consent, 'name="request" value="', '"');
-    const answer = await fetch(`${issuer}/oauth/authorize`, {
+    const answer = await fetch(textBetween(consent, '<form method="post" action="', '"'), {
       method: 'POST',
       headers,
       redirect: 'manual',
-      body: new URLSearchParams({ csrf, request, decision: 'approve' }),
+      body: new URLSearchParams({ csrf, decision: 'approve' }),
     });
     expect(answer.status).toBe(303);
     expect(answer.headers.get('location')?.startsWith(`${start}code=`)).toBe(true);
@@ -980,6 +1138,7 @@ describe('the pages of the account', () => {
     for (const [path, fields] of [
       [at, registration],
       [`${at}/secret`, {}],
+      [`${at}/revoke`, { everybody: 'yes' }],
       [`${at}/delete`, { confirm: 'yes' }],
     ] as const) {
       expectErrorPage(await ann.post(path, { csrf, ...fields }), 404);
@@ -995,34 +1154,32 @@ describe('the pages of the account', () => {
     const saved = await hal.submit(page, 'Save', { display_name: 'Hal 9000', email: '' });
     expect(saved.html).toContain('<h1>Hal 9000</h1>');
     expect(saved.html).toContain('name="email" value=""');
-    for (const [fault, fields] of [
-      ['display_name must have 1 to 64 characters', { display_name: '' }],
-      ['display_name must have 1 to 64 characters', { display_name: 'x'.repeat(65) }],
-      ['email must be one email address', { email: 'x' }],
-      ['email must have at most 254 characters', { email: `${'x'.repeat(250)}@a.example` }],
+    expect(noticeOn(saved)).toBe('Your profile is saved.');
+    expect(noticeOn(await hal.visit('account'))).toBeUndefined();
+    for (const [name, value, fault] of [
+      ['display_name', '', 'Please fill this in.'],
+      ['display_name', 'x'.repeat(65), 'It must have 1 to 64 characters.'],
+      ['email', 'x', 'It must be one email address.'],
+      ['email', `${'x'.repeat(250)}@a.example`, 'It must have at most 254 characters.'],
     ] as const) {
-      const shown = await hal.submit(page, 'Save', { display_name: 'Hal', email: '', ...fields });
-      expectErrorPage(shown);
-      expect(shown.html).toContain(`<p>${fault}.</p>`);
+      const fields = { display_name: 'Hal', email: '', [name]: value };
+      expectFormAgain(await hal.submit(page, 'Save', fields), name, value, fault);
     }
-    expectErrorPage(await hal.submit(page, 'Delete my account'));
-    const over = await hal.submit(page, 'Delete my account', { confirm: 'yes' });
-    expect(over.html).toContain('Your account is gone');
-    expect(hal.jar.has('session /')).toBe(false);
-    const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
-    const fresh = await hal.signIn('Hal');
-    expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+    // Both are told at once.
+    const both = await hal.submit(page, 'Save', { display_name: ' ', email: 'x' });
+    expect(Object.keys(faultsOn(both))).toEqual(['', 'display_name', 'email']);
+    expect((await hal.visit('account')).html).toContain('<h1>Hal 9000</h1>');
   });
 
   test('say what applications get to know', async () => {
     const consent = await ann.visit(authorizeUrl());
-    const told = textBetween(consent, '<li>Read your profile', '</li>');
+    const told = textBetween(consent, '<strong>Know who you are.</strong>', '</li>');
     expect(told).toMatch(/email address.* drafts.* connected/);
     await redeem(client, sentBack(await allow(consent)).get('code') ?? '');
     const connections = await ann.visit('account/connections');
-    expect(textBetween(connections, '<li>Read your profile', '</li>')).toBe(told);
+    expect(textBetween(connections, '<strong>Know who you are.</strong>', '</li>')).toBe(told);
     const { html } = await ann.visit('account');
-    expect(html).toContain('<label>Email address (shown to applications that you connect');
+    expect(html).toContain('Shown to applications that you connect, not to other people.');
   });
 
   test('take forms only', async () => {

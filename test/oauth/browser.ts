@@ -95,6 +95,54 @@ export function openBrowser(authUrl: string, ...others: string[]) {
 
 export type Browser = ReturnType<typeof openBrowser>;
 
+/** What a page says is wrong with a form, by the fields, and under no name what it says of all of it. */
+export function faultsOn({ html }: Shown): Record<string, string> {
+  const [, ofAll] = /<p class="warning" role="alert">([^<]*)</.exec(html) ?? [];
+  const beside = [...html.matchAll(/<p class="fault" id="([^"]*)-fault">([^<]*)</g)];
+  for (const [, name = ''] of beside) {
+    const field = new RegExp(`<[^>]* name="${name}"[^>]*>`).exec(html)?.[0] ?? '';
+    const isTold = attribute(field, 'aria-describedby').split(' ').includes(`${name}-fault`);
+    if (!isTold || attribute(field, 'aria-invalid') !== 'true') throw new Error(`${field} is fine`);
+  }
+  return Object.fromEntries([
+    ...(ofAll === undefined ? [] : [['', unescapeHtml(ofAll)]]),
+    ...beside.map(([, name, text = '']) => [name, unescapeHtml(text)]),
+  ]);
+}
+
+/** What stands in a field of a page. */
+export function contentOf({ html }: Shown, name: string): string | undefined {
+  const input = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(html)?.[0];
+  if (input) return attribute(input, 'value');
+  const [, text] = new RegExp(`<textarea[^>]* name="${name}"[^>]*>\n([^<]*)<`).exec(html) ?? [];
+  return text && unescapeHtml(text);
+}
+
+/** What the page of an application shows, the secret folded away. */
+export function credentialsOn(shown: Shown): { client_id: string; client_secret: string } {
+  return {
+    client_id: textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>'),
+    client_secret: textBetween(
+      shown,
+      '<summary>Show the secret</summary>\n      <code class="copy">',
+      '</code>',
+    ),
+  };
+}
+
+/** What a page says has been changed. */
+export function noticeOn({ html }: Shown): string | undefined {
+  return /<p class="notice" role="status">([^<]*)</.exec(html)?.[1];
+}
+
+/** Where the links lead to that stand as buttons, by their texts. */
+export function waysOn({ html }: Shown): Record<string, string> {
+  const links = html.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)</g);
+  return Object.fromEntries(
+    [...links].map(([, href = '', text = '']) => [unescapeHtml(text), unescapeHtml(href)]),
+  );
+}
+
 /** What is written between tags, the first time. */
 export function textBetween({ html }: Shown, before: string, after: string): string {
   const start = html.indexOf(before);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { startStack } from '../../infra/local/stack.ts';
-import { type Browser, openBrowser, textBetween } from './browser.ts';
+import { type Browser, credentialsOn, openBrowser } from './browser.ts';
 
 // They have no types.
 const require = createRequire(import.meta.url);
@@ -40,8 +40,7 @@ beforeAll(async () => {
     website: 'http://localhost:9/',
     redirect_uri,
   });
-  client_id = textBetween(registered, '<dt>Client ID</dt><dd><code>', '</code>');
-  client_secret = textBetween(registered, '<dt>Client secret</dt><dd><code>', '</code>');
+  ({ client_id, client_secret } = credentialsOn(registered));
 });
 
 /** What the browser is sent back to the client with. */
@@ -62,7 +61,7 @@ async function profile(access_token: string): Promise<{ status: number; name: st
 async function revoke(access_token: string): Promise<void> {
   const connections = await browser.visit('account/connections');
   const after = await browser.submit(connections, 'Revoke access');
-  expect(after.html).toContain('No application can act for you.');
+  expect(after.html).toContain('No application is connected.');
   expect((await profile(access_token)).status).toBe(401);
 }
 

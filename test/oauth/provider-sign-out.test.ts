@@ -47,7 +47,9 @@ describe('where the identity provider has a session of its own', () => {
     const browser = open();
     const account = await signIn(browser, 'cat@example.com');
     const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
-    const asked = await browser.submit(account, 'Delete my account', { confirm: 'yes' });
+    const name = headingOf(account);
+    const page = await browser.visit('account/delete');
+    const asked = await browser.submit(page, 'Delete my account', { name });
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('Your account is gone');

@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
@@ -10,47 +5,12 @@ import { type Route, routes } from '../../../shared/routes.ts';
 /** A CloudFormation template, as far as the checks look at it. */
 export interface Template {
   Resources: Record<string, Resource>;
+  Parameters?: Record<string, unknown>;
+  Rules?: unknown;
   Outputs?: Record<string, { Value: unknown }>;
 }
 // biome-ignore lint/suspicious/noExplicitAny: what is in a resource depends on its type.
 type Resource = { Type: string; Properties: any; [key: string]: any };
-
-/** What the app makes, in `outdir`: the templates of its two stacks, and what cdk-nag says of them. */
-export async function synthesize(outdir: string, context: Record<string, string> = {}) {
-  const root = fileURLToPath(new URL('../../..', import.meta.url));
-  const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-  const report = join(outdir, 'validation-report.json');
-  const synthesis = promisify(execFile)(process.execPath, ['bin/app.ts'], {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH,
-      CDK_OUTDIR: outdir,
-      CDK_CONTEXT_JSON: JSON.stringify({ ...json(join(root, 'cdk.json')).context, ...context }),
-    },
-  });
-  // What cdk-nag refuses is for a test to say, which sees the templates all the same.
-  const { stdout, stderr } = await synthesis.catch((error) => {
-    if (!existsSync(report)) throw error;
-    return error as { stdout: string; stderr: string };
-  });
-  const name = context.name ?? 'review-service';
-  const service = json(join(outdir, `${name}.template.json`)) as Template;
-  const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
-  const functions = json(join(outdir, nested.join())) as Template;
-  return {
-    said: stdout + stderr,
-    /** By the name of a stack, whether CloudFormation refuses to delete it. */
-    isProtected: (stack: string): boolean =>
-      json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
-    data: json(join(outdir, `${name}-data.template.json`)) as Template,
-    service: merged(service, functions),
-    /** Those of which `service` consists, as CloudFormation counts their resources. */
-    parts: { service, functions },
-    nag: json(report).pluginReports as unknown[],
-    code: (operation: string) =>
-      readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
-  };
-}
 
 /** A template with the resources of its one nested stack in the place of that stack, as if all were in one. */
 export function merged(outer: Template, nested: Template): Template {

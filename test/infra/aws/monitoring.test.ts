@@ -1,19 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
 import { invoke } from '../../invoke.ts';
 import { accessLine, functionLine, takes } from './access-log.ts';
-import { alarms, countedBy, deafTopics, resources, synthesize, type Template } from './checks.ts';
+import { alarms, countedBy, deafTopics, resources, type Template } from './checks.ts';
+import { synthesized } from './synthesized.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'review-service-monitoring-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const { service } = await synthesize(folder, { alarmMail: 'ops@example.org' });
+const { service } = (await synthesized()).everything;
 const indexes = [
   'all-by-date',
   'all-by-popularity',
@@ -40,14 +35,14 @@ describe('the alarms', () => {
     expect(Object.fromEntries(others)).toEqual({
       ServerErrors: {
         ...unlessSaid,
-        metrics: ['review-service ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
+        metrics: ['reviews ServerErrors Sum', 'AWS/ApiGateway Count SampleCount'],
         expression: '100 * errors / requests',
         rings: '> 1',
       },
-      Throttles: { ...unlessSaid, metrics: ['review-service Throttles Sum'], rings: '> 10' },
+      Throttles: { ...unlessSaid, metrics: ['reviews Throttles Sum'], rings: '> 10' },
       TooManyRequests: {
         ...unlessSaid,
-        metrics: ['review-service TooManyRequests Sum'],
+        metrics: ['reviews TooManyRequests Sum'],
         rings: '> 100',
       },
       TransactionConflicts: {
@@ -80,7 +75,7 @@ describe('the alarms', () => {
       },
       Unfollowedupdateaggregates: {
         metrics: [
-          'review-service Changes Sum of POST /1/review',
+          'reviews Changes Sum of POST /1/review',
           'AWS/Lambda Invocations Sum of update-aggregates',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0])',
@@ -90,8 +85,8 @@ describe('the alarms', () => {
       },
       Unfollowederaser: {
         metrics: [
-          'review-service Changes Sum of DELETE /1/review/{review_id}',
-          'review-service Changes Sum of DELETE /1/user/me',
+          'reviews Changes Sum of DELETE /1/review/{review_id}',
+          'reviews Changes Sum of DELETE /1/user/me',
           'AWS/Lambda Invocations Sum of eraser',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0,changes1])',
@@ -106,7 +101,7 @@ describe('the alarms', () => {
         missing: 'notBreaching',
       },
       AuthorizerFailures: {
-        metrics: ['review-service AuthorizerFailures Sum'],
+        metrics: ['reviews AuthorizerFailures Sum'],
         rings: '> 5',
         within: '1 of 1 × 300 s',
         missing: 'notBreaching',
@@ -298,5 +293,5 @@ test('the dashboard finds changes by names in quotes, as those with a hyphen mus
     'AWS::CloudWatch::Dashboard',
   );
   const text = JSON.stringify(Properties.DashboardBody).replaceAll('\\', '');
-  expect(text).toContain(`SEARCH('{"review-service",Route} MetricName="Changes"', 'Sum', 300)`);
+  expect(text).toContain(`SEARCH('{"reviews",Route} MetricName="Changes"', 'Sum', 300)`);
 });

@@ -51,6 +51,9 @@ describe('what AWS would refuse in the middle of a deployment is refused before 
     [{ signInConcurrency: 0 }, /signInConcurrency must be a number from 1 to 1000/],
     [{ rateLimit: 0 }, /rateLimit must be a number from 1 to 99999/],
     [{ budget: 50 }, /alarmMail is missing/],
+    [{ environment: 'staging' }, /environment must be production or development/],
+    [{ domain: 'reviews.example.org' }, /certificateArn is missing/],
+    [{ tracing: 'yes' }, /tracing must be true or false/],
     [{ budget: 'much', alarmMail: 'ops@example.org' }, /budget must be a number/],
   ])('%j', (context: Record<string, string | number>, sentence) => {
     expect(() => read(context)).toThrow(sentence);

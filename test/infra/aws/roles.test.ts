@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,11 +17,11 @@ import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
 import { stopClock } from '../../oauth/clock.ts';
-import { synthesize } from './checks.ts';
 import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
+import { synthesized } from './synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
-const { service } = await synthesize(folder);
+const { service, code } = (await synthesized()).plain;
 const rights = rightsIn(service);
 
 const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
@@ -51,9 +51,9 @@ const load: Load = (operation) => {
 };
 
 async function importHandler(operation: string): Promise<Handler> {
-  const file = join(folder, 'functions', operation, 'index.mjs');
-  const code = readFileSync(file, 'utf8');
-  const changed = code.replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, JSON.stringify(operation));
+  const file = join(folder, `${operation}.mjs`);
+  const caller = JSON.stringify(operation);
+  const changed = code(operation).replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
   if (changed.includes('AWS_ACCESS_KEY_ID')) throw new Error(`${operation} is as it was`);
   writeFileSync(file, changed);
   const { handler } = await import(pathToFileURL(file).href);
@@ -65,7 +65,7 @@ async function importHandler(operation: string): Promise<Handler> {
   };
 }
 
-const streamArn = await createTable(database, 'reviews');
+const streamArn = await createTable(database, process.env.TABLE_NAME ?? '');
 const stream = await followStream({ endpoint: database, streamArn, consumers, load });
 const gateway = await startGateway({ port: 0, load, afterWrite: stream.poke });
 const authUrl = gateway.url.replace(/\/1$/, '');
@@ -105,6 +105,7 @@ const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
 interface Answer {
   id: string;
   user: { id: string };
+  review: object;
   count: number;
   next?: string;
   access_token: string;
@@ -277,9 +278,30 @@ describe('each function does with its role', () => {
     await readAll({ ...ids, isThere: false });
     await call('GET', `/user/${ids.user_id}`, {}, 404);
     await call('GET', '/review/languages');
+    await call('GET', '/openapi.json');
     await call('GET', '/nowhere', {}, 404);
     await visitPages('', unknown);
     await visitPages('not-a-session', unknown);
+  });
+
+  test('what makes a review', async () => {
+    const [author, voter] = await makeUsers(2);
+    if (!author || !voter) throw new Error('two users were asked for');
+    const { access_token: token } = await makeGrant(author, ['review']);
+    const { access_token: other } = await makeGrant(voter, ['vote']);
+    const { id } = await call('POST', '/review/', { token, body: reviewBody() });
+    const path = `/review/${id}`;
+    await call('PUT', `${path}/vote`, { token: other, body: { vote: true } });
+    const { review } = await call('GET', path);
+    expect(review).toMatchObject({ popularity: 1, votes: { positive: 1, negative: 0 } });
+    await stream.idle();
+    expect((await call('GET', '/review/')).count).toBe(1);
+    await call('DELETE', path, { token });
+    await stream.idle();
+    expect((await call('GET', '/review/')).count).toBe(0);
+    expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
+    await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
+    await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
   });
 
   test('the journey of an application', async () => {
@@ -293,6 +315,14 @@ describe('each function does with its role', () => {
     await ann.submit(await ann.visit(at), 'name="redirect_uri"', registration);
     await visitPages(sessionOf(ann), client);
     await visitPages(sessionOf(ann), unknown);
+    const list = await ann.visit('account/applications');
+    for (const [page, path] of [
+      [list, 'account/applications"'],
+      [await ann.visit(at), `${at}"`],
+      [await ann.visit('account'), 'account"'],
+    ] as const) {
+      expect((await ann.submit(page, path, { name: ' ', display_name: ' ' })).status).toBe(400);
+    }
 
     const ben = openBrowser(authUrl);
     const consent = await ben.submit(await ben.visit(authorizeUrl(client)), 'Sign in', {
@@ -325,7 +355,20 @@ describe('each function does with its role', () => {
     await ben.submit(await ben.visit('account/connections'), '/revoke"');
     await call('GET', '/user/me', { token: next }, 401);
 
+    const personal = { name: 'Script', days: '7', user: 'yes' };
+    // The last is one too many, and is taken back.
+    for (let i = 0; i <= 20; i++) {
+      await ben.submit(await ben.visit('account/tokens'), 'Make the token', personal);
+    }
+    await ben.submit(await ben.visit('account/tokens'), '/revoke"');
+
+    const lost = await askForToken(ben, client);
+    await ann.submit(await ann.visit(at), '/revoke"', { everybody: 'yes' });
+    await call('GET', '/user/me', { token: lost }, 401);
+    // What is approved within the same second counts as from before.
+    stopClock(Date.now() + 1_000);
     const last = await askForToken(ben, client);
+    jest.useRealTimers();
     const waiting = await ben.visit(authorizeUrl(client));
     await ann.submit(await ann.visit(at), '/delete"', { confirm: 'yes' });
     await ben.submit(waiting, 'name="decision"', { decision: 'approve' });
@@ -476,7 +519,7 @@ describe('each function does with its role', () => {
     await call('DELETE', '/user/me', { token });
     await call('DELETE', '/user/me', { token }, 401);
     await visitPages(sessionOf(another), client);
-    await another.submit(back, '/delete"', { confirm: 'yes' });
+    await another.submit(back, '/account"', { display_name: 'Eve', email: '' });
     await stream.idle();
     await readAll({ review, entity_id: randomUUID(), user_id, isThere: false });
     await call('GET', `/user/${user_id}`, {}, 404);
@@ -485,7 +528,8 @@ describe('each function does with its role', () => {
     const again = await eve.signIn('Eve');
     const eves = await register(eve);
     await askForToken(eve, eves);
-    await eve.submit(again, '/account/delete"', { confirm: 'yes' });
+    expect(again.html).toContain('/account/delete"');
+    await eve.submit(await eve.visit('account/delete'), '/account/delete"', { name: 'Eve' });
     await stream.idle();
     await another.signIn('Eve');
   });

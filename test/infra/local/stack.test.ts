@@ -27,6 +27,7 @@ interface Run {
   end: Promise<{ code: number | null; stderr: string }>;
 }
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 let dataDir: string;
 let runs: Run[];
@@ -47,7 +48,7 @@ afterEach(async () => {
 function start(args: string[] = [], env: Record<string, string> = {}): Run {
   const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -380,6 +381,7 @@ test.each([
   [{ npm_config_port: 'true', npm_config_memory: 'true' }, ['3001'], '--port 3001 --memory'],
   [{ npm_config_port: '3001' }, [], '--port 3001'],
   [{ npm_config_data_dir: 'true' }, ['x'], '--data-dir x'],
+  [{ npm_config_data_dir: 'true', npm_config_port: 'true' }, ['x', '1'], '--port … --data-dir …'],
 ])('says how to write an option that npm has kept: %j', (env, left, meant) => {
   const [first] = meant.split(' ');
   expect(refusal(left, env as Record<string, string>)).toBe(

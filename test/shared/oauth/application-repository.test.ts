@@ -1,14 +1,20 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { deleteAccount } from '../../../shared/account/delete-account.ts';
+import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import {
   deleteApplication,
+  findApplication,
   listApplications,
+  revokeApplication,
+  updateApplication,
 } from '../../../shared/oauth/application-repository.ts';
+import { listGrants } from '../../../shared/oauth/grant-repository.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
-import { applicationKey, userKey } from '../../../shared/table/keys.ts';
+import { applicationKey, grantKey, userKey } from '../../../shared/table/keys.ts';
 import { applyStream, makeUser, readItem, setAttributes, type TestUser } from '../../fixtures.ts';
-import { makeClient } from '../../oauth/client.ts';
+import { makeClient, makeCode, redeem, refresh } from '../../oauth/client.ts';
 import { differences } from '../../recount.ts';
 
 /** Registers so many at once, and says how many succeeded; the others were refused with 400. */
@@ -110,4 +116,71 @@ test('an account that is gone registers and deletes nothing', async () => {
   await deleteAccount(user.id);
   await expect(makeClient(user)).rejects.toMatchObject({ status: 404 });
   await expect(deleteApplication(client_id, user.id)).rejects.toMatchObject({ status: 401 });
+});
+
+describe('the end of everybody’s access', () => {
+  async function own() {
+    const user = await makeUser();
+    return { id: user.id, client: await makeClient(user) };
+  }
+
+  test('reaches a grant that no index shows yet', async () => {
+    const { id, client } = await own();
+    const { body } = await redeem(client, await makeCode(client, { id }));
+    const send = table.send.bind(table);
+    const blind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      const { IndexName } = (command as { input: { IndexName?: string } }).input;
+      return IndexName === 'author-by-date' ? { Items: [] } : send(command);
+    }) as never);
+    await revokeApplication(client.client_id, id);
+    expect(await listGrants(id)).toHaveLength(1);
+    // A refresh token is refused at once.
+    expect((await refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
+    blind.mockRestore();
+    await applyStream();
+    expect(await listGrants(id)).toEqual([]);
+  });
+
+  test('is done again by the operator where the eraser gave up, and spares what came since', async () => {
+    const { id, client } = await own();
+    await revokeApplication(client.client_id, id);
+    await applyStream();
+    const revoked_at = (await findApplication(client.client_id))?.revoked_at ?? '';
+    const at = (ms: number) => new Date(Date.parse(revoked_at) + ms).toISOString();
+    const put = (grant_id: string, created: string) => {
+      const { client_id } = client;
+      const grant = { grant_id, user_id: id, client_id, scopes: [], created, renewed: created };
+      const listed = { author: `CLIENT#${client_id}`, date: `${created}#${grant_id}` };
+      const key = grantKey(id, client_id, grant_id);
+      return { put: { ...key, ...listed, ...grant, generation: 0 } };
+    };
+    await batchWrite([
+      put('1'.repeat(32), at(-1_000)),
+      put('2'.repeat(32), at(0)),
+      put('3'.repeat(32), at(1)),
+    ]);
+    const { applications } = await findLeftovers();
+    expect(applications).toContain(client.client_id);
+    const erased = await eraseLeftovers({ applications: [client.client_id] });
+    expect(erased.applications).toBe(1);
+    const left = await listGrants(id, client.client_id);
+    expect(left.map(({ grant_id }) => grant_id)).toEqual(['3'.repeat(32)]);
+    expect((await eraseLeftovers({ applications: [client.client_id] })).applications).toBe(0);
+  });
+
+  test('is not lost to a change of the registration at the same moment', async () => {
+    const { id, client } = await own();
+    const { name, desc, website, redirect_uri, client_id } = client;
+    for (let i = 0; i < 10; i++) {
+      const registration = { name: `${name} ${i}`, desc, website, redirect_uri };
+      const before = (await findApplication(client_id))?.revoked_at;
+      await Promise.all([
+        updateApplication(client_id, id, registration),
+        revokeApplication(client_id, id),
+      ]);
+      const after = await findApplication(client_id);
+      expect(after?.name).toBe(registration.name);
+      expect(after?.revoked_at).not.toBe(before);
+    }
+  });
 });

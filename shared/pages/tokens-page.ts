@@ -1,0 +1,117 @@
+import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
+import {
+  lifetimes,
+  listPersonalTokens,
+  mostPersonalTokens,
+  type PersonalToken,
+} from '../oauth/personal-token-repository.ts';
+import { scopeAbilities } from '../oauth/scopes.ts';
+import { type Scope, scopes, version } from '../routes.ts';
+import { abilitiesOf, abilityList } from './abilities.ts';
+import { blank, type Filled, faultOf, field } from './fields.ts';
+import type { Page } from './html-response.ts';
+import { csrfField, type Html } from './layout.ts';
+import { dayOf } from './words.ts';
+
+/** The personal access tokens of a person, and the form for another, empty or as it was sent. */
+export async function tokensPage(
+  userId: string,
+  csrf: string,
+  filled: Filled = blank,
+): Promise<Page> {
+  const tokens = await listPersonalTokens(userId);
+  return {
+    title: 'Personal access tokens',
+    content: html`${faultOf(filled)}
+      <section>
+        ${tokens.length > 0 ? list(tokens, csrf) : introduction()}
+      </section>
+      <section>
+        <h2>Make a token</h2>
+        ${form(csrf, filled)}
+      </section>`,
+  };
+}
+
+/** A new token, which is shown here and nowhere else. */
+export function newTokenPage(
+  name: string,
+  { access_token, expires_at }: { access_token: string; expires_at: number },
+): Page {
+  return {
+    title: 'Your new token',
+    asksNoName: true,
+    content: html`<section>
+      <p>Copy <strong>${name}</strong> now: it is not shown again. It works until ${dayOf(isoOf(expires_at))}.</p>
+      <p><code class="copy">${access_token}</code></p>
+      <p class="soft">One click selects all of it. Whoever has it can do in your name what you chose.</p>
+      <h2>Try it</h2>
+      <p><code class="copy">curl -H "Authorization: Bearer ${access_token}" ${authUrl()}${version}/user/me</code></p>
+      <form method="get" action="${authUrl()}/account/tokens"><button>I have copied it</button></form>
+    </section>`,
+  };
+}
+
+function list(tokens: readonly PersonalToken[], csrf: string): Html {
+  return html`<ul class="plain">
+    ${tokens.map(
+      ({ grant_id, name, scopes, created, expires_at }) => html`<li>
+        <h2>${name}</h2>
+        <dl>
+          <dt>Made</dt><dd>${dayOf(created)}</dd>
+          <dt>Works until</dt><dd>${dayOf(isoOf(expires_at))}</dd>
+          <dt>Scopes</dt><dd>${scopes.join(', ') || 'none'}</dd>
+        </dl>
+        <details><summary>What it may do</summary>${abilityList(abilitiesOf(scopes))}</details>
+        <form method="post" action="${authUrl()}/account/tokens/${grant_id}/revoke">
+          ${csrfField(csrf)}<button class="danger" aria-label="Revoke ${name}">Revoke</button>
+        </form>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+function introduction(): Html {
+  return html`<p>
+      You have none. A personal access token lets a script or a program of your own use your account here, without registering an
+      application: it sends the token in the header <code>Authorization: Bearer</code>.
+    </p>
+    <p class="soft">There can be ${mostPersonalTokens} at a time. For programs that other people use, register an application.</p>`;
+}
+
+function form(csrf: string, filled: Filled): Html {
+  const chosen = filled.values.days ?? '30';
+  return html`<form method="post" action="${authUrl()}/account/tokens">
+    ${csrfField(csrf)}
+    ${field({ name: 'name', label: 'Name', hint: 'What it is for, so that you know which one to revoke.', maxlength: 64, isRequired: true }, filled)}
+    <div class="field">
+      <label for="days">Works for</label>
+      <select id="days" name="days">
+        ${lifetimes.map(
+          (days) =>
+            html`<option value="${days}"${`${days}` === chosen ? html` selected` : ''}>${days === 365 ? '1 year' : `${days} days`}</option>`,
+        )}
+      </select>
+    </div>
+    <fieldset>
+      <legend>Besides reading your profile, reviews and drafts, it may</legend>
+      ${scopes.map((scope) => choice(scope, filled.values[scope] === 'yes'))}
+    </fieldset>
+    <button>Make the token</button>
+  </form>`;
+}
+
+function choice(scope: Scope, isChosen: boolean): Html {
+  return html`<div class="check">
+    <input type="checkbox" id="${scope}" name="${scope}" value="yes"${isChosen ? html` checked` : ''}>
+    <label for="${scope}"><code>${scope}</code> ${scopeAbilities[scope].map(
+      ({ can, detail, isDangerous }) =>
+        html`<span${isDangerous && html` class="tag"`}>${can}.</span> <span class="soft">${detail}.</span> `,
+    )}</label>
+  </div>`;
+}
+
+function isoOf(epochSeconds: number): string {
+  return new Date(1000 * epochSeconds).toISOString();
+}

@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startStack } from '../../infra/local/stack.ts';
+import { credentialsOn, noticeOn, openBrowser, type Shown, textBetween } from './browser.ts';
+import { stopClock } from './clock.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'applications-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+// The stack has set what these read.
+const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
+const { makeUser, makeUsers, readItem } = await import('../fixtures.ts');
+const { makeClient, makeCode, redeem, refresh } = await import('./client.ts');
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+
+/** An owner who has signed in, with an application. */
+async function own(name: string) {
+  const browser = openBrowser(issuer);
+  const account = await browser.signIn(name);
+  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+  const client = await makeClient({ id });
+  const page = () => browser.visit(`account/applications/${client.client_id}`);
+  return { browser, id, client, page };
+}
+
+const secretOn = (shown: Shown) => credentialsOn(shown).client_secret;
+
+async function meAs(access_token: string): Promise<number> {
+  const headers = { Authorization: `Bearer ${access_token}` };
+  return (await fetch(`${url}/user/me`, { headers })).status;
+}
+
+describe('the secret', () => {
+  test('is folded away, and nowhere else on the page', async () => {
+    const { client, page } = await own('Ann');
+    const shown = await page();
+    expect(secretOn(shown)).toBe(client.client_secret);
+    expect(shown.html.split(client.client_secret)).toHaveLength(2);
+    expect(shown.html).toContain(`<code class="copy">${client.client_id}</code>`);
+    expect(shown.html).not.toContain('<details open');
+  });
+
+  test('has one before it, which ends when its owner says so', async () => {
+    const { browser, client, page } = await own('Ben');
+    const made = await browser.submit(await page(), 'Make a new secret');
+    expect(noticeOn(made)).toContain('There is a new secret.');
+    expect(secretOn(made)).not.toBe(client.client_secret);
+    expect(made.html).toMatch(
+      /The old secret works until <time datetime="[^"]*">\d+ \w+ \d{4} at \d\d:\d\d UTC<\/time>/,
+    );
+    // A third is not to be had.
+    expect(made.html).not.toContain('Make a new secret');
+    const renewed = { ...client, client_secret: secretOn(made) };
+    for (const each of [client, renewed]) {
+      expect((await refresh(each, 'x')).body.error).toBe('invalid_grant');
+    }
+    const ended = await browser.submit(made, 'End the old secret now');
+    expect(noticeOn(ended)).toBe('The old secret is refused from now on.');
+    expect(ended.html).toContain('Make a new secret');
+    expect((await refresh(client, 'x')).body.error).toBe('invalid_client');
+    expect((await refresh(renewed, 'x')).body.error).toBe('invalid_grant');
+  });
+
+  test('in use survives two clicks, at once or one after the other', async () => {
+    const { browser, client, page } = await own('Cid');
+    const form = await page();
+    const both = await Promise.all([1, 2].map(() => browser.submit(form, 'Make a new secret')));
+    const third = await browser.submit(form, 'Make a new secret');
+    expect(noticeOn(third)).toContain('There are two secrets already');
+    expect(new Set([...both, third].map(secretOn)).size).toBe(1);
+    expect((await refresh(client, 'x')).body.error).toBe('invalid_grant');
+    // After a day there is room for another.
+    stopClock(Date.now() + 25 * 3_600_000);
+    browser.jar.clear();
+    await browser.signIn('Cid');
+    expect((await page()).html).toContain('Make a new secret');
+  });
+});
+
+describe('the list', () => {
+  test('tells applications apart, and how many use them', async () => {
+    const { browser, id, client } = await own('Dan');
+    const twin = await makeClient({ id });
+    const [user] = await makeUsers(1);
+    await insertGrant({ user_id: user?.id ?? '', client_id: twin.client_id, scopes: [] });
+    const { html } = await browser.visit('account/applications');
+    const entries = html.split('<li>').slice(1);
+    expect(entries).toHaveLength(2);
+    for (const [i, { client_id }] of [client, twin].entries()) {
+      expect(entries[i]).toContain(`<dt>Client ID</dt><dd><code>${client_id}</code></dd>`);
+      expect(entries[i]).toMatch(
+        /<dt>Registered<\/dt><dd><time datetime="\d{4}-\d\d-\d\d">\d+ \w+ \d{4}<\/time><\/dd>/,
+      );
+    }
+    expect(entries[0]).toContain('<dt>Used by</dt><dd>nobody yet</dd>');
+    expect(entries[1]).toContain('<dt>Used by</dt><dd>1 person</dd>');
+  });
+
+  test('says what an application is while there is none', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Nil');
+    const { html } = await browser.visit('account/applications');
+    expect(html).toContain('An application is a website or a program of yours');
+    const connections = await browser.visit('account/connections');
+    expect(connections.html).toContain('No application is connected.');
+  });
+});
+
+describe('the end of everybody’s access', () => {
+  test('refuses all tokens and codes of before, and lets people connect anew', async () => {
+    const { browser, client, page } = await own('Eve');
+    const other = await makeClient(await makeUser());
+    const [user, late] = await Promise.all([makeUser(), makeUser()]);
+    const { body } = await redeem(client, await makeCode(client, user));
+    const elsewhere = await redeem(other, await makeCode(other, user));
+    const waiting = await makeCode(client, late);
+    expect((await page()).html).toContain('<dt>Used by</dt><dd>1 person</dd>');
+
+    const ended = await browser.submit(await page(), 'End everybody', { everybody: 'yes' });
+    expect(noticeOn(ended)).toContain('All access is ended.');
+    expect(ended.html).toContain('<dt>Used by</dt><dd>nobody yet</dd>');
+    expect(await meAs(body.access_token)).toBe(401);
+    expect((await refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
+    expect((await redeem(client, waiting)).body.error).toBe('invalid_grant');
+    // The application is as it was, and so are others.
+    expect(secretOn(ended)).toBe(client.client_secret);
+    expect(await meAs(elsewhere.body.access_token)).toBe(200);
+
+    jest.useRealTimers();
+    stopClock(Date.now() + 1_000);
+    const again = await redeem(client, await makeCode(client, user));
+    expect(again.status).toBe(200);
+    expect(await meAs(again.body.access_token)).toBe(200);
+    expect((await refresh(client, again.body.refresh_token)).status).toBe(200);
+  });
+
+  test('needs the tick', async () => {
+    const { browser, id, client, page } = await own('Fay');
+    await insertGrant({ user_id: id, client_id: client.client_id, scopes: [] });
+    for (const [button, fields] of [
+      ['End everybody', {}],
+      ['>Delete<', { confirm: 'no' }],
+    ] as const) {
+      const shown = await browser.submit(await page(), button, fields);
+      expect(noticeOn(shown)).toBe('Nothing is changed: tick the box as well, if you are sure.');
+    }
+    expect(await listGrants(id)).toHaveLength(1);
+  });
+});
+
+describe('a connection', () => {
+  test('tells whose it is, since when, when it was last used, and what it may do', async () => {
+    const owner = await makeUser({ display_name: 'Olga <b>' });
+    const client = await makeClient(owner, 'https://client.example/callback');
+    const browser = openBrowser(issuer);
+    const account = await browser.signIn('Jon');
+    const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+    stopClock(Date.parse('2026-01-30T10:00:00Z'));
+    const { body } = await redeem(client, await makeCode(client, { id }, { scopes: ['user'] }));
+    stopClock(Date.parse('2026-01-31T10:00:00Z'));
+    await redeem(client, await makeCode(client, { id }, { scopes: ['vote'] }));
+    stopClock(Date.parse('2026-02-01T10:00:00Z'));
+    await refresh(client, body.refresh_token);
+    jest.useRealTimers();
+    const shown = await browser.visit('account/connections');
+    const fact = (term: string) =>
+      textBetween(shown, `<dt>${term}</dt><dd>`, '</dd>').replaceAll(/<\/?time[^>]*>/g, '');
+    expect(fact('Made by')).toBe('Olga <b>, at client.example');
+    expect(fact('Connected')).toBe('30 January 2026 (2 times)');
+    expect(fact('Last used')).toBe('1 February 2026');
+    expect(shown.html).toContain('<p class="tag">It may delete your account.</p>');
+    const folded = textBetween(shown, '<summary>What it may do</summary>', '</details>');
+    for (const text of ['Know who you are', 'Change your profile', 'Vote in your name']) {
+      expect(folded).toContain(text);
+    }
+    expect(folded).not.toContain('Write in your name');
+
+    const ended = await browser.submit(shown, 'Revoke access');
+    expect(noticeOn(ended)).toBe('The application has no access to your account any more.');
+    expect(await listGrants(id)).toEqual([]);
+  });
+});
+
+describe('what a page says of a change', () => {
+  test('is one of ours, said once, and brought about by no link', async () => {
+    const browser = openBrowser(issuer);
+    await browser.signIn('Kim');
+    for (const left of ['Send%20money', 'constructor', '__proto__', 'Profile-saved']) {
+      browser.jar.set('notice /', { value: left, path: '/' });
+      expect(noticeOn(await browser.visit('account'))).toBeUndefined();
+    }
+    browser.jar.delete('notice /');
+    const query = '?notice=profile-saved&done=profile-saved';
+    expect(noticeOn(await browser.visit(`account${query}`))).toBeUndefined();
+    browser.jar.set('notice /', { value: 'profile-saved', path: '/' });
+    expect(noticeOn(await browser.visit('account'))).toBe('Your profile is saved.');
+    expect(browser.jar.has('notice /')).toBe(false);
+    expect(noticeOn(await browser.visit('account'))).toBeUndefined();
+  });
+});
+
+test('an application that is deleted twice is gone, and the second click is told so', async () => {
+  const { browser, client, page } = await own('Lea');
+  const form = await page();
+  const first = await browser.submit(form, '>Delete<', { confirm: 'yes' });
+  expect(noticeOn(first)).toContain('The application is deleted.');
+  const second = await browser.submit(form, '>Delete<', { confirm: 'yes' });
+  expect([second.status, textBetween(second, '<h1>', '</h1>')]).toEqual([
+    404,
+    'Application not found',
+  ]);
+  expect(await readItem({ pk: `APP#${client.client_id}`, sk: 'APP' })).toBeUndefined();
+});

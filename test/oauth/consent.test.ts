@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startStack } from '../../infra/local/stack.ts';
+import { openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
+import { stopClock } from './clock.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'consent-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+// The stack has set what these read.
+const { countPeople, deleteApplication, deleteGrantsOf } = await import(
+  '../../shared/oauth/application-repository.ts'
+);
+const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
+const { deleteAccount } = await import('../../shared/account/delete-account.ts');
+const { batchWrite } = await import('../../shared/table/batch.ts');
+const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
+const { makeUser, makeUsers, setAttributes } = await import('../fixtures.ts');
+const { makeClient } = await import('./client.ts');
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const redirect_uri = 'https://client.example/callback';
+const owner = await makeUser({ display_name: 'Olga <b>' });
+
+function authorizeUrl({ client_id }: { client_id: string }, scope = 'review'): string {
+  const query = { response_type: 'code', client_id, redirect_uri, scope, state: 's' };
+  return `${issuer}/oauth/authorize?${new URLSearchParams(query)}`;
+}
+
+/** A person who has signed in, and the id of the account. */
+async function come(name: string) {
+  const browser = openBrowser(issuer);
+  const account = await browser.signIn(name);
+  return { browser, id: textBetween(account, '<dt>User id</dt><dd><code>', '</code>') };
+}
+
+function factOn(shown: Shown, term: string): string {
+  const fact = textBetween(shown, `<dt>${term}</dt><dd>`, '</dd>');
+  return fact.replaceAll(/<[^>]*>/g, '');
+}
+
+/** What is listed under a heading, until the next one. */
+function listedUnder({ html }: Shown, heading: string): string[] {
+  const [, after = ''] = html.split(new RegExp(`<h[23]>${heading}</h[23]>`));
+  const until = after.split(/<h[23]>/)[0] ?? '';
+  return [...until.matchAll(/<strong[^>]*>([^<]*)\.<\/strong>/g)].map(([, text = '']) => text);
+}
+
+describe('who asks', () => {
+  test('is told by others than the developer', async () => {
+    const client = await makeClient(owner);
+    await setAttributes(applicationKey(client.client_id), { created: '2025-01-31T23:59:59.000Z' });
+    const { browser } = await come('Ann');
+    const consent = await browser.visit(authorizeUrl(client));
+    expect(textBetween(consent, '<dt>Made by</dt><dd>', '</dd>')).toBe('Olga <b>');
+    expect(factOn(consent, 'Sends you to')).toBe('client.example');
+    expect(factOn(consent, 'Registered')).toBe('31 January 2025');
+    expect(factOn(consent, 'Used by')).toBe('nobody yet');
+  });
+
+  test('speaks last, and briefly', async () => {
+    const client = await makeClient(owner);
+    await setAttributes(applicationKey(client.client_id), { desc: 'Trust me, I am Google.' });
+    const { browser } = await come('Ann');
+    const { html } = await browser.visit(authorizeUrl(client));
+    expect(html).toMatch(/<p class="soft clamp">Trust me/);
+    for (const before of ['Used by', 'It will be able to', '>Do not allow<']) {
+      expect(html.indexOf(before)).toBeGreaterThan(0);
+      expect(html.indexOf('Trust me')).toBeGreaterThan(html.indexOf(before));
+    }
+  });
+
+  test('is made by nobody when the developer has just left', async () => {
+    const leaving = await makeUser();
+    const client = await makeClient(leaving);
+    await deleteAccount(leaving.id);
+    const { browser } = await come('Ann');
+    const shown = await browser.visit(authorizeUrl(client));
+    // The eraser may have been quicker.
+    if (shown.status === 200) expect(factOn(shown, 'Made by')).toBe('somebody who has left');
+    else expect(shown.html).toContain('was not connected');
+  });
+});
+
+describe('how many people use it', () => {
+  test('are those who granted something that is not revoked', async () => {
+    const client = await makeClient(owner);
+    const { client_id } = client;
+    const users = await makeUsers(4);
+    const grant = (id = '') => insertGrant({ user_id: id, client_id, scopes: [] });
+    const [first, second, third, fourth] = users.map(({ id }) => id);
+    for (const id of [first, second, third, fourth, first, first]) await grant(id);
+    expect(await countPeople(client_id)).toEqual({ count: 4, isMore: false });
+    await deleteGrants(second ?? '', client_id);
+    expect(await countPeople(client_id)).toEqual({ count: 3, isMore: false });
+    await deleteAccount(third ?? '');
+    expect(await countPeople(client_id)).toEqual({ count: 2, isMore: false });
+    const { browser } = await come('Ann');
+    expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('2 people');
+    await deleteGrantsOf(client_id);
+    expect(await countPeople(client_id)).toEqual({ count: 0, isMore: false });
+    await grant(first);
+    expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('1 person');
+    await deleteApplication(client_id, owner.id);
+    expect(await countPeople(client_id)).toEqual({ count: 0, isMore: false });
+  });
+
+  test('are counted as far as it is cheap', async () => {
+    const client = await makeClient(owner);
+    const { client_id } = client;
+    const put = Array.from({ length: 600 }, (_, i) => {
+      const id = `${i}`.padStart(12, '0');
+      const key = grantKey(`00000000-0000-4000-8000-${id}`, client_id, 'f'.repeat(32));
+      return { put: { ...key, author: `CLIENT#${client_id}`, date: `2026-01-01#${id}` } };
+    });
+    await batchWrite(put.slice(0, 499));
+    expect(await countPeople(client_id)).toEqual({ count: 499, isMore: false });
+    await batchWrite(put);
+    const { browser } = await come('Ann');
+    expect(factOn(await browser.visit(authorizeUrl(client)), 'Used by')).toBe('500 people or more');
+  });
+});
+
+describe('what is granted already', () => {
+  const base = 'Know who you are';
+
+  test('is recognized, and only what is new is asked for', async () => {
+    const client = await makeClient(owner);
+    const { browser, id } = await come('Bea');
+    const first = await browser.visit(authorizeUrl(client, 'review,vote,user'));
+    expect(listedUnder(first, 'It will be able to')).toEqual([
+      base,
+      'Write in your name',
+      'Vote in your name',
+      'Change your profile',
+    ]);
+    expect(listedUnder(first, 'Careful: it will also be able to')).toEqual(['Delete your account']);
+
+    const { client_id } = client;
+    await insertGrant({ user_id: id, client_id, scopes: ['review'] });
+    await insertGrant({ user_id: id, client_id, scopes: [] });
+    const more = await browser.visit(authorizeUrl(client, 'review,vote,user'));
+    const already = 'You have allowed Demo before, so it already may';
+    expect(listedUnder(more, already)).toEqual([base, 'Write in your name']);
+    expect(listedUnder(more, 'This adds')).toEqual(['Vote in your name', 'Change your profile']);
+    expect(listedUnder(more, 'Careful: it will also be able to')).toEqual(['Delete your account']);
+
+    const less = await browser.visit(authorizeUrl(client, ''));
+    expect(listedUnder(less, already)).toEqual([base, 'Write in your name']);
+    expect(listedUnder(less, 'This adds')).toEqual([]);
+    expect(less.html).toContain('Nothing: it is let in once more');
+    expect(less.html).not.toContain('Careful');
+
+    // What another person granted is not.
+    const other = await come('Cid');
+    const others = await other.browser.visit(authorizeUrl(client, 'review'));
+    expect(others.html).not.toContain('allowed Demo before');
+  });
+});
+
+describe('whoever cancels the sign-in', () => {
+  test('may try again, or go back, and the client hears of it', async () => {
+    const client = await makeClient(owner);
+    const browser = openBrowser(issuer);
+    const signIn = await browser.visit(authorizeUrl(client));
+    const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
+    expect(shown.status).toBe(400);
+    expect(textBetween(shown, '<h1>', '</h1>')).toBe('You are not signed in');
+    expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
+    const { 'Try again': again = '', 'Go back to client.example': back = '' } = waysOn(shown);
+    const denied = new URL(back);
+    expect(denied.origin + denied.pathname).toBe(redirect_uri);
+    expect(Object.fromEntries(denied.searchParams)).toEqual({
+      error: 'access_denied',
+      state: 's',
+      iss: issuer,
+    });
+    const consent = await browser.submit(await browser.visit(again), 'Sign in', { name: 'Dot' });
+    expect(consent.html).toContain('Let Demo use your account?');
+  });
+
+  test('loses nothing of a question that had been asked already', async () => {
+    const client = await makeClient(owner);
+    const { browser } = await come('Eli');
+    const consent = await browser.visit(authorizeUrl(client));
+    const [, other = ''] = /<a href="([^"]*)">Not you/.exec(consent.html) ?? [];
+    const signIn = await browser.visit(other.replaceAll('&amp;', '&'));
+    const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
+    expect(waysOn(shown)['Go back to client.example']).toContain('error=access_denied&state=s');
+    const again = await browser.visit(waysOn(shown)['Try again'] ?? '');
+    // Eli's session is as it was.
+    expect(again.html).toContain('asks to act for you, <strong>Eli</strong>.');
+  });
+
+  test('is led nowhere when the question has become too old, or was none', async () => {
+    const client = await makeClient(owner);
+    const browser = openBrowser(issuer);
+    const start = Date.now();
+    const old = await browser.visit(authorizeUrl(client));
+    await browser.visit('account');
+    stopClock(start + 1_790_000);
+    const late = await browser.submit(old, 'Cancel', { cancel: 'yes' });
+    expect(Object.keys(waysOn(late))).toContain('Go back to client.example');
+    stopClock(start + 1_810_000);
+    expect(Object.keys(waysOn(await browser.visit(late.url)))).toEqual(['Sign in']);
+    jest.useRealTimers();
+    const plain = await browser.submit(await browser.visit('account'), 'Cancel', { cancel: 'yes' });
+    expect(waysOn(plain)).toEqual({ 'Try again': `${issuer}/account` });
+  });
+});

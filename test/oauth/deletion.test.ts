@@ -1,0 +1,111 @@
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { faultsOn, openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
+import { stopClock } from './clock.ts';
+import { startStackWithProvider } from './provider.ts';
+
+const { issuer, url, authUrl, stop } = await startStackWithProvider();
+afterAll(stop);
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+// The stack has set what these read.
+const { makeClient } = await import('./client.ts');
+
+const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
+const deleteButton = '>Delete my account<';
+
+/** A person with an account, and its page. */
+async function join(email: string) {
+  const browser = openBrowser(authUrl, issuer);
+  const asked = await browser.visit('account');
+  const account = await browser.submit(asked, 'Sign in', { email });
+  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+  const named = await browser.submit(account, 'Save', { display_name: `Zoë  ${email}`, email: '' });
+  return { browser, id, name: headingOf(named) };
+}
+
+const isThere = async (id: string) => (await fetch(`${url}/user/${id}`)).status === 200;
+
+describe('GET /account/delete', () => {
+  test('tells what goes and what stays', async () => {
+    const { browser, id } = await join('ann@example.com');
+    const page = await browser.visit('account/delete');
+    expect(page.html).toContain('What goes, for good');
+    expect(page.html).toContain('What stays');
+    expect(page.html).not.toContain('What you have registered');
+    await makeClient({ id }, undefined, 'Shelf <b>');
+    await makeClient({ id }, undefined, 'Player');
+    expect((await browser.visit('account/delete')).html).toMatch(
+      /What you have registered[^:]*:\s*<strong>Shelf &lt;b&gt;<\/strong>, <strong>Player<\/strong>/,
+    );
+    // It is a page of the account.
+    expect(page.html).toMatch(/<a href="[^"]*\/account" aria-current="true">Account/);
+  });
+
+  test('asks who has not just signed in to do so, with a password', async () => {
+    const { browser, id, name } = await join('ben@example.com');
+    const old = await browser.visit('account/delete');
+    const now = Date.now();
+    stopClock(now + 9.5 * 60_000);
+    expect((await browser.visit('account/delete')).html).toContain(deleteButton);
+    stopClock(now + 10.5 * 60_000);
+    const stale = await browser.visit('account/delete');
+    expect(stale.html).not.toContain(deleteButton);
+    expect(waysOn(stale)).toMatchObject({ 'Keep the account': `${authUrl}/account` });
+    // A form of before does no more than the page.
+    const refused = await browser.submit(old, 'Delete my account', { name });
+    expect(waysOn(refused)).toEqual(waysOn(stale));
+    expect(await isThere(id)).toBe(true);
+
+    // The provider knows the person, and would let anybody in who sits there.
+    const asked = await browser.visit(waysOn(stale)['Sign in again'] ?? '');
+    expect(headingOf(asked)).toBe('Who are you?');
+    const fresh = await browser.submit(asked, 'Sign in', { email: 'ben@example.com' });
+    expect(fresh.url).toBe(`${authUrl}/account/delete`);
+    expect(fresh.html).toContain(deleteButton);
+  });
+});
+
+describe('POST /account/delete', () => {
+  test.each(['', ' ', 'Zoë', 'zoë cat@example.com', 'Cat', 'yes'])(
+    'deletes nothing for the name %j',
+    async (name) => {
+      const { browser, id } = await join('cat@example.com');
+      const page = await browser.visit('account/delete');
+      const shown = await browser.submit(page, 'Delete my account', { name });
+      expect(shown.status).toBe(400);
+      expect(Object.keys(faultsOn(shown))).toEqual(['', 'name']);
+      expect(shown.html).toContain(deleteButton);
+      expect(await isThere(id)).toBe(true);
+    },
+  );
+
+  test.each([
+    ['as it is', (name: string) => name],
+    ['with one space', (name: string) => name.replaceAll('  ', ' ')],
+    ['with spaces around', (name: string) => ` ${name} `],
+    ['with an accent of its own', (name: string) => name.normalize('NFD')],
+  ])('deletes the account whose name is typed %s', async (how, typed) => {
+    const { browser, id, name } = await join(`${how.replaceAll(' ', '-')}@example.com`);
+    const page = await browser.visit('account/delete');
+    const asked = await browser.submit(page, 'Delete my account', { name: typed(name) });
+    expect(await isThere(id)).toBe(false);
+    const over = await browser.submit(asked, 'op.logoutForm', { logout: 'yes' });
+    expect(headingOf(over)).toBe('Your account is gone');
+    // There is a way on, and no menu.
+    expect(over.html).toMatch(/<a href="[^"]*\/account">sign in<\/a>/);
+    expect(over.html).not.toContain('<nav');
+    expect(headingOf(await browser.visit('account'))).toBe('Who are you?');
+  });
+
+  test('tells who clicks twice that the account is gone', async () => {
+    const { browser, name } = await join('dan@example.com');
+    const page = await browser.visit('account/delete');
+    const session = browser.jar.get('session /');
+    await browser.submit(page, 'Delete my account', { name });
+    if (session) browser.jar.set('session /', session);
+    const second = await browser.submit(page, 'Delete my account', { name });
+    expect([second.status, headingOf(second)]).toEqual([401, 'Your account is gone']);
+  });
+});

@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startStack } from '../../infra/local/stack.ts';
+import {
+  type Browser,
+  faultsOn,
+  noticeOn,
+  openBrowser,
+  type Shown,
+  textBetween,
+} from './browser.ts';
+
+jest.spyOn(console, 'info').mockImplementation(() => {});
+const dataDir = mkdtempSync(join(tmpdir(), 'personal-tokens-'));
+const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
+afterAll(async () => {
+  await stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+// The stack has set what these read.
+const { scanTable } = await import('../fixtures.ts');
+const { stopClock } = await import('./clock.ts');
+
+const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const day = 86_400_000;
+
+async function signIn(name: string) {
+  const browser = openBrowser(issuer);
+  const account = await browser.signIn(name);
+  return { browser, id: textBetween(account, '<dt>User id</dt><dd><code>', '</code>') };
+}
+
+async function ask(browser: Browser, fields: Record<string, string>): Promise<Shown> {
+  const form = await browser.visit('account/tokens');
+  return browser.submit(form, 'Make the token', { name: 'Script', days: '30', ...fields });
+}
+
+/** The token that a page shows, of which a person copies all. */
+function tokenOn(shown: Shown): string {
+  expect(shown.status).toBe(200);
+  return textBetween(shown, '<code class="copy">', '</code>');
+}
+
+async function call(token: string, path: string, method = 'GET', body?: object) {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    body: body && JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const review = {
+  entity_id: '6b3cd75d-7453-39f3-86c4-1441f360e121',
+  entity_type: 'release_group',
+  language: 'en',
+  license_choice: 'CC BY-SA 4.0',
+  rating: 5,
+};
+
+describe('a personal access token', () => {
+  test('is made in a minute, shown once, and works for the scopes that were ticked', async () => {
+    const { browser, id } = await signIn('Ann');
+    const made = await ask(browser, { name: 'Ann’s script', review: 'yes' });
+    const token = tokenOn(made);
+    expect(token).toMatch(/^rva_[\w-]+$/);
+    expect(made.headers.get('cache-control')).toContain('no-store');
+    expect(made.html).toContain(`curl -H "Authorization: Bearer ${token}" ${url}/user/me`);
+
+    expect(await call(token, '/user/me')).toMatchObject({ status: 200, body: { user: { id } } });
+    expect((await call(token, '/review', 'POST', review)).status).toBe(200);
+    expect(await call(token, '/user/me', 'POST', { display_name: 'X' })).toMatchObject({
+      status: 403,
+      body: { error: 'insufficient_scope' },
+    });
+
+    const listed = await browser.visit('account/tokens');
+    expect(listed.html).toContain('<h2>Ann’s script</h2>');
+    expect(listed.html).toContain('<dt>Scopes</dt><dd>review</dd>');
+    expect(listed.html).not.toContain(token);
+    // The table has nothing to use.
+    expect(inspect(await scanTable(), { depth: null })).not.toContain(token.slice(4, 30));
+    // No application shows it as its own.
+    expect((await call(token, '/user/me/tokens')).body).toEqual({ tokens: [] });
+    expect((await browser.visit('account/connections')).html).toContain(
+      'No application is connected.',
+    );
+  });
+
+  test.each([7, 30, 90, 365])('lives for %i days, and is listed until then', async (days) => {
+    const now = Date.now();
+    stopClock(now);
+    const { browser } = await signIn(`Days ${days}`);
+    const token = tokenOn(await ask(browser, { days: `${days}` }));
+    jest.setSystemTime(now + days * day - 60_000);
+    expect((await call(token, '/user/me')).status).toBe(200);
+    jest.setSystemTime(now + days * day + 60_000);
+    expect((await call(token, '/user/me')).status).toBe(401);
+    const again = openBrowser(issuer);
+    await again.signIn(`Days ${days}`);
+    expect((await again.visit('account/tokens')).html).toContain('You have none.');
+  });
+
+  test('is revoked by its owner, and by nobody else', async () => {
+    const { browser } = await signIn('Ben');
+    const { browser: stranger } = await signIn('Eve');
+    const token = tokenOn(await ask(browser, {}));
+    const listed = await browser.visit('account/tokens');
+    const [, path = ''] = /action="([^"]*\/revoke)"/.exec(listed.html) ?? [];
+    const csrf = textBetween(await stranger.visit('account/tokens'), 'name="csrf" value="', '"');
+    await stranger.post(path, { csrf });
+    expect((await call(token, '/user/me')).status).toBe(200);
+    const revoked = await browser.submit(listed, '/revoke"');
+    expect(noticeOn(revoked)).toBe('The token is refused from now on.');
+    expect(revoked.html).toContain('You have none.');
+    expect((await call(token, '/user/me')).status).toBe(401);
+  });
+
+  test('goes with the account', async () => {
+    const { browser } = await signIn('Cora');
+    const token = tokenOn(await ask(browser, { user: 'yes' }));
+    expect((await call(token, '/user/me', 'DELETE')).status).toBe(200);
+    expect((await call(token, '/user/me')).status).toBe(401);
+  });
+
+  test('is one of twenty at most', async () => {
+    const { browser } = await signIn('Dora');
+    for (let i = 0; i < 20; i++) tokenOn(await ask(browser, { name: `Script ${i}` }));
+    const refused = await ask(browser, { name: 'One more', vote: 'yes', days: '90' });
+    expect(refused.status).toBe(400);
+    expect(faultsOn(refused)).toEqual({
+      '': 'You have 20 personal access tokens already; revoke one that you no longer need.',
+    });
+    // What was typed is still there.
+    expect(refused.html).toContain('value="One more"');
+    expect(refused.html).toContain('<option value="90" selected>');
+    expect(refused.html).toMatch(/name="vote" value="yes" checked/);
+    expect((await browser.visit('account/tokens')).html.split('/revoke"')).toHaveLength(21);
+  });
+
+  test.each([
+    [{ name: '' }, { name: 'Please fill this in.' }],
+    [{ name: 'x'.repeat(65) }, { name: 'It must have 1 to 64 characters.' }],
+  ])('needs a name that can be read: %j', async (fields, faults) => {
+    const { browser } = await signIn('Emil');
+    const refused = await ask(browser, fields);
+    expect(refused.status).toBe(400);
+    expect(faultsOn(refused)).toMatchObject(faults);
+  });
+
+  test.each<Record<string, string>>([{ days: '8' }, { days: '' }, { review: 'no' }])(
+    'is not made of what no form sends: %j',
+    async (fields) => {
+      const { browser } = await signIn('Finn');
+      const refused = await ask(browser, fields);
+      expect(refused.status).toBe(400);
+      expect(refused.html).not.toContain('rva_');
+    },
+  );
+});
