@@ -299,7 +299,11 @@ describe('what is wrong is told in one sentence', () => {
   test.each<[string, (file: string) => void]>([
     ['rubbish', (file) => writeFileSync(file, randomBytes(9_000))],
     ['cut off', (file) => writeFileSync(file, sqlite(file).subarray(0, 8_192))],
-    ['of another program', (file) => writeFileSync(file, sqlite(file))],
+    [
+      'damaged in its middle',
+      (file) => writeFileSync(file, sqlite(file).fill(0xff, 8_192, 12_288)),
+    ],
+    ['of another program', (file) => writeFileSync(file, sqlite(file, 'notes'))],
   ])('a data file that is %s', async (_, spoil) => {
     const file = join(dataDir, 'dynamodb.sqlite');
     spoil(file);
@@ -312,10 +316,10 @@ describe('what is wrong is told in one sentence', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  function sqlite(file: string): Buffer {
+  function sqlite(file: string, table = '_stream_records'): Buffer {
     const database = new DatabaseSync(file);
-    database.exec('CREATE TABLE notes (text)');
-    const insert = database.prepare('INSERT INTO notes VALUES (?)');
+    database.exec(`CREATE TABLE ${table} (text)`);
+    const insert = database.prepare(`INSERT INTO ${table} VALUES (?)`);
     for (let i = 0; i < 50; i++) insert.run('x'.repeat(1_000));
     database.close();
     return readFileSync(file);
