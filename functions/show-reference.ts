@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../shared/auth-url.ts';
 import { headResponse } from '../shared/http/response.ts';
+import { requireHttps } from '../shared/http/secure-transport.ts';
 import { openApiAt } from '../shared/openapi.ts';
 import { errorPage } from '../shared/pages/error-page.ts';
 import { routes, version } from '../shared/routes.ts';
@@ -14,7 +15,9 @@ const { path: scriptPath = '' } =
 export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
   .use(headResponse())
   .use(errorPage())
-  .handler(async () => {
+  .handler(async (event) => {
+    // Tokens are pasted into it.
+    requireHttps(event);
     const { info, paths, servers } = openApiAt(authUrl());
     const operations = Object.entries(paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, operation]) => {

@@ -17,7 +17,7 @@ export const PresentedApplication = described(
     website: described(Uri, 'Its website', 'https://client.example/'),
     redirect_uri: described(
       Uri,
-      'Where people come back to with the answer',
+      'Where people are sent back to with the answer',
       'https://client.example/callback',
     ),
     client_id: described(v.string(), 'Its public name', '0123456789abcdef0123456789abcdef'),

@@ -19,6 +19,7 @@ const byTable = 'Responses';
 interface Sent {
   headers: Record<string, string>;
 }
+
 /** What comes back. */
 interface Received {
   statusCode: number;

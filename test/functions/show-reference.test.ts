@@ -26,6 +26,11 @@ describe('GET /docs', () => {
     ).toEqual(['<script src="https://reviews.example/ws/docs/scalar-1.72.1.js">']);
   });
 
+  test('is HTTPS only, as tokens are pasted into it', async () => {
+    const { status } = await invoke(reference, { headers: { 'X-Forwarded-Proto': 'http' } });
+    expect(status).toBe(400);
+  });
+
   test('lists every endpoint for whom no script runs', async () => {
     const { body } = await invoke(reference);
     const [, list = ''] = /<noscript>(.*)<\/noscript>/s.exec(body) ?? [];

@@ -18,9 +18,7 @@ const cookie = (await startSession(user.id)).split(';')[0] ?? '';
 const session = await readSession(proxyEvent({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
 
-/** Beside the pages, and without any person: a document and its reader have tests of their own. */
-const others = ['get-server-metadata', 'show-reference', 'get-reference-script'];
-const pages = routes.filter(({ base, operation }) => base === '' && !others.includes(operation));
+const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));
 /** Without what goes to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 

@@ -278,6 +278,7 @@ describe('each function does with its role', () => {
     await readAll({ ...ids, isThere: false });
     await call('GET', `/user/${ids.user_id}`, {}, 404);
     await call('GET', '/review/languages');
+    await call('GET', '/openapi.json');
     await call('GET', '/nowhere', {}, 404);
     await visitPages('', unknown);
     await visitPages('not-a-session', unknown);
