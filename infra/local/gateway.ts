@@ -154,7 +154,11 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
   if (request.url === '/' && method === 'GET') {
-    return { statusCode: 302, headers: { Location: landing }, body: '' };
+    return {
+      statusCode: 302,
+      headers: { Location: landing },
+      body: `{"message":"See ${landing}"}`,
+    };
   }
 
   const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
