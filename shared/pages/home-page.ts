@@ -20,7 +20,7 @@ export function homePage(): Page {
         <h3>Base URL</h3>
         <p><code class="copy">${baseUrl}</code></p>
         <h3>The newest reviews</h3>
-        <p><code class="copy">curl ${baseUrl}/review/?limit=3</code></p>
+        <p><code class="copy">curl "${baseUrl}/review/?limit=3"</code></p>
         <h3>A first one of your own</h3>
         <p>Get <a href="${at}/account/tokens">a personal access token</a>: no application is needed for a script of yours.</p>
       </section>
