@@ -2,6 +2,7 @@
 FROM --platform=linux/amd64 node:24-slim
 WORKDIR /service
 COPY package.json package-lock.json ./
+COPY test/client/package.json test/client/
 RUN npm ci && mkdir .data && chown node .data
 COPY . .
 USER node

@@ -56,14 +56,14 @@ function port(value: string): number {
   return number;
 }
 
-/** `npm start --port 3001` sets npm's own option, and leaves us `3001` without a word of what it is. */
+/** `npm start --port 3001` sets an option of npm, and leaves us `3001` without a word of what it is: of several nobody can tell. */
 function refuseWhatNpmKept(): void {
   const left = process.argv.slice(2);
+  const only = left.length === 1 ? left : ['…'];
   const meant = command.options.flatMap(({ long, required }) => {
     const kept = process.env[`npm_config_${long?.slice(2).replaceAll('-', '_')}`];
     if (!long || !kept || left.includes(long)) return [];
-    const value = kept === 'true' ? left.shift() : kept;
-    return required ? [long, value ?? '…'] : [long];
+    return required ? [long, ...(kept === 'true' ? only : [kept])] : [long];
   });
   if (meant.length > 0)
     fail(`npm keeps ${meant[0]} for itself. Type: npm start -- ${meant.join(' ')}`);

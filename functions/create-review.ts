@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
+import { Created } from '../shared/http/presented.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import {
@@ -28,6 +30,35 @@ export const request = v.object({
     is_draft: v.nullish(v.boolean('must be true or false'), false),
   }),
 });
+
+export const response = Created;
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Publish a review',
+  description:
+    'Or save a draft, with `is_draft`. A user has at most one review of an entity, drafts and hidden ones included. At least one of `text` and `rating` is needed.',
+  fields: {
+    entity_id: 'What is reviewed',
+    entity_type: 'What kind of thing it is',
+    text: '25 to 5000 characters, some of them visible; kept verbatim',
+    rating: '1 to 5',
+    license_choice: 'The licence that the review is published under',
+    language: 'The language of the text',
+    is_draft: 'Whether only the author sees it, until it is published',
+  },
+  example: {
+    entity_id: '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de',
+    entity_type: 'release_group',
+    language: 'en',
+    text: 'Forty minutes that reward every new listen.',
+    rating: 5,
+    license_choice: 'CC BY-SA 4.0',
+  },
+  errors: {
+    invalid_request: 'A field is not valid, or the user has a review of this entity already.',
+  },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, idempotency_key: key, body }) => {
   if (body.text === null && body.rating === null)

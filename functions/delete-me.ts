@@ -1,10 +1,21 @@
 import * as v from 'valibot';
 import { deleteAccount } from '../shared/account/delete-account.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 
 export const request = v.object({ caller: Caller });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Own account',
+  summary: "Delete one's account",
+  description:
+    'It is gone at once, with everything that was in its name: reviews, votes, reports, applications and grants. There is no way back.',
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller }) => {
   await deleteAccount(caller.user_id);

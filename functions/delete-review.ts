@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { Caller, IfMatch, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
@@ -9,6 +11,15 @@ export const request = v.object({
   path: v.object({ review_id: PathId('Review') }),
   if_match: IfMatch,
 });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Delete a review',
+  description: 'With its revisions, votes and reports.',
+  errors: { access_denied: 'The review is by somebody else.' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, if_match }) => {
   await deleteReview(path.review_id, caller.user_id, if_match);

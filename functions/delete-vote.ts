@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteVote } from '../shared/vote/vote-repository.ts';
@@ -8,6 +10,16 @@ export const request = v.object({
   caller: Caller,
   path: v.object({ review_id: PathId('Review') }),
 });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: "Delete one's vote",
+  errors: {
+    not_found: 'There is no such review that is public, or the caller has not voted on it.',
+  },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path }) => {
   await deleteVote(path.review_id, caller.user_id);

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { findMetadata } from '../shared/entity/metadata.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { readEntity } from '../shared/review/entity-summary.ts';
+import { EntityOverview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import type { AuthoredReview } from '../shared/review/review-repository.ts';
 import { oneOf } from '../shared/values.ts';
@@ -12,6 +14,16 @@ export const request = v.object({
   path: v.object({ entity_id: PathId('Entity') }),
   query: v.object({ include_metadata: v.optional(oneOf(['true', 'false']), 'false') }),
 });
+
+export const response = EntityOverview;
+
+export const docs = {
+  tag: 'Entities',
+  summary: 'Read what people think of an entity',
+  description:
+    'All public reviews of it in numbers, with the three latest and the three most popular. An entity that nobody has reviewed has none.',
+  fields: { include_metadata: 'Whether to add what the music or book database says of it' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);

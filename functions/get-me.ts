@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { readActivity } from '../shared/account/activity.ts';
 import { invalidToken } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
+import { OwnProfileIncluding } from '../shared/user/presented.ts';
 import { presentOwnProfile } from '../shared/user/user.ts';
 import { findAccount } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
@@ -13,7 +15,19 @@ export const request = v.object({
   query: v.object({ inc: v.optional(listOf(['user_type', 'stats']), '') }),
 });
 
-export const handler = endpoint(request, async ({ caller, query: { inc } }) => {
+export const response = /* @__PURE__ */ v.object({ user: OwnProfileIncluding });
+
+export const docs = {
+  tag: 'Own account',
+  summary: "Read one's profile",
+  fields: {
+    inc: 'What to include besides, separated by commas or spaces: `user_type` (what karma allows) and `stats` (reviews and votes by day)',
+  },
+} satisfies Docs<typeof request>;
+
+type Body = v.InferOutput<typeof response>;
+
+export const handler = endpoint(request, async ({ caller, query: { inc } }): Promise<Body> => {
   const [account, stats] = await Promise.all([
     findAccount(caller.user_id),
     inc.includes('stats') ? readActivity(caller.user_id) : undefined,

@@ -1,11 +1,21 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
+import { PresentedReview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { getPublicReview, revisionTagOf } from '../shared/review/review-repository.ts';
 
 export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+
+export const response = /* @__PURE__ */ v.object({ review: PresentedReview });
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Read a review',
+  errors: { not_found: 'There is no such review, or it is a draft or hidden.' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path }) => {
   const { review, author } = await getPublicReview(path.review_id);

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, PathId, PathParameter } from '../shared/http/request.ts';
+import { PresentedRevision } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { getRevision } from '../shared/review/revision-repository.ts';
@@ -11,6 +13,14 @@ export const request = v.object({
     rev: PathParameter('Revision', IntegerParameter(1, 999_999)),
   }),
 });
+
+export const response = /* @__PURE__ */ v.object({ revision: PresentedRevision });
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Read a revision',
+  errors: { not_found: 'There is no such review that is public, or it has no such revision.' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path }) => {
   const { review } = await getPublicReview(path.review_id);

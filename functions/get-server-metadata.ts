@@ -1,12 +1,23 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { ServerMetadata } from '../shared/oauth/presented.ts';
 import { scopes, version } from '../shared/routes.ts';
 
 export const request = v.object({});
 
+export const response = ServerMetadata;
+
+export const docs = {
+  tag: 'OAuth 2.0',
+  summary: 'Discover the authorization server',
+  description:
+    'The metadata of RFC 8414: with the address of this document client libraries configure themselves.',
+} satisfies Docs<typeof request>;
+
 /** The authorization server's metadata (RFC 8414). */
-export const handler = endpoint(request, () => {
+export const handler = endpoint(request, (): v.InferOutput<typeof response> => {
   const issuer = authUrl();
   const methods = ['client_secret_post', 'client_secret_basic'];
   return {
@@ -14,7 +25,7 @@ export const handler = endpoint(request, () => {
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}${version}/oauth/token`,
     revocation_endpoint: `${issuer}${version}/oauth/revoke`,
-    scopes_supported: scopes,
+    scopes_supported: [...scopes],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token'],

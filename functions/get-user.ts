@@ -1,10 +1,18 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
+import { PresentedUser } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 
 export const request = v.object({ path: v.object({ user_id: PathId('User') }) });
+
+export const response = /* @__PURE__ */ v.object({ user: PresentedUser });
+
+export const docs = { tag: 'Users', summary: "Read a user's profile" } satisfies Docs<
+  typeof request
+>;
 
 export const handler = endpoint(request, async ({ path }) => ({
   user: presentUser(await getUser(path.user_id)),

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller, PathId } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
+import { PresentedVote } from '../shared/vote/presented.ts';
 import { presentVote } from '../shared/vote/vote.ts';
 import { getVote } from '../shared/vote/vote-repository.ts';
 
@@ -9,6 +11,16 @@ export const request = v.object({
   caller: Caller,
   path: v.object({ review_id: PathId('Review') }),
 });
+
+export const response = /* @__PURE__ */ v.object({ vote: PresentedVote });
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: "Read one's vote",
+  errors: {
+    not_found: 'There is no such review that is public, or the caller has not voted on it.',
+  },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path }) => {
   await getPublicReview(path.review_id);

@@ -1,7 +1,19 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { languages } from '../shared/review/languages.ts';
+import { PresentedLanguage } from '../shared/review/presented.ts';
 
 export const request = v.object({});
+
+export const response = /* @__PURE__ */ v.object({
+  languages: /* @__PURE__ */ v.array(PresentedLanguage),
+});
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'List the languages',
+  description: 'Every ISO 639-1 code that a review may be written in.',
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, () => ({ languages }));

@@ -1,10 +1,22 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
+import { PresentedApplication } from '../shared/oauth/presented.ts';
 
 export const request = v.object({ caller: Caller });
+
+export const response = /* @__PURE__ */ v.object({
+  applications: /* @__PURE__ */ v.array(PresentedApplication),
+});
+
+export const docs = {
+  tag: 'Own account',
+  summary: "List one's applications",
+  description: 'Secrets are shown only to an application of the same user.',
+} satisfies Docs<typeof request>;
 
 /** An application of a third party, acting for the owner, must not learn the secrets of the owner's applications. */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {

@@ -1,12 +1,23 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller, pageParameters } from '../shared/http/request.ts';
 import { listOwnReviews } from '../shared/review/own-reviews.ts';
+import { OwnReviewPage } from '../shared/review/presented.ts';
 import { isDraft, presentReview } from '../shared/review/review.ts';
 
 export const request = v.object({ caller: Caller, query: v.object(pageParameters) });
 
-export const handler = endpoint(request, async ({ caller, query: { limit, offset } }) => {
+export const response = OwnReviewPage;
+
+export const docs = {
+  tag: 'Own account',
+  summary: "List one's reviews",
+  description: 'Newest first, with drafts and hidden ones.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
+  const { limit, offset } = query;
   const { count, reviews } = await listOwnReviews(caller.user_id, limit, offset);
   return {
     count,

@@ -1,12 +1,23 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, findApplications } from '../shared/oauth/application-repository.ts';
 import { refreshToken } from '../shared/oauth/grant.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
+import { TokenRecord } from '../shared/oauth/presented.ts';
 
 export const request = v.object({ caller: Caller });
+
+export const response = /* @__PURE__ */ v.object({ tokens: /* @__PURE__ */ v.array(TokenRecord) });
+
+export const docs = {
+  tag: 'Own account',
+  summary: "List one's grants",
+  description:
+    'What the user has allowed to which application. An application of somebody else sees its own refresh token only, and no secret.',
+} satisfies Docs<typeof request>;
 
 /** An application of a third party sees its own refresh token and no secret: it must not be able to take the user's other credentials. */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {

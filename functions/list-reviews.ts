@@ -2,8 +2,10 @@ import * as v from 'valibot';
 import { type EntityGroup, entityGroups, entityTypes } from '../shared/entity/entity-type.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
+import { ReviewPage } from '../shared/review/presented.ts';
 import { Language, presentReview, Stars } from '../shared/review/review.ts';
 import { listReviews } from '../shared/review/review-list.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
@@ -24,6 +26,28 @@ export const request = v.object({
     include_metadata: v.optional(oneOf(['true', 'false']), 'false'),
   }),
 });
+
+export const response = ReviewPage;
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'List reviews',
+  description:
+    'Public reviews, by any combination of filters. With `entity_id` the answer also has `average_rating`. Drafts and hidden reviews are in no list, count or average.',
+  fields: {
+    entity_id: 'Only reviews of this entity',
+    entity_type:
+      'Only reviews of this type; `musicdb` and `bookdb` stand for all types of that database',
+    user_id: 'Only reviews by this author',
+    sort: 'By time of publication, or by votes',
+    sort_order: 'Newest or most popular first (`desc`), or last',
+    language: 'Only reviews in this language',
+    review_type: 'Only reviews that have a text (`review`) or a rating (`rating`)',
+    rating: 'Only reviews with these stars, such as `4,5`; together with `entity_id` or `user_id`',
+    include_metadata:
+      'Whether each review carries what the music or book database says of its entity',
+  },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, ({ query }) => {
   const { sort, sort_order, include_metadata, ...filter } = query;

@@ -1,10 +1,20 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
+import { UserPage } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { listUsers } from '../shared/user/user-list.ts';
 
 export const request = v.object({ query: v.object(pagedParameters) });
+
+export const response = UserPage;
+
+export const docs = {
+  tag: 'Users',
+  summary: 'List users',
+  description: 'Oldest first.',
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, ({ query }) =>
   pagedAnswer(

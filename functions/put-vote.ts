@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { Answer, processed } from '../shared/http/response.ts';
 import { saveVote } from '../shared/vote/vote-repository.ts';
@@ -9,6 +11,23 @@ export const request = v.object({
   path: v.object({ review_id: PathId('Review') }),
   body: bodyOf({ vote: v.boolean('must be true or false') }),
 });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: 'Vote on a review',
+  description:
+    'Casts the vote or changes it. How many reviews one may newly vote on in a UTC day depends on karma, see `inc=user_type` of the own profile; to change a vote costs nothing.',
+  fields: { vote: '`true` is an upvote, `false` a downvote' },
+  example: { vote: true },
+  headers: ['RateLimit', 'RateLimit-Policy'],
+  errors: {
+    invalid_request:
+      "`vote` is missing or not valid, or the review is the caller's own or has no text.",
+    limit_exceeded: "The day's votes are used up.",
+  },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, body }) => {
   const headers = await saveVote(path.review_id, caller.user_id, body.vote);

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Reason } from '../shared/review/report.ts';
@@ -14,6 +16,19 @@ export const request = v.object({
   idempotency_key: IdempotencyKey,
   body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
 });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Votes and reports',
+  summary: 'Report a review as spam',
+  description: 'To moderators. Repeating it changes nothing. The body may be left out.',
+  fields: {
+    reason: 'What is wrong with it, in at most 500 characters; `Spam` where nothing is said',
+  },
+  example: { reason: 'An advertisement' },
+  errors: { invalid_request: "The reason is too long, or the review is the caller's own." },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, ({ caller, path, idempotency_key: key, body }) => {
   const { user_id } = caller;

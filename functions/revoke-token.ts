@@ -1,7 +1,37 @@
+import * as v from 'valibot';
 import { invalidGrant, invalidRequest } from '../shared/errors.ts';
+import type { Docs } from '../shared/http/docs.ts';
 import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
+import { RevocationForm } from '../shared/oauth/forms.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
+import { Revoked } from '../shared/oauth/presented.ts';
+
+export const request = /* @__PURE__ */ v.object({ body: RevocationForm });
+
+export const response = Revoked;
+
+export const docs = {
+  tag: 'OAuth 2.0',
+  summary: 'Give a token back',
+  description:
+    'Ends the whole grant, by either of its tokens (RFC 7009). A token that means nothing any more is a success.',
+  fields: {
+    token: 'An access token or a refresh token',
+    client_id: 'The client, unless it says so by HTTP Basic',
+    client_secret: 'Its secret, unless it says so by HTTP Basic',
+  },
+  example: {
+    token: 'rvr_…',
+    client_id: '0123456789abcdef0123456789abcdef',
+    client_secret: 'rvs_…',
+  },
+  errors: {
+    invalid_request: 'A field is missing, sent twice or not valid.',
+    invalid_grant: 'The token is of another client.',
+    invalid_client: 'The client is unknown, or its secret is missing or wrong.',
+  },
+} satisfies Docs<typeof request>;
 
 /** Either token ends the whole grant (RFC 7009). A token that means nothing any more is a success. */
 export const handler = oauthEndpoint(async (client, { token }) => {

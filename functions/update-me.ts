@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, optional } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
@@ -9,6 +11,19 @@ export const request = v.object({
   caller: Caller,
   body: bodyOf({ display_name: optional(DisplayName), email: optional(Email) }),
 });
+
+export const response = Processed;
+
+export const docs = {
+  tag: 'Own account',
+  summary: "Change one's profile",
+  description: 'Only what is to be changed is sent.',
+  fields: {
+    display_name: 'The public name: 1 to 64 characters, none of them a control character',
+    email: 'One address, of at most 254 characters',
+  },
+  example: { display_name: 'Ann' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, body }) => {
   await updateProfile(caller.user_id, body);

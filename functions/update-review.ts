@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
+import { Changed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, IfMatch, optional, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
@@ -15,6 +17,22 @@ export const request = v.object({
     is_draft: optional(v.boolean('must be true or false')),
   }),
 });
+
+export const response = Changed;
+
+export const docs = {
+  tag: 'Reviews',
+  summary: 'Change a review',
+  description:
+    'Only what is to be changed is sent; `null` clears a field, as long as one of `text` and `rating` remains. A change of nothing succeeds and makes no revision.',
+  fields: {
+    text: '25 to 5000 characters, some of them visible; kept verbatim',
+    rating: '1 to 5',
+    is_draft: '`false` publishes a draft; a published review does not become a draft again',
+  },
+  example: { rating: 4 },
+  errors: { access_denied: 'The review is by somebody else.' },
+} satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, if_match, body }) => {
   await updateReview(path.review_id, caller.user_id, body, if_match);

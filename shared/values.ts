@@ -8,6 +8,8 @@ export function Text(min: number, max: number) {
   const isWithin = (length: number) => min <= length && length <= max;
   return v.pipe(
     v.string('must be a string'),
+    // For the API's description: no check of valibot counts code points, as JSON Schema does.
+    v.metadata({ minLength: min, maxLength: max }),
     v.check((text) => text.isWellFormed(), 'must be well-formed Unicode, without lone surrogates'),
     v.check((text) => !text.includes('\0'), 'must not contain U+0000'),
     v.check(

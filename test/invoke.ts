@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { checkResponse, routeOf } from './contract.ts';
 
 /** What a test says of a request; the rest of the event is what API Gateway would make of it. */
 export interface TestRequest {
@@ -23,7 +24,7 @@ export interface TestResponse {
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => unknown;
 
-/** Calls a handler as API Gateway's REST API does with Lambda proxy integration. */
+/** Calls a handler as API Gateway's REST API does with Lambda proxy integration. The response must be as its endpoint describes it. */
 export async function invoke(handler: unknown, request: TestRequest = {}): Promise<TestResponse> {
   const event = proxyEvent(request);
   const result = (await (handler as Handler)(event, lambdaContext())) as APIGatewayProxyResult;
@@ -31,11 +32,11 @@ export async function invoke(handler: unknown, request: TestRequest = {}): Promi
     Object.entries(result.headers ?? {}).map(([name, value]) => [name.toLowerCase(), `${value}`]),
   );
   const isJson = headers['content-type'] === 'application/json';
-  return {
-    status: result.statusCode,
-    headers,
-    body: isJson ? JSON.parse(result.body) : result.body,
-  };
+  const body = isJson && result.body !== '' ? JSON.parse(result.body) : result.body;
+  const route = await routeOf(handler);
+  const { method = 'GET' } = request;
+  if (route) await checkResponse({ route, method, status: result.statusCode, body });
+  return { status: result.statusCode, headers, body };
 }
 
 /** The event of Lambda proxy integration. */

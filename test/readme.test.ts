@@ -82,7 +82,7 @@ const shells = [
 ].filter(([name = '']) => spawnSync(name, ['--version']).status === 0);
 
 test.each(shells)('%s does what “Try it” says', async (name, ...args) => {
-  const [block = '', ...more] = shellBlocks('README.md', 'Try it');
+  const [publish, account, ...more] = shellBlocks('README.md', 'Try it');
   expect(more).toEqual([]);
   const shell = spawn(name, args, {
     cwd: root,
@@ -97,7 +97,7 @@ test.each(shells)('%s does what “Try it” says', async (name, ...args) => {
     // In a session of its own it reaches for no terminal.
     detached: true,
   });
-  shell.stdin.end(block);
+  shell.stdin.end(`${account}${publish}`);
   const [stdout, stderr] = await Promise.all([
     readAll(shell.stdout),
     readAll(shell.stderr),
@@ -109,6 +109,11 @@ test.each(shells)('%s does what “Try it” says', async (name, ...args) => {
     documents: [
       { message: 'Request processed successfully', id: expect.any(String) },
       expect.objectContaining({ reviews: expect.any(Array) }),
+      {
+        entity: expect.objectContaining({ review_count: 1 }),
+        latest: expect.any(Array),
+        popular: expect.any(Array),
+      },
     ],
   });
   const [published, read] = documents;

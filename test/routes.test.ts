@@ -20,7 +20,7 @@ test('every operation has a file under functions/, and every file is one', () =>
 
 /**
  * Method, path and access of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
- * (RFC 7009) and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * (RFC 7009), its description, and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
   GET    /1/review/languages                                public
@@ -48,8 +48,11 @@ const contract = `
   GET    /1/user/{user_id}                                  public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
+  GET    /1/openapi.json                                    public
 
   GET    /.well-known/oauth-authorization-server            public
+  GET    /docs                                              public
+  GET    /docs/scalar-1.72.1.js                             public
   GET    /oauth/authorize                                   public
   POST   /oauth/authorize                                   public
   GET    /account/sign-in                                   public
@@ -108,6 +111,8 @@ test.each(routes)(
     // Pages and the endpoints that take a form read theirs by themselves.
     const isJson = route.base === undefined && !route.path.startsWith('/oauth/');
     if (isJson) expect(module.request).toHaveProperty('entries');
+    const isDescribed = route.base === undefined || route.operation === 'get-server-metadata';
+    expect(module.response?.kind).toBe(isDescribed ? 'schema' : undefined);
   },
 );
 

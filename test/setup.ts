@@ -10,6 +10,7 @@ import {
   databaseEnvironment,
   startDatabase,
 } from '../infra/local/database.ts';
+import './contract.ts';
 
 /** An engine of its own, empty. A file lets its stream be indexed, and this one costs no disk. */
 async function startEngine() {

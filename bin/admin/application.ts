@@ -13,6 +13,7 @@ import {
   findApplication,
   insertApplication,
   listApplications,
+  revokeApplication,
   rotateSecret,
   scanApplications,
 } from '../../shared/oauth/application-repository.ts';
@@ -102,6 +103,20 @@ export function addApplicationCommands(admin: Command): void {
         const { user_id } = await getApplication(id);
         await (endPrevious ? endPreviousSecret : rotateSecret)(id, user_id);
         return present(await getApplication(id), true);
+      }),
+    );
+
+  app
+    .command('revoke')
+    .description('ends the access of an application to every account: after a leak')
+    .argument('<client id>', 'the application', as(ClientId))
+    .option('--yes', 'does not ask')
+    .action(
+      answer(async (id: string, _: object, command: Command) => {
+        const application = await getApplication(id);
+        await confirm(command, `End the access of ${application.name} to every account?`);
+        await revokeApplication(id, application.user_id);
+        return { client_id: id, is_revoked: true };
       }),
     );
 

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import * as v from 'valibot';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { findApplications } from '../../shared/oauth/application-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
@@ -10,11 +11,20 @@ import {
   listGrants,
   listGrantsOf,
 } from '../../shared/oauth/grant-repository.ts';
+import { createPersonalToken, lifetimes } from '../../shared/oauth/personal-token-repository.ts';
 import { type Scope, scopes } from '../../shared/routes.ts';
 import { findUsers, getUser } from '../../shared/user/user-repository.ts';
-import { listOf, Uuid } from '../../shared/values.ts';
+import { listOf, Name, Uuid } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
 import { answer, as, Count, Required } from './command.ts';
+
+type Lifetime = (typeof lifetimes)[number];
+
+const Lifetime = v.pipe(
+  v.string(),
+  v.transform(Number),
+  v.picklist(lifetimes, `must be ${lifetimes.join(', ')}`),
+);
 
 /** What users have granted to applications. */
 export function addTokenCommands(admin: Command): void {
@@ -50,6 +60,24 @@ export function addTokenCommands(admin: Command): void {
     )
     .argument('<token>', 'an access or refresh token')
     .action(answer(showToken));
+
+  token
+    .command('create')
+    .description('makes a personal access token of an account, for scripts without an application')
+    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
+    .addOption(new Required('--name <name>', 'what it is for', as(Name(64))))
+    .addOption(scopeOption())
+    .option('--days <days>', `how long it works: ${lifetimes.join(', ')}`, as(Lifetime), 30)
+    .action(
+      answer(async (options: { user: string; name: string; scope?: Scope[]; days: Lifetime }) => {
+        const { user: user_id, name, scope = [], days } = options;
+        const made = await createPersonalToken({ user_id, name, scopes: scope, days });
+        return {
+          access_token: made.access_token,
+          expires: new Date(1000 * made.expires_at).toISOString(),
+        };
+      }),
+    );
 
   token
     .command('issue')

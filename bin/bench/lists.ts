@@ -200,7 +200,8 @@ async function lineOf(
   const taken: Run[] = [];
   for (let run = 0; run < runs; run++) {
     const cost = await measure(operation, { query });
-    taken.push({ cost, budget: budget(cost) });
+    // A refusal has no reviews to budget for.
+    taken.push({ cost, budget: cost.status === 200 ? budget(cost) : {} });
   }
   const line = toLine(name, taken);
   if (!cpuOf) return line;

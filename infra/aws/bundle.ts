@@ -1,4 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
@@ -42,20 +50,34 @@ export const bundleOptions = {
   },
 } satisfies BuildOptions;
 
+/** What functions read from their own folder. */
+const files: Readonly<Record<string, string>> = {
+  'get-reference-script': 'node_modules/@scalar/api-reference/dist/browser/standalone.js',
+};
+
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<string, Bundle> {
   const operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name);
+  // Of what a file exports Lambda needs the handler. The rest, such as what it says for the API's description, is left out.
+  const entries = mkdtempSync(join(tmpdir(), 'entries-'));
+  for (const operation of operations) {
+    const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
+    writeFileSync(join(entries, `${operation}.js`), `export { handler } from ${file};\n`);
+  }
   const options = {
     ...bundleOptions,
     sourcemap: hasSourceMaps && 'linked',
     absWorkingDir: root,
     entryPoints: Object.fromEntries(
-      operations.map((operation) => [`${operation}/index`, `functions/${operation}.ts`]),
+      operations.map((operation) => [`${operation}/index`, join(entries, `${operation}.js`)]),
     ),
     outdir: resolve(outdir),
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
+  for (const [operation, file] of Object.entries(files)) {
+    copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
+  }
   // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
   const { outputFiles } = buildSync({
     ...options,
@@ -64,6 +86,7 @@ export function bundleFunctions(outdir: string, hasSourceMaps = false): Map<stri
     sourcemap: false,
     write: false,
   });
+  rmSync(entries, { recursive: true });
   const ownCode = new Map(outputFiles.map(({ path, text }) => [path, text]));
   return new Map(
     operations.map((operation) => {

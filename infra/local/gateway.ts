@@ -47,8 +47,8 @@ const surelyFits = 512 * 1024;
 const longestUrl = 256 * 1024;
 const patience = 5_000;
 
-/** The first page: what answers at the root of the host leads there. */
-export const landing = matchRoute('GET', '/') ? `/${stage}/` : `/${stage}/account`;
+/** The first page: the root of the host leads there. */
+export const landing = `/${stage}/`;
 
 /**
  * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called

@@ -10,12 +10,20 @@ export type Load = (operation: string) => Promise<Handler>;
 
 /** Takes handlers from the files of this folder: `<operation>.ts`. */
 export function loadFrom(folder: URL): Load {
-  return async (operation) => {
+  const handlers = new Map<string, Promise<Handler>>();
+
+  async function importHandler(operation: string): Promise<Handler> {
     const file = new URL(`${operation}.ts`, folder);
     if (!existsSync(file)) throw new Error(`functions/${operation}.ts is missing`);
     const { handler } = await import(file.href);
     if (typeof handler !== 'function')
       throw new Error(`functions/${operation}.ts exports no handler`);
+    return handler;
+  }
+
+  return (operation) => {
+    const handler = handlers.get(operation) ?? importHandler(operation);
+    handlers.set(operation, handler);
     return handler;
   };
 }

@@ -3,29 +3,30 @@ import { readCountsSince } from '../list/totals.ts';
 import { userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { daysAgo } from '../time.ts';
+import type { Activity } from '../user/presented.ts';
 import { readDailyVotes } from '../vote/daily-votes.ts';
 
 /**
  * How many reviews a user has published and votes cast, by UTC day: today, in the seven days that end today, and since the month
  * began. A vote counts on the day it was last cast. It costs the same however many there are.
  */
-export async function readActivity(userId: string): Promise<Record<string, number>> {
+export async function readActivity(userId: string): Promise<Activity> {
   const today = daysAgo(0);
-  const since = {
-    today,
-    last_7_days: daysAgo(6),
-    this_month: `${today.slice(0, 7)}-01`,
-  };
-  const days = Object.values(since);
+  const days = [today, daysAgo(6), `${today.slice(0, 7)}-01`];
   const [reviews, votes] = await Promise.all([
     countReviews(userId, days),
     countVotes(userId, days),
   ]);
-  const names = Object.keys(since);
-  return Object.fromEntries([
-    ...names.map((name, i) => [`reviews_${name}`, reviews[i]]),
-    ...names.map((name, i) => [`votes_${name}`, votes[i]]),
-  ]);
+  const [reviews_today = 0, reviews_last_7_days = 0, reviews_this_month = 0] = reviews;
+  const [votes_today = 0, votes_last_7_days = 0, votes_this_month = 0] = votes;
+  return {
+    reviews_today,
+    reviews_last_7_days,
+    reviews_this_month,
+    votes_today,
+    votes_last_7_days,
+    votes_this_month,
+  };
 }
 
 /** The reviews published since each of these days. Few are read; how many there are of a long list its rank tree tells. */

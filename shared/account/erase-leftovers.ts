@@ -1,4 +1,5 @@
 import { eraseGrants, findApplication } from '../oauth/application-repository.ts';
+import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
 import { batchGet, type Item } from '../table/batch.ts';
@@ -58,7 +59,7 @@ export async function findLeftovers(
 ): Promise<Leftovers> {
   const users: Seen = { present: new Set(), named: new Set() };
   const reviews: Seen = { present: new Set(), named: new Set() };
-  const applications: Seen = { present: new Set(), named: new Set() };
+  const applications: Seen = { present: new Set([nobody]), named: new Set() };
   const entities: string[] = [];
   const revoked: string[] = [];
   const note = (item: Item): void => {

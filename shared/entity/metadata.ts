@@ -5,15 +5,7 @@ import { type Key, metadataKey, paceKey } from '../table/keys.ts';
 import { StaleRead, transact } from '../table/transact.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
-
-/** What a music or book database says of an entity. */
-export interface Metadata {
-  id: string;
-  type: EntityType;
-  name: string;
-  /** The page of the entity for people. */
-  url: string;
-}
+import type { Metadata } from './presented.ts';
 
 /** An entity as a review names it. Reviews need not agree on what it is: it is asked for as what each says. */
 interface Entity {

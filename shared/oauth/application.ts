@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isLoopback, Name, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
+import type { PresentedApplication } from './presented.ts';
 
 /** A client id: 32 hexadecimal digits. */
 export const ClientId = v.pipe(
@@ -56,7 +57,7 @@ export function previousSecret({ previous_secret }: Application): Application['p
 export async function presentApplication(
   { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
   isSecretShown: boolean,
-) {
+): Promise<PresentedApplication> {
   const client_secret = isSecretShown ? await clientSecret(client_id, secret_id) : null;
   return { name, desc, website, redirect_uri, client_id, client_secret, user_id };
 }

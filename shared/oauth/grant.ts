@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Scope, scopes } from '../routes.ts';
 import { sealToken, type TokenContent } from './credentials.ts';
+import type { TokenResponse } from './presented.ts';
 
 /** What a user has allowed an application to do, as it is stored. */
 export const Grant = v.object({
@@ -29,7 +30,7 @@ export async function tokenResponse(
   grant: Grant,
   lifetime = accessTokenLifetime,
   scopes: readonly Scope[] = grant.scopes,
-) {
+): Promise<TokenResponse> {
   const made = Date.parse(grant.renewed);
   const expires_at = Math.ceil(made / 1000) + lifetime;
   const narrowed_to = grant.scopes.every((scope) => scopes.includes(scope)) ? undefined : scopes;

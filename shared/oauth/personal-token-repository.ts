@@ -33,7 +33,7 @@ export const lifetimes = [7, 30, 90, 365] as const;
 export const mostPersonalTokens = 20;
 
 /** Stands for the application in keys and tokens; client ids are random, so that no application has it. */
-const nobody = '0'.repeat(32);
+export const nobody = '0'.repeat(32);
 
 /**
  * Makes a token that lives so many days, and says it this once: the table holds nothing that it follows from without the key. Throws

@@ -38,7 +38,7 @@ export async function deletionPage(
           <li>Your profile, with your name and email address</li>
           <li>All your reviews, with their drafts and earlier versions, and the votes that they have got</li>
           <li>Your votes on the reviews of others, and your reports</li>
-          <li>The access of every application that you have connected</li>
+          <li>The access of every application that you have connected, and your personal access tokens</li>
           ${
             applications.length > 0 &&
             html`<li>

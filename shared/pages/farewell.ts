@@ -17,6 +17,7 @@ export function farewell(reason: 'sign-out' | 'deletion', next?: string): Page {
       ${next && html`<p><a href="${next}">Sign out where you signed in, too</a></p>`}
       ${!next && isDeletion && html`<p>Should you come back one day: <a href="${account}">sign in</a>, and a new account begins.</p>`}
       ${!next && !isDeletion && html`<p><a href="${account}">Sign in again</a></p>`}
+      ${!next && html`<p><a href="${authUrl()}/">Go to the front page</a></p>`}
     </section>`,
     next,
     cookies: [forgetSession(), isDeletion && next ? rememberDeletion() : forgetDeletion()],

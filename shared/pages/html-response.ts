@@ -1,9 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { type Html, layout, type Visitor } from './layout.ts';
-import { nameForm } from './name-form.ts';
-import { forgetNotice, leaveNotice, type Notice } from './notice.ts';
+import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
 
 /** What a person sees. */
@@ -32,38 +30,26 @@ export interface Redirect {
   notice?: Notice;
 }
 
-/** The response of the Lambda proxy integration. A `notice`, what was left for the next page to say, is said once. */
+/** The response of the Lambda proxy integration. */
 export async function respond(
   answer: Page | Redirect,
-  { visitor, notice }: { visitor?: Visitor | undefined; notice?: string | undefined } = {},
+  visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
+  const cookies = answer.cookies?.length && {
+    multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
+  };
   if ('location' in answer) {
     const headers = { ...securityHeaders(), Location: answer.location };
-    const left = answer.notice ? [leaveNotice(answer.notice)] : [];
-    return { statusCode: 303, headers, body: '', ...setting(left, answer.cookies) };
+    return { statusCode: 303, headers, body: '', ...cookies };
   }
-  const { title, next, isLast, isDecision, asksNoName } = answer;
-  const known = isLast ? undefined : visitor;
-  const content = html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
-    ${answer.content}
-    ${!asksNoName && known && askForName(known)}`;
-  const frame = { title, content, visitor: known, isBare: isDecision || isLast, next };
+  const { title, content, next, isLast, isDecision } = answer;
+  const isBare = isDecision || isLast;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },
-    body: `${await layout(frame)}`,
-    ...setting(notice ? [forgetNotice()] : [], answer.cookies),
+    body: `${await layout({ title, content, visitor, isBare, next })}`,
+    ...cookies,
   };
-}
-
-function setting(left: readonly string[], cookies: readonly string[] = []) {
-  const all = [...cookies, ...left];
-  return all.length > 0 && { multiValueHeaders: { 'Set-Cookie': all } };
-}
-
-/** Asks for a public name whoever has only a proposed one: a sign-in does not always say what others may call somebody. */
-function askForName({ user, csrf, here }: Visitor): Html | '' {
-  return user.has_proposed_name ? nameForm(user.display_name, csrf, here) : '';
 }
 
 /**

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
 import { ApiError, accessDenied } from '../errors.ts';
@@ -14,7 +15,8 @@ import { errorPage, explain, signInUrl } from './error-page.ts';
 import { type Faults, type Filled, faultsOf } from './fields.ts';
 import { type Page, type Redirect, respond } from './html-response.ts';
 import type { Visitor } from './layout.ts';
-import { readNotice } from './notice.ts';
+import { nameForm } from './name-form.ts';
+import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
 /** The request itself and who is signed in: always somebody where the schema has a `caller`. */
@@ -50,7 +52,6 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
       const session = await readSession(event);
       const user = session && (await findUser(session.user_id));
       const visitor = await visitorOf(event, session, user);
-      const notice = readNotice(event);
       try {
         const form = event.httpMethod === 'POST' ? textsOf(readForm(event)) : undefined;
         if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
@@ -61,14 +62,41 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
           form && session && visitor
             ? await takeForm({ schema, handle, again }, parts, visit, { form, session })
             : await handle(readRequest(schema, parts), visit);
-        return respond(answer, { visitor, notice });
+        return respond(completed(answer, event, visitor), visitor);
       } catch (error) {
         const { requestId } = event.requestContext;
         const isAccountGone = session !== undefined && user === undefined;
         const place = { requestId, here: addressOf(event), isAccountGone };
-        return respond(explain(error, place), { visitor, notice });
+        return respond(completed(explain(error, place), event, visitor), visitor);
       }
     });
+}
+
+/**
+ * The answer with what is not its own: what a change before it has left to say, once, and the question for a public name to whoever has only
+ * a proposed one, as a sign-in does not always say what others may call somebody.
+ */
+function completed(
+  answer: Page | Redirect,
+  event: APIGatewayProxyEvent,
+  visitor: Visitor | undefined,
+): Page | Redirect {
+  const { cookies = [] } = answer;
+  if ('location' in answer) {
+    return answer.notice
+      ? { ...answer, cookies: [...cookies, leaveNotice(answer.notice)] }
+      : answer;
+  }
+  const notice = readNotice(event);
+  const { content, isLast, asksNoName } = answer;
+  const isAsked = visitor?.user.has_proposed_name && !isLast && !asksNoName;
+  return {
+    ...answer,
+    content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
+      ${content}
+      ${isAsked && nameForm(visitor.user.display_name, visitor.csrf, visitor.here)}`,
+    cookies: notice ? [...cookies, forgetNotice()] : cookies,
+  };
 }
 
 /** Who is signed in, unless the account is gone or has signed out since. */

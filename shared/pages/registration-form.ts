@@ -36,7 +36,7 @@ export function registrationForm(
       {
         name: 'redirect_uri',
         label: 'Redirect URI',
-        hint: 'Where people come back to with the answer: https, or http on a loopback host such as http://localhost:8080/callback. It is compared letter by letter.',
+        hint: 'Where people are sent back with the answer: https, or http on a loopback host such as http://localhost:8080/callback. It is compared letter by letter.',
         type: 'url',
         value: redirect_uri,
         maxlength: 2000,

@@ -1,25 +1,13 @@
-import { type AverageRating, averageRating } from '../entity/entity.ts';
+import { averageRating } from '../entity/entity.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import { entityKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
 import { areStarsKnown, countMatching, facetCounts } from './counts.ts';
+import type { EntitySummary } from './presented.ts';
 import { isPublic, parseFacet, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
-
-/** What all public reviews of an entity add up to, as the API shows it. */
-export interface EntitySummary {
-  id: string;
-  /** What most reviews say that it is; null where there are none. */
-  entity_type: EntityType | null;
-  review_count: number;
-  average_rating: AverageRating;
-  /** Numbers of ratings by stars; null where an earlier version has counted some without, until an audit has repaired that. */
-  ratings: Record<string, number> | null;
-  /** Numbers of reviews by language, most frequent first. */
-  languages: Record<string, number>;
-}
 
 /** How many reviews of each order stand beside a summary. */
 const shown = 3;

@@ -1,5 +1,6 @@
-import { type AverageRating, averageRating } from '../entity/entity.ts';
+import { averageRating } from '../entity/entity.ts';
 import { typesOf } from '../entity/entity-type.ts';
+import type { AverageRating } from '../entity/presented.ts';
 import { starsUnknown } from '../errors.ts';
 import type { Partition } from '../list/locate.ts';
 import {

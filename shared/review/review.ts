@@ -8,7 +8,8 @@ import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
 import { languages } from './languages.ts';
-import { licenses } from './licenses.ts';
+import { type License, licenses } from './licenses.ts';
+import type { PresentedReview } from './presented.ts';
 
 /** 25 to 5000 code points, some of them to be seen. */
 export const ReviewText = v.pipe(
@@ -182,7 +183,7 @@ export function toReference({ pk, user_id = '' }: Entry): { review_id: string; u
 }
 
 /** A review as the API shows it. */
-export function presentReview(review: Review, author: User) {
+export function presentReview(review: Review, author: User): PresentedReview {
   return {
     id: review.id,
     entity_id: review.entity_id,
@@ -190,7 +191,8 @@ export function presentReview(review: Review, author: User) {
     text: review.text,
     rating: review.rating,
     language: review.language,
-    license: licenses.find(({ id }) => id === review.license),
+    // Only one of these was ever stored.
+    license: licenses.find(({ id }) => id === review.license) as License,
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),
     last_updated: httpDate(review.last_updated),

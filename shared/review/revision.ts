@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { httpDate } from '../time.ts';
+import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
 
 /** One state of a review's text and rating, as it is stored. */
@@ -31,6 +32,6 @@ export function revisionOf(review: Review): Revision {
 }
 
 /** A revision as the API shows it. */
-export function presentRevision({ timestamp, ...revision }: Revision) {
+export function presentRevision({ timestamp, ...revision }: Revision): PresentedRevision {
   return { ...revision, timestamp: httpDate(timestamp) };
 }

@@ -23,6 +23,7 @@ for (const name of ['loggerMiddleware', 'getUserAgentMiddleware'])
   client.middlewareStack.remove(name);
 const signer = signerFor(client.config);
 client.config.signer = async () => signer;
+
 /**
  * The one client, made once per process. A request that DynamoDB does not answer within two seconds is tried
  * again by the SDK, with the same idempotency token. Numbers beyond 2^53 (ranks) come back as bigint.

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { IndexAttributes } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
+import type { OwnProfile, PresentedUser } from './presented.ts';
 import { userTypeOf } from './user-type.ts';
 
 /** The public name. */
@@ -47,7 +48,7 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
 }
 
 /** A user as everybody may see it. */
-export function presentUser({ id, display_name, created, karma }: User) {
+export function presentUser({ id, display_name, created, karma }: User): PresentedUser {
   return {
     id,
     display_name,
@@ -58,7 +59,7 @@ export function presentUser({ id, display_name, created, karma }: User) {
 }
 
 /** A user's own profile. */
-export function presentOwnProfile(user: User, { email, musicdb_username }: Contact) {
+export function presentOwnProfile(user: User, { email, musicdb_username }: Contact): OwnProfile {
   return { ...presentUser(user), email, musicdb_username };
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { httpDate } from '../time.ts';
+import type { PresentedVote } from './presented.ts';
 
 /** A user's one vote on a review, as it is stored. */
 export const Vote = v.object({
@@ -15,7 +16,7 @@ export const Vote = v.object({
 export type Vote = v.InferOutput<typeof Vote>;
 
 /** A user's own vote as the API shows it. */
-export function presentVote({ vote, voted_at }: Vote) {
+export function presentVote({ vote, voted_at }: Vote): PresentedVote {
   return { vote, voted_at: httpDate(voted_at) };
 }
 

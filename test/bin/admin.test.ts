@@ -31,7 +31,7 @@ import {
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
-import { makeClient, makeCode, redeem } from '../oauth/client.ts';
+import { makeClient, makeCode, redeem, refresh } from '../oauth/client.ts';
 import { differences } from '../recount.ts';
 import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from './admin.ts';
 
@@ -66,6 +66,14 @@ describe('npm run admin', () => {
     });
 
     const access = ['--user', user.id, '--client', app.client_id];
+    const personal = ['token', 'create', '--user', user.id, '--name', 'Script', '--days', '7'];
+    const { access_token: own, expires } = await run(...personal, '--scope', 'vote');
+    expect(await run('token', 'show', own)).toMatchObject({
+      is_good: true,
+      user_id: user.id,
+      scopes: 'vote',
+    });
+    expect(Date.parse(expires) - Date.now()).toBeCloseTo(7 * 86_400_000, -5);
     const tokens = await run('token', 'issue', ...access, '--scope', 'review,vote');
     expect(tokens).toEqual({
       access_token: expect.stringMatching(/^rva_/),
@@ -205,6 +213,28 @@ describe('npm run admin', () => {
       ],
       [['token', 'show', 'rvs_x'], /^Error: this is no token of this stack, .+\n$/],
     ]);
+  });
+
+  test('ends the access of an application to everybody, once it is sure', async () => {
+    const people = await makeUsers(2);
+    const client = await makeClient(await makeUser());
+    const codes = await Promise.all(people.map((person) => makeCode(client, person)));
+    const tokens = [];
+    for (const code of codes) tokens.push((await redeem(client, code)).body);
+    const pending = await makeCode(client, await makeUser());
+    const revoke = ['app', 'revoke', client.client_id];
+    await refuses(2, [
+      [revoke, /^error: option '--yes' is needed .+: End the access of Demo to every account\?\n$/],
+    ]);
+    expect(await run(...revoke, '--yes')).toEqual({
+      client_id: client.client_id,
+      is_revoked: true,
+    });
+    for (const { access_token, refresh_token } of tokens) {
+      expect(await run('token', 'show', access_token)).toMatchObject({ is_good: false });
+      expect((await refresh(client, refresh_token)).body.error).toBe('invalid_grant');
+    }
+    expect((await redeem(client, pending)).body.error).toBe('invalid_grant');
   });
 
   test('deletes accounts and applications, once it is sure', async () => {

@@ -27,7 +27,7 @@ export function dataFolder(but: Partial<Discovery> = {}): string {
     engine_pid: null,
     url: null,
     dynamodb_endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '',
-    table_name: 'reviews',
+    table_name: process.env.TABLE_NAME ?? '',
     ...but,
   });
   return folder;

@@ -111,11 +111,29 @@ async function register(fields: Record<string, string>): Promise<void> {
 }
 
 test('every page is for everybody, in both widths and colour schemes', async () => {
+  await page.goto(`${at}/`);
+  await arrive('Open reviews');
+  await look();
   await page.goto(`${at}/account/connections`);
   await arrive('Development sign-in');
   await look();
   await signIn('Ann');
   await arrive('Connected applications');
+  await look();
+  await page.goto(`${at}/account/tokens`);
+  await arrive('Personal access tokens');
+  await look();
+  await fill('Name', '\u200b');
+  await click('Make the token');
+  await alerted();
+  await look();
+  await fill('Name', 'Backup');
+  await click('Make the token');
+  await arrive('Your new token');
+  await look();
+  await click('I have copied it');
+  await arrive('Personal access tokens');
+  await page.getByText('What it may do').click();
   await look();
   await follow('Account');
   await arrive('Ann');
@@ -216,7 +234,7 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Delete my account');
   await arrive('Your account is gone');
   await look();
-  expect(seen).toHaveLength(24);
+  expect(seen).toHaveLength(29);
 });
 
 test('a mistake is seen', async () => {

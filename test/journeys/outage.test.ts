@@ -74,7 +74,7 @@ test.each<[string, NodeJS.Signals]>([
           retryAfter: response.headers.get('retry-after'),
         }).toEqual({ method, url, status: 503, retryAfter: '1' });
         if (!headers) {
-          expect(await response.text()).toContain('<h1>Something went wrong</h1>');
+          expect(await response.text()).toContain('<h1>Please try again in a moment</h1>');
           return;
         }
         expect(await response.json()).toEqual({

@@ -17,6 +17,8 @@ import {
 import { stopClock } from './clock.ts';
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
+// A sign-in that fails is logged.
+jest.spyOn(console, 'warn').mockImplementation(() => {});
 const dataDir = mkdtempSync(join(tmpdir(), 'authorization-'));
 const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
 afterAll(async () => {

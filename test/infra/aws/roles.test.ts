@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
 import { synthesized } from './synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
-const { service, code } = (await synthesized()).plain;
+const { service, code, outdir } = (await synthesized()).plain;
 const rights = rightsIn(service);
 
 const database = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
@@ -51,7 +51,9 @@ const load: Load = (operation) => {
 };
 
 async function importHandler(operation: string): Promise<Handler> {
-  const file = join(folder, `${operation}.mjs`);
+  const directory = join(folder, operation);
+  cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
+  const file = join(directory, 'index.mjs');
   const caller = JSON.stringify(operation);
   const changed = code(operation).replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
   if (changed.includes('AWS_ACCESS_KEY_ID')) throw new Error(`${operation} is as it was`);
@@ -278,6 +280,7 @@ describe('each function does with its role', () => {
     await readAll({ ...ids, isThere: false });
     await call('GET', `/user/${ids.user_id}`, {}, 404);
     await call('GET', '/review/languages');
+    await call('GET', '/openapi.json');
     await call('GET', '/nowhere', {}, 404);
     await visitPages('', unknown);
     await visitPages('not-a-session', unknown);

@@ -25,7 +25,7 @@ import {
 import { runApp, synthesized } from './synthesized.ts';
 
 const { said, plain, everything } = await synthesized();
-const { data, service, parts, nag, code, isProtected } = plain;
+const { data, service, code, isProtected } = plain;
 
 /** A copy of the template with one mistake. */
 function broken(mistake: (template: Template) => void): Template {

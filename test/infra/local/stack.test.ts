@@ -331,7 +331,11 @@ describe('what is wrong is told in one sentence', () => {
   test.each<[string, (file: string) => void]>([
     ['rubbish', (file) => writeFileSync(file, randomBytes(9_000))],
     ['cut off', (file) => writeFileSync(file, sqlite(file).subarray(0, 8_192))],
-    ['of another program', (file) => writeFileSync(file, sqlite(file))],
+    [
+      'damaged in its middle',
+      (file) => writeFileSync(file, sqlite(file).fill(0xff, 8_192, 12_288)),
+    ],
+    ['of another program', (file) => writeFileSync(file, sqlite(file, 'notes'))],
   ])('a data file that is %s', async (_, spoil) => {
     const file = join(dataDir, 'dynamodb.sqlite');
     spoil(file);
@@ -344,10 +348,10 @@ describe('what is wrong is told in one sentence', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  function sqlite(file: string): Buffer {
+  function sqlite(file: string, table = '_stream_records'): Buffer {
     const database = new DatabaseSync(file);
-    database.exec('CREATE TABLE notes (text)');
-    const insert = database.prepare('INSERT INTO notes VALUES (?)');
+    database.exec(`CREATE TABLE ${table} (text)`);
+    const insert = database.prepare(`INSERT INTO ${table} VALUES (?)`);
     for (let i = 0; i < 50; i++) insert.run('x'.repeat(1_000));
     database.close();
     return readFileSync(file);
@@ -413,6 +417,7 @@ test.each([
   [{ npm_config_port: 'true', npm_config_memory: 'true' }, ['3001'], '--port 3001 --memory'],
   [{ npm_config_port: '3001' }, [], '--port 3001'],
   [{ npm_config_data_dir: 'true' }, ['x'], '--data-dir x'],
+  [{ npm_config_data_dir: 'true', npm_config_port: 'true' }, ['x', '1'], '--port … --data-dir …'],
 ])('says how to write an option that npm has kept: %j', (env, left, meant) => {
   const [first] = meant.split(' ');
   expect(refusal(left, env as Record<string, string>)).toBe(

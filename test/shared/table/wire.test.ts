@@ -1,4 +1,9 @@
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { Readable } from 'node:stream';
+import {
+  DynamoDBClient,
+  GetItemCommand,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
   GetCommand,
@@ -7,7 +12,7 @@ import {
   ScanCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { table, tableName } from '../../../shared/table/client.ts';
 
 const Key = { pk: 'WIRE#1', sk: 'WIRE' };
@@ -75,5 +80,82 @@ describe('what is put into the table', () => {
   test.each([[Number.NaN], [() => 1], [Symbol('x')]])('cannot be %p', async (value) => {
     const put = table.send(new PutCommand({ TableName, Item: { ...Key, value } }));
     await expect(put).rejects.toThrow('the table takes no');
+  });
+});
+
+describe('a read', () => {
+  const name = 'seen';
+  let bySdk = 0;
+  afterEach(() => {
+    table.middlewareStack.remove(name);
+    jest.restoreAllMocks();
+  });
+
+  /** Answers the first request with this, or breaks it off; gives how many were sent. */
+  function failFirst(fail: () => { statusCode: number; headers: object; body: Readable }) {
+    bySdk = 0;
+    table.middlewareStack.add(
+      (next) => (args) => {
+        bySdk += 1;
+        return next(args);
+      },
+      { name, step: 'finalizeRequest' },
+    );
+    const { requestHandler } = table.config;
+    const handle = requestHandler.handle.bind(requestHandler);
+    return jest
+      .spyOn(requestHandler, 'handle')
+      .mockImplementation(handle)
+      .mockImplementationOnce(async () => ({ response: fail() }) as never);
+  }
+
+  function answer(statusCode: number, type: string) {
+    const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}` });
+    return () => ({ statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) });
+  }
+
+  const get = () => table.send(new GetCommand({ TableName, Key }));
+  const write = () => table.send(new PutCommand({ TableName, Item: { ...Key, ...values } }));
+
+  test('that goes well goes past the SDK', async () => {
+    await write();
+    failFirst(() => ({
+      statusCode: 200,
+      headers: {},
+      body: Readable.from([Buffer.from('{"Item":{"pk":{"S":"x"}}}')]),
+    }));
+    expect((await get()).Item).toEqual({ pk: 'x' });
+    expect((await get()).Item).toEqual({ ...Key, ...values });
+    expect(bySdk).toBe(0);
+  });
+
+  test.each([
+    ['is throttled', answer(400, 'ThrottlingException')],
+    ['meets a failure', answer(500, 'InternalServerError')],
+    [
+      'is broken off',
+      () => ({
+        statusCode: 200,
+        headers: {},
+        body: new Readable({
+          read() {
+            this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+          },
+        }),
+      }),
+    ],
+  ])('that %s is sent again by the SDK', async (_, fail) => {
+    await write();
+    const handle = failFirst(fail);
+    expect((await get()).Item).toEqual({ ...Key, ...values });
+    // The failure is its first attempt.
+    expect([handle.mock.calls.length, bySdk]).toEqual([2, 2]);
+  });
+
+  test('that is refused is refused as by the SDK, and not sent again', async () => {
+    await write();
+    const handle = failFirst(answer(400, 'ResourceNotFoundException'));
+    await expect(get()).rejects.toThrow(ResourceNotFoundException);
+    expect(handle).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,0 +1,22 @@
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import type { Docs } from '../shared/http/docs.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { OpenApi } from '../shared/http/presented.ts';
+import { Answer } from '../shared/http/response.ts';
+import { openApiAt } from '../shared/openapi.ts';
+
+export const request = v.object({});
+
+export const response = OpenApi;
+
+export const docs = {
+  tag: 'Service',
+  summary: 'Read this description',
+  description: 'In OpenAPI 3.1, with the addresses of this very service.',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(
+  request,
+  () => new Answer(openApiAt(authUrl()), { headers: { 'Cache-Control': 'public, max-age=3600' } }),
+);

@@ -1,0 +1,45 @@
+import type * as v from 'valibot';
+import type { RequestSchema } from './request.ts';
+
+/** The errors that an endpoint can answer with because of what it does; those that all of its kind have go without saying. */
+type OwnError =
+  | 'invalid_request'
+  | 'access_denied'
+  | 'limit_exceeded'
+  | 'not_found'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'service_unavailable';
+
+/** What the API's description says the same of wherever it is: see infra/openapi/parameters.ts. */
+type Common = 'limit' | 'offset' | 'cursor';
+
+type Named<T> = Exclude<keyof NonNullable<T>, Common> & string;
+
+/** What is to be explained of a request: the parameters of its query and the fields of its body. */
+type Field<R extends RequestSchema> =
+  | (v.InferOutput<R> extends { query: infer Query } ? Named<Query> : never)
+  | (v.InferOutput<R> extends { body?: infer Body } ? Named<Body> : never);
+
+/** What the API's description says of an endpoint beside its schemas. No function holds it, so that it may be as long as it takes. */
+export type Docs<R extends RequestSchema> = {
+  tag:
+    | 'Reviews'
+    | 'Entities'
+    | 'Votes and reports'
+    | 'Own account'
+    | 'Users'
+    | 'OAuth 2.0'
+    | 'Service';
+  summary: string;
+  /** Markdown, where the summary does not say it all. */
+  description?: string;
+  /** By code: when it happens, as a sentence. */
+  errors?: Partial<Record<OwnError, string>>;
+  /** What the answer carries besides, and the refusal where a limit is exceeded. */
+  headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
+  /** A body that is valid. */
+  example?: Record<string, unknown>;
+} & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });

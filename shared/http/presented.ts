@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { described, Id } from '../described.ts';
+
+const message = described(v.string(), 'That it is done', 'Request processed successfully');
+
+/** The answer that has nothing more to say. */
+export const Processed = described(v.object({ message }), 'It is done');
+
+/** The answer to a new review. */
+export const Created = described(
+  v.object({ message, id: Id('The new review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11') }),
+  'It is saved',
+);
+
+/** The answer to a change of a review. */
+export const Changed = described(
+  v.object({
+    message,
+    review: described(
+      v.object({ id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11') }),
+      'What was changed',
+    ),
+  }),
+  'It is changed',
+);
+
+const request_id = v.optional(
+  described(v.string(), 'What to name when the error is reported; from 500 on'),
+);
+
+/** Every error but those of the OAuth endpoints. */
+export const ErrorBody = described(
+  v.object({
+    error: described(v.string(), 'A code that stays the same', 'invalid_request'),
+    description: described(
+      v.string(),
+      'What is wrong, for developers; its wording may change',
+      'rating must be an integer from 1 to 5',
+    ),
+    request_id,
+  }),
+  'What went wrong',
+);
+
+/** The errors of the OAuth endpoints (RFC 6749 section 5.2). */
+export const OAuthErrorBody = described(
+  v.object({
+    error: described(v.string(), 'A code of RFC 6749', 'invalid_grant'),
+    error_description: described(
+      v.string(),
+      'What is wrong, for developers; its wording may change',
+      'redirect_uri must be exactly the registered one',
+    ),
+    request_id,
+  }),
+  'What went wrong, in the words of RFC 6749',
+);
+
+/** The API's description. */
+export const OpenApi = described(
+  v.looseObject({
+    openapi: described(v.string(), 'The version of OpenAPI', '3.1.1'),
+    info: described(v.looseObject({}), 'What it describes', {
+      title: 'Review service',
+      version: '1',
+    }),
+    paths: described(v.looseObject({}), 'The endpoints', {}),
+  }),
+  'An OpenAPI document',
+);

@@ -1,0 +1,112 @@
+import * as v from 'valibot';
+import { described, Id } from '../described.ts';
+
+const Uri = v.pipe(v.string(), v.url());
+
+const RefreshToken = described(
+  v.string(),
+  'Gets the next access token, and another refresh token in its place',
+  'rvr_…',
+);
+
+/** An application as the API shows it. */
+export const PresentedApplication = described(
+  v.object({
+    name: described(v.string(), 'What people are shown when they are asked to allow it', 'Demo'),
+    desc: described(v.string(), 'What it does', 'A demo'),
+    website: described(Uri, 'Its website', 'https://client.example/'),
+    redirect_uri: described(
+      Uri,
+      'Where people are sent back to with the answer',
+      'https://client.example/callback',
+    ),
+    client_id: described(v.string(), 'Its public name', '0123456789abcdef0123456789abcdef'),
+    client_secret: described(
+      v.nullable(v.string()),
+      'Its secret; `null` unless the calling application belongs to the user',
+      'rvs_…',
+    ),
+    user_id: Id('Its owner', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
+  }),
+  'A registered application',
+);
+export type PresentedApplication = v.InferOutput<typeof PresentedApplication>;
+
+/** What a user has allowed an application, as the API shows it. */
+export const TokenRecord = described(
+  v.object({
+    scopes: described(v.string(), 'What it may do, separated by spaces', 'review vote'),
+    client: PresentedApplication,
+    refresh_token: described(
+      v.nullable(v.string()),
+      'Its refresh token; `null` unless the calling application is this one, or belongs to the user',
+      'rvr_…',
+    ),
+  }),
+  'What a user has allowed an application',
+);
+export type TokenRecord = v.InferOutput<typeof TokenRecord>;
+
+/** The answer of the token endpoint (RFC 6749 section 5.1). */
+export const TokenResponse = described(
+  v.object({
+    access_token: described(v.string(), 'Goes into the header `Authorization: Bearer …`', 'rva_…'),
+    token_type: described(v.literal('Bearer'), 'Always Bearer', 'Bearer'),
+    expires_in: described(
+      v.pipe(v.number(), v.integer()),
+      'How long the access token is good, in seconds',
+      3600,
+    ),
+    refresh_token: RefreshToken,
+  }),
+  'Tokens',
+);
+export type TokenResponse = v.InferOutput<typeof TokenResponse>;
+
+const methods = ['client_secret_post', 'client_secret_basic'];
+
+/** The authorization server's metadata (RFC 8414). */
+export const ServerMetadata = described(
+  v.object({
+    issuer: described(Uri, 'Who issues the tokens', 'https://api.example/ws'),
+    authorization_endpoint: described(
+      Uri,
+      'Where people are sent to be asked',
+      'https://api.example/ws/oauth/authorize',
+    ),
+    token_endpoint: described(
+      Uri,
+      'Where codes and refresh tokens become tokens',
+      'https://api.example/ws/1/oauth/token',
+    ),
+    revocation_endpoint: described(
+      Uri,
+      'Where tokens are given back',
+      'https://api.example/ws/1/oauth/revoke',
+    ),
+    scopes_supported: described(v.array(v.string()), 'The scopes', ['review', 'vote', 'user']),
+    response_types_supported: described(v.array(v.string()), 'Authorization codes', ['code']),
+    response_modes_supported: described(v.array(v.string()), 'How they arrive', ['query']),
+    grant_types_supported: described(v.array(v.string()), 'What becomes tokens', [
+      'authorization_code',
+      'refresh_token',
+    ]),
+    token_endpoint_auth_methods_supported: described(
+      v.array(v.string()),
+      'How a client says who it is',
+      methods,
+    ),
+    revocation_endpoint_auth_methods_supported: described(v.array(v.string()), 'The same', methods),
+    code_challenge_methods_supported: described(v.array(v.string()), 'PKCE (RFC 7636)', ['S256']),
+    authorization_response_iss_parameter_supported: described(
+      v.boolean(),
+      'The answer names its issuer (RFC 9207)',
+      true,
+    ),
+  }),
+  "The authorization server's metadata (RFC 8414)",
+);
+export type ServerMetadata = v.InferOutput<typeof ServerMetadata>;
+
+/** The answer of the revocation endpoint. */
+export const Revoked = described(v.object({}), 'The token is good no more');

@@ -1,0 +1,208 @@
+import * as v from 'valibot';
+import { Count, described, HttpDate, Id } from '../described.ts';
+import { AverageRating, Metadata, PresentedEntityType } from '../entity/presented.ts';
+import { next, page } from '../list/presented.ts';
+import { PresentedUser } from '../user/presented.ts';
+import { languages } from './languages.ts';
+import { licenses } from './licenses.ts';
+
+/** An ISO 639-1 code, as the API shows it. */
+export const PresentedLanguage = described(
+  v.picklist(languages),
+  'An ISO 639-1 code, in lower case',
+  'en',
+);
+
+/** A licence as the API shows it. */
+export const PresentedLicense = described(
+  v.object({
+    id: described(
+      v.picklist(licenses.map(({ id }) => id)),
+      'What `license_choice` names it by',
+      'CC BY-SA 4.0',
+    ),
+    full_name: described(
+      v.string(),
+      'Its name',
+      'Creative Commons Attribution-ShareAlike 4.0 International',
+    ),
+    info_url: described(
+      v.string(),
+      'Where it is explained',
+      'https://creativecommons.org/licenses/by-sa/4.0/',
+    ),
+  }),
+  'The licence that a review is published under',
+);
+
+const content = {
+  text: described(
+    v.nullable(v.string()),
+    'The text, verbatim; `null` where there is only a rating',
+    'Forty minutes that reward every new listen.',
+  ),
+  rating: described(
+    v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
+    '1 to 5; `null` where there is only a text',
+    5,
+  ),
+};
+
+const review = {
+  id: Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+  entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  entity_type: PresentedEntityType,
+  ...content,
+  language: PresentedLanguage,
+  license: PresentedLicense,
+  created: HttpDate('When it was first saved'),
+  published_on: described(
+    v.nullable(v.string()),
+    'When it was published, as an HTTP date; `null` on a draft',
+    'Fri, 20 Nov 2026 20:30:00 GMT',
+  ),
+  last_updated: HttpDate('When the current revision was made'),
+  edits: Count('How many revisions came after the first', 0),
+  popularity: described(v.pipe(v.number(), v.integer()), 'Positive minus negative votes', 3),
+  source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
+  source_url: described(v.nullable(v.string()), 'Its address there', null),
+  user: PresentedUser,
+  votes: described(
+    v.object({ positive: Count('Upvotes', 4), negative: Count('Downvotes', 1) }),
+    'All votes on it',
+  ),
+};
+
+/** A review as the API shows it. */
+export const PresentedReview = described(v.object(review), 'A review');
+export type PresentedReview = v.InferOutput<typeof PresentedReview>;
+
+/** A review in the list of all. */
+export const ListedReview = described(
+  v.object({
+    ...review,
+    metadata: v.optional(
+      described(
+        v.nullable(Metadata),
+        'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
+      ),
+    ),
+  }),
+  'A review, with metadata of its entity where that was asked for',
+);
+
+/** A review as its author sees it. */
+export const OwnReview = described(
+  v.object({
+    ...review,
+    is_draft: described(
+      v.boolean(),
+      'Whether only its author sees it, until it is published',
+      false,
+    ),
+    is_hidden: described(v.boolean(), 'Whether a moderator has taken it from the public', false),
+  }),
+  'A review as its author sees it',
+);
+
+/** A revision as the API shows it. */
+export const PresentedRevision = described(
+  v.object({
+    id: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number: the first is 1', 1),
+    review_id: Id('Its review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+    ...content,
+    timestamp: HttpDate('When it was made'),
+    votes_positive: Count('Upvotes that were last cast while it was current', 4),
+    votes_negative: Count('Downvotes that were last cast while it was current', 1),
+  }),
+  "One state of a review's text and rating",
+);
+export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
+
+/** A page of the list of reviews. */
+export const ReviewPage = described(
+  v.object({
+    ...page,
+    reviews: v.array(ListedReview),
+    average_rating: v.optional(AverageRating),
+    next,
+  }),
+  'A page of reviews; `average_rating` is there where `entity_id` was sent',
+);
+
+/** A page of the caller's own reviews. */
+export const OwnReviewPage = described(
+  v.object({ ...page, reviews: v.array(OwnReview) }),
+  "A page of the caller's reviews",
+);
+export type OwnReviewPage = v.InferOutput<typeof OwnReviewPage>;
+
+/** Several reviews at once. */
+export const ReviewsById = described(
+  v.object({
+    reviews: described(v.record(v.string(), PresentedReview), 'By their ids in canonical form'),
+    review_id_mapping: described(
+      v.record(v.string(), v.string()),
+      'The canonical form of each id that was sent, as far as there is such a review',
+      { '2F6D1C1E0A1B4B5F9C395F3B1D0A7E11': '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11' },
+    ),
+  }),
+  'Several reviews',
+);
+
+const stars = ['1', '2', '3', '4', '5'] as const;
+
+/** What all public reviews of an entity add up to, as the API shows it. */
+export const EntitySummary = described(
+  v.object({
+    id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+    entity_type: described(
+      v.nullable(PresentedEntityType),
+      'What most reviews say that it is; `null` where there are none',
+      'release_group',
+    ),
+    review_count: Count('How many reviews there are', 3),
+    average_rating: AverageRating,
+    ratings: described(
+      v.nullable(v.record(v.picklist(stars), v.number())),
+      'How many ratings have how many stars; `null` while that is not known of all',
+      { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
+    ),
+    languages: described(
+      v.record(v.string(), v.number()),
+      'How many reviews are in which language, most frequent first',
+      { en: 2, de: 1 },
+    ),
+  }),
+  'What all public reviews of an entity add up to',
+);
+export type EntitySummary = v.InferOutput<typeof EntitySummary>;
+
+/** An entity with some of its reviews. */
+export const EntityOverview = described(
+  v.object({
+    entity: EntitySummary,
+    latest: described(v.array(PresentedReview), 'The three latest reviews'),
+    popular: described(v.array(PresentedReview), 'The three most popular reviews'),
+    metadata: v.optional(
+      described(
+        v.nullable(Metadata),
+        'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
+      ),
+    ),
+  }),
+  'What people think of an entity',
+);
+
+/** Several entities at once. */
+export const EntitiesById = described(
+  v.object({
+    entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),
+    entity_id_mapping: described(
+      v.record(v.string(), v.string()),
+      'The canonical form of each id that was sent',
+      { '6B1D2F0E3B524C439A2A3D8A55A1C0DE': '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de' },
+    ),
+  }),
+  'Several entities',
+);

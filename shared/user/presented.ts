@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { Count, described, HttpDate, Id } from '../described.ts';
+import { next, page } from '../list/presented.ts';
+import { userTypes } from './user-type.ts';
+
+const labels = userTypes.map(({ label }) => label);
+const UserTypeLabel = v.picklist(labels);
+
+const profile = {
+  id: Id('The user', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
+  display_name: described(v.string(), 'The public name', 'Ann'),
+  created: HttpDate('When the account was created'),
+  karma: described(
+    v.pipe(v.number(), v.integer()),
+    "Positive minus negative votes on the user's reviews",
+    12,
+  ),
+};
+
+/** A user as everybody may see it. */
+export const PresentedUser = described(
+  v.object({
+    ...profile,
+    user_type: described(UserTypeLabel, 'What the karma makes of the user', 'Noob'),
+  }),
+  'A user as everybody may see it',
+);
+export type PresentedUser = v.InferOutput<typeof PresentedUser>;
+
+const contact = {
+  email: described(
+    v.nullable(v.string()),
+    'The email address, not verified; `null` where there is none',
+    'ann@example.com',
+  ),
+  musicdb_username: described(
+    v.nullable(v.string()),
+    'The name of the linked account in the music database',
+    null,
+  ),
+};
+
+/** A user's own profile. */
+export const OwnProfile = v.object({ ...PresentedUser.entries, ...contact });
+export type OwnProfile = v.InferOutput<typeof OwnProfile>;
+
+/** How much a user has done, by UTC day. */
+export const Activity = described(
+  v.object({
+    reviews_today: Count('Reviews published today, in UTC', 1),
+    reviews_last_7_days: Count('Reviews published in the seven days that end today', 3),
+    reviews_this_month: Count('Reviews published since the month began', 5),
+    votes_today: Count('Votes last cast today, in UTC', 2),
+    votes_last_7_days: Count('Votes last cast in the seven days that end today', 8),
+    votes_this_month: Count('Votes last cast since the month began', 21),
+  }),
+  'How much a user has done',
+);
+export type Activity = v.InferOutput<typeof Activity>;
+
+/** A user's own profile with what was asked for by `inc`. */
+export const OwnProfileIncluding = described(
+  v.object({
+    ...profile,
+    user_type: described(
+      v.union([
+        UserTypeLabel,
+        v.object({
+          label: described(UserTypeLabel, 'What the karma makes of the user', 'Noob'),
+          votes_per_day: Count('How many reviews one may newly vote on in a UTC day', 10),
+        }),
+      ]),
+      'What the karma makes of the user; with `inc=user_type` an object, with what that allows',
+      'Noob',
+    ),
+    ...contact,
+    stats: v.optional(Activity),
+  }),
+  "The caller's own profile",
+);
+
+/** A page of the list of users. */
+export const UserPage = described(
+  v.object({ ...page, users: v.array(PresentedUser), next }),
+  'A page of users',
+);

@@ -1,0 +1,258 @@
+import { describe, expect, test } from '@jest/globals';
+import * as v from 'valibot';
+import { handler } from '../../../functions/get-openapi.ts';
+import { type Endpoint, openApiDocument } from '../../../infra/openapi/document.ts';
+import { openApiAt } from '../../../shared/openapi.ts';
+import { routes } from '../../../shared/routes.ts';
+import { faultsOf, isJson } from '../../contract.ts';
+import { invoke } from '../../invoke.ts';
+
+interface Parameter {
+  name: string;
+  in: string;
+  description?: string;
+  required: boolean;
+  schema: Record<string, unknown>;
+}
+
+interface Response {
+  $ref?: string;
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Record<string, { example?: unknown; examples?: Record<string, { value: unknown }> }>;
+}
+
+interface Operation {
+  operationId: string;
+  summary?: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: {
+    required: boolean;
+    content: Record<
+      string,
+      { schema: { properties: Record<string, Record<string, unknown>> }; example?: unknown }
+    >;
+  };
+  responses: Record<string, Response>;
+}
+
+const modules = await Promise.all(
+  routes.filter(isJson).map(async (route) => ({
+    route,
+    ...(await import(`../../../functions/${route.operation}.ts`)),
+  })),
+);
+const endpoints = modules as (Endpoint & { handler: unknown })[];
+const document = openApiAt('https://api.example/ws');
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item)
+    .filter(([method]) => method !== 'servers')
+    .map(([method, operation]) => ({ path, method, ...(operation as unknown as Operation) })),
+);
+
+function operationOf(name: string) {
+  const found = operations.find(({ operationId }) => operationId === name);
+  if (!found) throw new Error(`${name} is not in the document`);
+  return found;
+}
+
+/** A response where it stands, or the shared one that it refers to. */
+function resolved(response: Response | undefined): Response | undefined {
+  const shared: Record<string, unknown> = document.components.responses;
+  return response?.$ref
+    ? (shared[response.$ref.replace('#/components/responses/', '')] as Response)
+    : response;
+}
+
+test('shared/openapi.json is what `npm run openapi` makes of routes and endpoints', () => {
+  expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
+});
+
+test('every JSON route has one operation, and every operation has a route with a handler', () => {
+  const line = (method: string, path: string, operation: string) =>
+    `${method.toUpperCase()} ${path} ${operation}`;
+  expect(operations.map((each) => line(each.method, each.path, each.operationId)).sort()).toEqual(
+    endpoints.map(({ route }) => line(route.method, route.path, route.operation)).sort(),
+  );
+  for (const endpoint of endpoints) expect(typeof endpoint.handler).toBe('function');
+});
+
+describe.each(operations)('$operationId', (operation) => {
+  const endpoint = endpoints.find(({ route }) => route.operation === operation.operationId);
+
+  test('is explained: summary, tag, every parameter, field and response', () => {
+    expect(operation.summary).toMatch(/^[A-Z].{5,}[^.]$/);
+    expect(document.tags.map(({ name }) => name)).toContain(operation.tags[0]);
+    for (const { description } of operation.parameters ?? []) expect(description).toMatch(/^.{8,}/);
+    const [body] = Object.values(operation.requestBody?.content ?? {});
+    for (const { description } of Object.values(body?.schema.properties ?? {})) {
+      expect(description).toMatch(/^.{6,}/);
+    }
+    for (const response of Object.values(operation.responses)) {
+      expect(resolved(response)?.description).toMatch(/^.{6,}/);
+    }
+  });
+
+  test('has examples that are valid: of the answer, of each error, of the body', () => {
+    const { 200: success, ...others } = operation.responses;
+    const answer = success?.content?.['application/json']?.example;
+    expect(answer).toBeDefined();
+    expect(faultsOf((endpoint as Endpoint).response, answer)).toEqual([]);
+    for (const [status, response] of Object.entries(others)) {
+      const examples = resolved(response)?.content?.['application/json']?.examples ?? {};
+      expect([status, Object.keys(examples).length > 0]).toEqual([status, status !== '304']);
+      for (const [code, { value }] of Object.entries(examples)) {
+        expect(value).toMatchObject({ error: code });
+      }
+    }
+    const { body } = (endpoint as Endpoint).request.entries;
+    const [type] = Object.values(operation.requestBody?.content ?? {});
+    expect(type !== undefined).toBe(body !== undefined);
+    if (!body || !type) return;
+    expect(type.example).toBeDefined();
+    expect(v.safeParse(body, type.example).issues).toBeUndefined();
+  });
+
+  test('says who may call it', () => {
+    const { access = '' } = endpoint?.route ?? {};
+    const isForm = operation.path.startsWith('/oauth/');
+    const guarded = [{ oauth2: access === 'token' ? [] : [access] }, { bearer: [] }];
+    const open = isForm ? [{}, { client: [] }] : [];
+    expect(operation.security).toEqual(access === 'public' ? open : guarded);
+    expect(Object.keys(operation.responses).includes('401')).toBe(access !== 'public' || isForm);
+  });
+});
+
+describe('what the specification says of requests is there', () => {
+  const parameter = (operation: string, name: string) =>
+    operationOf(operation).parameters?.find((each) => each.name === name);
+
+  test.each(['list-reviews', 'list-users', 'list-my-reviews'])('%s: limit and offset', (name) => {
+    expect(parameter(name, 'limit')).toMatchObject({
+      in: 'query',
+      required: false,
+      schema: { type: 'integer', minimum: 0, maximum: 50, default: 50 },
+    });
+    expect(parameter(name, 'offset')?.schema).toEqual({ type: 'integer', minimum: 0, default: 0 });
+  });
+
+  test('the filters and orders of the list of reviews', () => {
+    const types =
+      'event place release_group work artist label recording bk_edition_group bk_literary_work bk_author bk_series';
+    const schemas = (operationOf('list-reviews').parameters ?? []).map((each) => [
+      each.name,
+      each.schema,
+    ]);
+    expect(Object.fromEntries(schemas)).toMatchObject({
+      entity_id: { type: 'string', format: 'uuid' },
+      entity_type: { type: 'string', enum: ['musicdb', 'bookdb', ...types.split(' ')] },
+      user_id: { type: 'string', format: 'uuid' },
+      sort: { enum: ['popularity', 'published_on'], default: 'published_on' },
+      sort_order: { enum: ['asc', 'desc'], default: 'desc' },
+      review_type: { enum: ['review', 'rating'] },
+      include_metadata: { enum: ['true', 'false'], default: 'false' },
+    });
+    expect(document.components.schemas.EntityType.enum).toEqual(types.split(' '));
+    expect(document.components.schemas.Language.enum).toHaveLength(183);
+  });
+
+  test('the body of a new review', () => {
+    const body = operationOf('create-review').requestBody;
+    const { schema } = body?.content['application/json'] ?? {};
+    expect(body?.required).toBe(true);
+    expect(schema).toMatchObject({
+      required: ['entity_id', 'entity_type', 'license_choice'],
+      properties: {
+        text: { type: ['string', 'null'], minLength: 25, maxLength: 5000 },
+        rating: { type: ['integer', 'null'], minimum: 1, maximum: 5 },
+        language: { default: 'en' },
+        is_draft: { default: false },
+      },
+    });
+  });
+
+  test('a report needs no body, everything else that takes one does', () => {
+    const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
+    expect(optional.map(({ operationId }) => operationId)).toEqual(['report-review']);
+  });
+
+  test.each([
+    ['get-review', '200 304 404'],
+    ['put-vote', '200 400 401 403 404'],
+    ['update-review', '200 400 401 403 404 412'],
+    ['delete-review', '200 401 403 404 412'],
+    ['batch-get-reviews', '200 304 400 503'],
+    ['get-me', '200 400 401'],
+    ['create-token', '200 400 401'],
+    ['list-languages', '200 304'],
+  ])('%s answers %s, and what every endpoint may answer', (name, statuses) => {
+    const found = Object.keys(operationOf(name).responses);
+    expect(found).toEqual(expect.arrayContaining([...statuses.split(' '), '429', '500', '503']));
+    const anywhere = ['400', '413', '415', '429', '500', '503'];
+    expect(found.filter((status) => !anywhere.includes(status))).toEqual(
+      statuses.split(' ').filter((status) => !anywhere.includes(status)),
+    );
+  });
+
+  test.each([
+    ['put-vote', '403', ['insufficient_scope', 'limit_exceeded']],
+    ['update-review', '403', ['insufficient_scope', 'access_denied']],
+    ['create-token', '401', ['invalid_client']],
+    [
+      'create-token',
+      '400',
+      ['invalid_request', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'],
+    ],
+  ])('%s tells the errors of status %s apart', (name, status, codes) => {
+    const response = resolved(operationOf(name).responses[status]);
+    expect(Object.keys(response?.content?.['application/json']?.examples ?? {})).toEqual(codes);
+  });
+
+  test('the headers that clients act on are where they come', () => {
+    const headers = (name: string, status: string) =>
+      Object.keys(resolved(operationOf(name).responses[status])?.headers ?? {});
+    expect(headers('list-reviews', '200')).toEqual(['ETag', 'Link']);
+    expect(headers('list-users', '200')).toEqual(['ETag', 'Link']);
+    expect(headers('get-review', '200')).toEqual(['ETag']);
+    expect(headers('get-me', '200')).toEqual([]);
+    expect(headers('create-review', '200')).toEqual(['Idempotent-Replayed']);
+    expect(headers('put-vote', '200')).toEqual(['RateLimit', 'RateLimit-Policy']);
+    expect(headers('put-vote', '403')).toEqual([
+      'WWW-Authenticate',
+      'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
+    ]);
+    expect(headers('get-me', '401')).toEqual(['WWW-Authenticate']);
+    expect(headers('put-vote', '429')).toEqual(['Retry-After']);
+    expect(headers('put-vote', '503')).toEqual(['Retry-After']);
+  });
+});
+
+describe('GET /openapi.json', () => {
+  test('has the addresses of the service that is asked, and may be kept for an hour', async () => {
+    process.env.AUTH_URL = 'http://localhost:4000/ws';
+    const { status, headers, body } = await invoke(handler);
+    expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+    expect(headers['cache-control']).toBe('public, max-age=3600');
+    expect(body.servers[0].url).toBe('http://localhost:4000/ws/1');
+    expect(body.components.securitySchemes.oauth2.flows.authorizationCode).toEqual({
+      authorizationUrl: 'http://localhost:4000/ws/oauth/authorize',
+      tokenUrl: 'http://localhost:4000/ws/1/oauth/token',
+      refreshUrl: 'http://localhost:4000/ws/1/oauth/token',
+      scopes: { review: expect.any(String), vote: expect.any(String), user: expect.any(String) },
+    });
+    expect(body.paths['/.well-known/oauth-authorization-server'].servers).toEqual([
+      { url: 'http://localhost:4000/ws' },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('api.example');
+  });
+
+  test('is 304 to who has it', async () => {
+    const { headers } = await invoke(handler);
+    const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
+    expect([again.status, again.body]).toEqual([304, '']);
+  });
+});
