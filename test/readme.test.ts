@@ -88,6 +88,7 @@ test.each(shells)('%s does what “Try it” says', async (name, ...args) => {
     cwd: root,
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: dataDir,
       PORT: new URL(url).port,
       DATA_DIR: dataDir,

@@ -4,22 +4,31 @@ import { scanTable } from './fixtures.ts';
 
 /**
  * What of the numbers in the table is not what follows from the reviews, votes and users in it: a line each, with the key. The partitions in
- * `known` were looked at before.
+ * `known` were looked at before; it gets those that are looked at now.
  */
-export async function differences(known: ReadonlySet<string> = new Set()): Promise<string[]> {
+export async function differences(known = new Set<string>()): Promise<string[]> {
   const found: string[] = [];
-  const isDue = ({ pk }: Item) => !known.has(pk);
+  const items: Item[] = [];
+  const isDue = (item: Item) => {
+    items.push(item);
+    return !known.has(item.pk);
+  };
   for await (const { differences } of audit({ settle: 0, isDue })) {
     for (const { pk, sk, attribute, stored, counted } of differences) {
       found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
     }
   }
-  return [...found, ...(await aggregateDifferences())];
+  for (const { pk } of items) known.add(pk);
+  return [...found, ...aggregateDifferencesIn(items)];
 }
 
-/** The same of totals, rank trees and projection states, written without any of the code that keeps them. */
+/** The same of totals, rank trees and projection states. */
 export async function aggregateDifferences(): Promise<string[]> {
-  const items = await scanTable();
+  return aggregateDifferencesIn(await scanTable());
+}
+
+/** Written without any of the code that keeps them. */
+function aggregateDifferencesIn(items: readonly Item[]): string[] {
   const stored = aggregatesIn(items);
   const counted = countAggregates(items);
   const names = new Set([...stored.keys(), ...counted.keys()]);

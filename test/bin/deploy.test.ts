@@ -42,6 +42,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
     cwd,
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: home,
       AWS_SHARED_CREDENTIALS_FILE: join(home, 'credentials'),
       AWS_EC2_METADATA_DISABLED: 'true',

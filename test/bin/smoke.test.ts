@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'smoke-test-'));
 let stack: ChildProcess | undefined;
@@ -23,7 +24,7 @@ afterAll(async () => {
 });
 
 function smoke(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const options = { cwd, env: { PATH: process.env.PATH, DATA_DIR: dataDir } };
+  const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir } };
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
@@ -36,7 +37,6 @@ function smoke(...args: string[]): Promise<{ code: number; stdout: string; stder
 
 async function startStack(env: Record<string, string>): Promise<void> {
   const args = ['bin/start.ts', '--port', '0', '--data-dir', dataDir];
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, ...env } };
   stack = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
   let said = '';

@@ -19,7 +19,7 @@ import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts
 import type { Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { makeUser, setAttributes } from '../fixtures.ts';
+import { makeUser, setAttributes, type TestUser } from '../fixtures.ts';
 import { invoke, type TestResponse } from '../invoke.ts';
 import {
   basic,
@@ -39,9 +39,10 @@ process.env.AUTH_URL = 'https://api.example/ws';
 
 const owner = await makeUser({ display_name: 'Owner' });
 const client = await makeClient(owner);
-const user = await makeUser();
-
-beforeEach(() => deleteGrants(user.id));
+let user: TestUser;
+beforeEach(async () => {
+  user = await makeUser();
+});
 
 afterEach(() => {
   jest.useRealTimers();

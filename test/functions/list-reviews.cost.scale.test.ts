@@ -16,7 +16,7 @@ import { invoke } from '../invoke.ts';
 
 type Query = Record<string, string>;
 
-const length = 4000;
+const length = 3000;
 const user_id = randomUUID();
 const reviews: Review[] = [];
 
@@ -25,7 +25,7 @@ let read = 0;
 
 /** Few reviews match, all in the middle of the list: the 460 in German have a rating, the others none. */
 function makeReviewAt(i: number): Review {
-  const isFound = i >= 2000 && i < 2460;
+  const isFound = i >= 1270 && i < 1730;
   // At either end, very many in one minute.
   const hours = Math.min(Math.max(i, 300), length - 300);
   const published_on = new Date(Date.UTC(2025, 0, 1) + hours * 3_600_000 + i).toISOString();
@@ -110,11 +110,9 @@ describe('GET /review/ where few of many match', () => {
   test.each(queries)('reads little at any offset and by cursor: %j', async (query) => {
     const expected = listed(reviews, query).map(({ id }) => id);
     for (const offset of [0, 100, 380, 430]) {
-      const page = await list({ ...query, offset: `${offset}` });
-      expect({ offset, ids: page.ids }).toEqual({
-        offset,
-        ids: expected.slice(offset, offset + 50),
-      });
+      const page = await list({ ...query, offset: `${offset}`, limit: '10' });
+      const ids = expected.slice(offset, offset + 10);
+      expect({ offset, ids: page.ids }).toEqual({ offset, ids });
       expect(page.read).toBeLessThanOrEqual(most);
     }
     expect(await walk(query)).toEqual(expected);
@@ -140,7 +138,7 @@ describe('GET /review/ where few of many match', () => {
   test('has what is not counted yet at the newest end, on as many pages as it takes', async () => {
     const fresh = Array.from({ length: 70 }, (_, i) => {
       const published_on = new Date(Date.UTC(2026, 0, 1) + i).toISOString();
-      return { ...makeReviewAt(2001), published_on, created: published_on };
+      return { ...makeReviewAt(1500), published_on, created: published_on };
     });
     await withoutStream(async () => {
       for (const review of fresh) await insertReview(review);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/seed.ts';
@@ -9,7 +8,6 @@ import { countChanges } from '../../shared/review/counts.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table, tableName } from '../../shared/table/client.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { randomNumbers, readItem, text } from '../fixtures.ts';
@@ -161,7 +159,7 @@ describe('GET /review/ at any offset', () => {
           : [],
       );
       combinations.push(...starred);
-      for (let i = 0; i < 100; i++) {
+      for (let i = 0; i < 60; i++) {
         const query = sample(combinations);
         const expected = expectedIds(query);
         const last = Math.max(0, expected.length - 4);
@@ -223,13 +221,13 @@ describe('GET /review/ at any offset', () => {
     const expected = expectedIds(sorting);
     const first = (popularity: number) =>
       expected.findIndex((id) => reviews.find((each) => each.id === id)?.popularity === popularity);
-    await table.send(
-      new DeleteCommand({ TableName: tableName(), Key: rankTreeKey('all', 'popularity', [1]) }),
-    );
+    const key = rankTreeKey('all', 'popularity', [1]);
+    const node = await readItem(key);
+    await batchWrite([{ delete: key }]);
     const { ids, next = '' } = await list({ ...sorting, offset: `${first(1) + 2}`, limit: '3' });
     expect(ids).toEqual([]);
     const after = await list({ ...sorting, cursor: next, limit: '3' });
     expect(after.ids).toEqual(expected.slice(first(2), first(2) + 3));
-    await rebuildTotals();
+    await batchWrite([{ put: node as object }]);
   });
 });

@@ -115,14 +115,14 @@ describe('GET /review', () => {
   });
 
   test('filters, sorts and pages as a list of everything would', async () => {
-    const [a, b] = [entities[0], entities[5]] as [string, string];
-    const [u, w] = [users[0]?.id, users[3]?.id] as [string, string];
+    const someEntities = [entities[0], entities[5]] as string[];
+    const someUsers = [users[0]?.id, users[3]?.id] as string[];
     const queries: Query[] = [];
     for (const entity_type of ['', 'musicdb', 'bookdb', 'artist', 'bk_series', 'label']) {
       for (const language of ['', 'en', 'de', 'zu']) {
         for (const review_type of ['', 'review', 'rating']) {
-          for (const entity_id of ['', a, b]) {
-            for (const user_id of ['', u, w]) {
+          for (const entity_id of ['', pick(someEntities)]) {
+            for (const user_id of ['', pick(someUsers)]) {
               const few = entity_id || user_id;
               const rating = few ? pick(['', '1', '5', '4,5', '2,3', '1,2,3,4,5', '3,3']) : '';
               const filter = { entity_type, language, review_type, entity_id, user_id, rating };
@@ -349,9 +349,9 @@ describe('GET /review', () => {
     expect(idsIn(await list({ language: 'el' }))).toEqual([published, path.review_id]);
   });
 
-  test('walks through 120 reviews of one entity, 7 at a time', async () => {
+  test('walks through 45 reviews of one entity, 7 at a time', async () => {
     const entity_id = randomUUID();
-    const authors = await makeUsers(120);
+    const authors = await makeUsers(45);
     const made: Review[] = [];
     for (const [i, { id }] of authors.entries()) {
       const review = newReview(id, {
@@ -366,18 +366,17 @@ describe('GET /review', () => {
       const published_on = new Date(Date.UTC(2025, 0, 1 + Math.floor(i / 3))).toISOString();
       made.push({ ...review, published_on, popularity: (i * i) % 4 });
     }
-    for (let i = 0; i < 120; i += 10)
-      await Promise.all(made.slice(i, i + 10).map((review) => insertReview(review)));
+    for (const review of made) await insertReview(review);
     for (const sort of ['popularity', 'published_on']) {
       for (const sort_order of ['asc', 'desc']) {
         const walked: string[] = [];
-        for (let offset = 0; offset <= 120; offset += 7) {
+        for (let offset = 0; offset <= 45; offset += 7) {
           const query = { entity_id, sort, sort_order, limit: '7', offset: `${offset}` };
           const answer = await list(query);
-          expect(answer).toMatchObject({ count: 120, average_rating: { rating: 3, count: 120 } });
+          expect(answer).toMatchObject({ count: 45, average_rating: { rating: 3, count: 45 } });
           walked.push(...idsIn(answer));
         }
-        const query = { entity_id, sort, sort_order, limit: '120' };
+        const query = { entity_id, sort, sort_order, limit: '50' };
         expect(walked).toEqual(oracle(made, query).ids);
       }
     }

@@ -239,7 +239,12 @@ async function readAll({
 async function visitPages(session: string, client: Application): Promise<void> {
   for (const route of routes.filter(({ base }) => base === '')) {
     const path = resourceOf(route).replace('{client_id}', client.client_id);
-    for (const query of ['', new URL(authorizeUrl(client)).search, '?request=x&state=x&code=x']) {
+    const answers = ['', '?request=x&state=x&code=x'];
+    const queries: Record<string, string[]> = {
+      '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],
+      '/account/callback': answers,
+    };
+    for (const query of queries[path] ?? ['']) {
       const response = await fetch(authUrl + path + query, {
         method: route.method,
         redirect: 'manual',

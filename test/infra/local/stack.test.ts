@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 import { landing } from '../../../infra/local/gateway.ts';
@@ -30,7 +30,7 @@ interface Run {
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 let dataDir: string;
-let runs: Run[];
+let runs: Run[] = [];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'stack-test-'));
@@ -69,8 +69,8 @@ function start(args: string[] = [], env: Record<string, string> = {}): Run {
   return run;
 }
 
-function discovery(): Discovery {
-  return JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
+function discovery(folder = dataDir): Discovery {
+  return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
 }
 
 /** A dead process that nobody has asked for its status still has an entry, but no command line. */
@@ -95,57 +95,109 @@ async function languages(url: string): Promise<unknown> {
   return response.json();
 }
 
-test('serves, says where it is, and leaves nothing at SIGTERM', async () => {
-  const { child, url, end } = start();
-  expect(await languages(await url)).toEqual({ languages: expect.arrayContaining(['en']) });
-  const { engine_pid, dynamodb_endpoint, ...rest } = discovery();
-  expect(rest).toEqual({ pid: child.pid, url: await url, table_name: 'reviews' });
-  expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
-  expect(statSync(join(dataDir, 'signing-key')).mode & 0o777).toBe(0o600);
+describe('one that runs', () => {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
+  let run: Run;
+  let base: string;
+  beforeAll(async () => {
+    run = start([], { DATA_DIR });
+    base = await run.url;
+  });
+  afterAll(async () => {
+    run.child.kill('SIGKILL');
+    await run.end;
+    rmSync(DATA_DIR, { recursive: true });
+  });
 
-  child.kill('SIGTERM');
-  expect(await end).toEqual({ code: 0, stderr: '' });
-  expect(isAlive(engine_pid)).toBe(false);
-  expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
-  expect(existsSync(join(dataDir, 'dynamodb.sqlite-wal'))).toBe(false);
-});
+  test('says where it is in one block, and has a line for each request', async () => {
+    await fetch(`${base}/review?limit=1`);
+    await until(() => run.said().includes('GET'));
+    const { origin } = new URL(base);
+    const [block, lines] = run.said().split(/\n(?=GET)/);
+    expect(block).toBe(`The review service runs at ${base}
 
-test('keeps its key over a restart', async () => {
-  const first = start();
-  await first.url;
-  const key = readFileSync(join(dataDir, 'signing-key'), 'utf8');
-  expect(Buffer.from(key, 'base64url')).toHaveLength(32);
-  first.child.kill('SIGINT');
-  expect(await first.end).toEqual({ code: 0, stderr: '' });
-  await start().url;
-  expect(readFileSync(join(dataDir, 'signing-key'), 'utf8')).toBe(key);
-});
+  Open   ${origin}${landing}
+  Try    curl ${base}/review/languages
+  Data   ${DATA_DIR}
+  Stop   Ctrl-C
+`);
+    expect(lines).toMatch(/^GET \/ws\/1\/review\?limit=1 200 \d+ ms\n$/);
+  });
 
-test('deletes at its start what has expired', async () => {
-  const first = start();
-  await first.url;
-  const itemsAt = (url: string | null) => scanTable(url ?? '');
+  test('serves, and says in its folder where it is', async () => {
+    expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
+    const { engine_pid, dynamodb_endpoint, ...rest } = discovery(DATA_DIR);
+    expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    expect(isAlive(engine_pid)).toBe(true);
+    expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
+    expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps its port, and another leaves nothing', async () => {
+    const { port } = new URL(base);
+    const { code, stderr } = await start(['--port', port]).end;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `Error: port ${port} is in use: type npm start -- --port ${Number(port) + 1}\n`,
+    });
+    expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
+  });
+
+  test('has one in memory beside it on the same folder', async () => {
+    const { child, url, said, end } = start(['--memory'], { DATA_DIR });
+    expect(await url).not.toBe(base);
+    const folder = /--data-dir (\S+)/.exec(said())?.[1] ?? '';
+    expect(discovery(folder).url).toBe(await url);
+    expect(discovery(DATA_DIR).url).toBe(base);
+    child.kill('SIGINT');
+    expect(await end).toEqual({ code: 0, stderr: '' });
+    expect(existsSync(folder)).toBe(false);
+    expect(await languages(base)).toHaveProperty('languages');
+  });
+
+  const soon = Math.floor(Date.now() / 1000);
   const items = [
-    { pk: 'REQUEST#old', sk: 'REQUEST', expires_at: Math.floor(Date.now() / 1000) - 1 },
-    { pk: 'REQUEST#new', sk: 'REQUEST', expires_at: Math.floor(Date.now() / 1000) + 600 },
+    { pk: 'REQUEST#old', sk: 'REQUEST', expires_at: soon - 1 },
+    { pk: 'REQUEST#new', sk: 'REQUEST', expires_at: soon + 600 },
   ];
-  const client = new DynamoDBClient({ endpoint: discovery().dynamodb_endpoint ?? '' });
-  for (const Item of items) {
-    const put = new PutCommand({ TableName: 'reviews', Item });
-    await DynamoDBDocumentClient.from(client).send(put);
-  }
-  client.destroy();
-  first.child.kill('SIGTERM');
-  await first.end;
+  let key: string;
 
-  await start().url;
-  const deadline = Date.now() + 10_000;
-  let left = await itemsAt(discovery().dynamodb_endpoint);
-  while (left.length > 1 && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    left = await itemsAt(discovery().dynamodb_endpoint);
-  }
-  expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
+  test('leaves nothing at SIGTERM but its data folder', async () => {
+    key = readFileSync(join(DATA_DIR, 'signing-key'), 'utf8');
+    expect(Buffer.from(key, 'base64url')).toHaveLength(32);
+    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
+    const client = new DynamoDBClient({ endpoint: dynamodb_endpoint ?? '' });
+    for (const Item of items) {
+      const put = new PutCommand({ TableName: 'reviews', Item });
+      await DynamoDBDocumentClient.from(client).send(put);
+    }
+    client.destroy();
+    run.child.kill('SIGTERM');
+    expect(await run.end).toEqual({ code: 0, stderr: '' });
+    expect(isAlive(engine_pid)).toBe(false);
+    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
+    expect(existsSync(join(DATA_DIR, 'dynamodb.sqlite-wal'))).toBe(false);
+  });
+
+  test('starts again with its key and what has not expired, and ends if its engine does', async () => {
+    const { url, end } = start([], { DATA_DIR });
+    await url;
+    expect(readFileSync(join(DATA_DIR, 'signing-key'), 'utf8')).toBe(key);
+    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
+    const deadline = Date.now() + 10_000;
+    let left = await scanTable(dynamodb_endpoint ?? '');
+    while (left.length > 1 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      left = await scanTable(dynamodb_endpoint ?? '');
+    }
+    expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
+
+    process.kill(Number(engine_pid), 'SIGKILL');
+    const { code, stderr } = await end;
+    expect(code).toBe(1);
+    expect(stderr).toContain('Error: the embedded DynamoDB ended (SIGKILL)');
+    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
+  });
 });
 
 test('leaves no engine at SIGKILL, and starts again', async () => {
@@ -173,7 +225,8 @@ test('ends an engine that outlived its stack, before it starts its own', async (
   await leftover.stop();
 });
 
-test('leaves a process alone that only has the number of an engine', async () => {
+test('uses the database it is given, and leaves a process alone that only has the number of an engine', async () => {
+  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   const other = spawn('sleep', ['60']);
   announce(dataDir, {
     pid: 1,
@@ -182,19 +235,11 @@ test('leaves a process alone that only has the number of an engine', async () =>
     dynamodb_endpoint: null,
     table_name: 'reviews',
   });
-  await start().url;
+  await start([], { DYNAMODB_ENDPOINT: endpoint }).url;
   expect(isAlive(other.pid ?? null)).toBe(true);
+  expect(discovery()).toMatchObject({ dynamodb_endpoint: endpoint, engine_pid: null });
+  expect(existsSync(join(dataDir, 'dynamodb.sqlite'))).toBe(false);
   other.kill();
-});
-
-test('ends if its engine does', async () => {
-  const { url, end } = start();
-  await url;
-  process.kill(Number(discovery().engine_pid), 'SIGKILL');
-  const { code, stderr } = await end;
-  expect(code).toBe(1);
-  expect(stderr).toContain('Error: the embedded DynamoDB ended (SIGKILL)');
-  expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
 });
 
 test('of two that start at once, one has the data folder', async () => {
@@ -211,19 +256,6 @@ test('of two that start at once, one has the data folder', async () => {
   expect(late.code).toBe(1);
   expect(late.stderr).toContain(`is in use by process ${winner?.child.pid}: `);
   expect(discovery().pid).toBe(winner?.child.pid);
-});
-
-test('says that the port is taken, and leaves nothing', async () => {
-  const first = start();
-  const { port } = new URL(await first.url);
-  const other = mkdtempSync(join(tmpdir(), 'stack-test-'));
-  const { code, stderr } = await start(['--port', port], { DATA_DIR: other }).end;
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: `Error: port ${port} is in use: type npm start -- --port ${Number(port) + 1}\n`,
-  });
-  expect(existsSync(join(other, 'stack.json'))).toBe(false);
-  rmSync(other, { recursive: true });
 });
 
 describe('what is wrong is told in one sentence', () => {
@@ -354,7 +386,7 @@ describe('what is wrong is told in one sentence', () => {
 function refusal(args: string[], env: Record<string, string> = {}): string {
   const { status, stderr } = spawnSync(process.execPath, ['bin/start.ts', ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
     timeout: 10_000,
   });
   expect(status).toBe(1);
@@ -393,50 +425,6 @@ test.each([
   );
 });
 
-test('takes an empty variable for none', async () => {
-  const { url, said } = start([], { DYNAMODB_ENDPOINT: '', PORT: '', OIDC_ISSUER: ' ' });
-  expect(await languages(await url)).toHaveProperty('languages');
-  expect(said()).toContain(`\n  Data   ${dataDir}\n`);
-});
-
-test('uses the database it is given', async () => {
-  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
-  await start([], { DYNAMODB_ENDPOINT: endpoint }).url;
-  expect(discovery()).toMatchObject({ dynamodb_endpoint: endpoint, engine_pid: null });
-  expect(existsSync(join(dataDir, 'dynamodb.sqlite'))).toBe(false);
-});
-
-test('keeps its data in memory beside a stack on the same folder', async () => {
-  const first = start();
-  await first.url;
-  const { child, url, said, end } = start(['--memory']);
-  expect(await url).not.toBe(await first.url);
-  const folder = /--data-dir (\S+)/.exec(said())?.[1] ?? '';
-  expect(JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8')).url).toBe(await url);
-  expect(discovery().url).toBe(await first.url);
-  child.kill('SIGTERM');
-  expect(await end).toEqual({ code: 0, stderr: '' });
-  expect(existsSync(folder)).toBe(false);
-  expect(await languages(await first.url)).toHaveProperty('languages');
-});
-
-test('says where it is in one block, and has a line for each request', async () => {
-  const { url, said } = start();
-  const base = await url;
-  await fetch(`${base}/review?limit=1`);
-  await until(() => said().includes('GET'));
-  const { origin } = new URL(base);
-  const [block, lines] = said().split(/\n(?=GET)/);
-  expect(block).toBe(`The review service runs at ${base}
-
-  Open   ${origin}${landing}
-  Try    curl ${base}/review/languages
-  Data   ${dataDir}
-  Stop   Ctrl-C
-`);
-  expect(lines).toMatch(/^GET \/ws\/1\/review\?limit=1 200 \d+ ms\n$/);
-});
-
 test('goes on where nobody reads its lines', async () => {
   const { child, url } = start();
   const base = await url;
@@ -444,10 +432,11 @@ test('goes on where nobody reads its lines', async () => {
   for (let i = 0; i < 5; i++) expect(await languages(base)).toHaveProperty('languages');
 });
 
-test('says more, or nothing, if told to', async () => {
-  const verbose = start(['--verbose']);
+test('says more, or nothing, if told to, and takes an empty variable for none', async () => {
+  const verbose = start(['--verbose'], { DYNAMODB_ENDPOINT: '', PORT: '', OIDC_ISSUER: ' ' });
   const { headers } = await fetch(`${await verbose.url}/review?limit=1`);
   await until(() => verbose.said().includes('GET'));
+  expect(verbose.said()).toContain(`\n  Data   ${dataDir}\n`);
   expect(verbose.said()).toMatch(
     new RegExp(`200 \\d+ ms 1 round trip request ${headers.get('x-amzn-requestid')}\\n$`),
   );
