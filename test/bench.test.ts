@@ -48,10 +48,10 @@ describe('the measure', () => {
 
   test('judges CPU by what was measured beside it, at the median', () => {
     const line = toLine('x', [{ cost, budget: {} }]);
-    const calm = { cpu: 2, bare: 1, least: 0.25 };
-    const busy = { cpu: 40, bare: 20, least: 5 };
+    const calm = { cpu: 2, bare: 1, commands: 1, least: 0.25 };
+    const busy = { cpu: 40, bare: 20, commands: 1, least: 5 };
     expect(withCpu(line, [calm, busy]).broken).toEqual([]);
     expect(withCpu(line, [calm, calm, { ...calm, cpu: 99 }]).broken).toEqual([]);
-    expect(withCpu(line, [{ ...calm, cpu: 7.5 }]).broken).toEqual(['cpu is 2 × what it may be']);
+    expect(withCpu(line, [{ ...calm, cpu: 9 }]).broken).toEqual(['cpu is 2 × what it may be']);
   });
 });

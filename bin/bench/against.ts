@@ -46,7 +46,7 @@ export async function benchAgainst(comparison: Comparison): Promise<object> {
     const requests = taken.map(([ours, theirs]) => {
       const of = (rounds: Taken['rounds'] = []) => rounds.map(({ cpu }) => cpu);
       const floor = (ours?.rounds ?? []).map(({ least }) => least);
-      const bare = (ours?.rounds ?? []).map(({ bare }) => bare);
+      const bare = (ours?.rounds ?? []).map(({ bare, commands }) => bare * commands);
       return {
         ...compare(ours?.name ?? '', of(ours?.rounds), of(theirs?.rounds)),
         floor: spreadOf(floor).median,

@@ -26,7 +26,7 @@ export interface Floor {
   bytes: number;
   /** What no implementation goes without: to parse what the database sent, and to write what is answered. */
   least: number;
-  /** As many reads of nothing by the SDK as it comes. */
+  /** One read of nothing by the SDK as it comes. */
   bare: number;
 }
 
@@ -69,7 +69,7 @@ const tasks: { [K in keyof Tasks]: (task: Tasks[K]['take']) => Promise<Tasks[K][
       commands: sent.length,
       bytes,
       least: least / times,
-      bare: (bare / times) * sent.length,
+      bare: bare / times,
     };
     return { floor, answer };
   },
