@@ -27,7 +27,7 @@ export async function batchGet(
     const { Responses, UnprocessedKeys } = await table.send(
       new BatchGetCommand({
         RequestItems: {
-          [tableName()]: { Keys: [...pending], ConsistentRead: consistent, ...projection },
+          [tableName()]: { Keys: pending.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projection },
         },
       }),
     );
