@@ -27,7 +27,11 @@ export async function batchGet(
     const { Responses, UnprocessedKeys } = await table.send(
       new BatchGetCommand({
         RequestItems: {
-          [tableName()]: { Keys: pending.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projection },
+          [tableName()]: {
+            Keys: pending.map(({ pk, sk }) => ({ pk, sk })),
+            ConsistentRead: consistent,
+            ...projection,
+          },
         },
       }),
     );
