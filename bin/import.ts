@@ -45,12 +45,13 @@ export async function importExport(file: string, isDryRun: boolean) {
         yield { where, record };
       }
     } catch (error) {
-      if (last === 0 || !isDamage(error)) throw error;
+      if (!isDamage(error)) throw error;
       fault = `${name} is damaged after line ${last} (${(error as Error).message})`;
+      if (last === 0) throw new Error(fault);
     }
     const missing = Object.values(promised).reduce((sum, count) => sum + Math.max(0, count), 0);
     if (last === 0) throw new Error(`${name} is empty`);
-    if (!fault && missing > refusals.count()) {
+    if (fault === undefined && missing > refusals.count()) {
       fault = `${name} ends after line ${last}, ${missing} records before what its first line promises`;
     }
   }
@@ -161,5 +162,5 @@ async function* unzipped(source: Readable): AsyncGenerator<Uint8Array> {
 }
 
 function isDamage(error: unknown): boolean {
-  return error instanceof Error && `${(error as NodeJS.ErrnoException).code}`.startsWith('Z_');
+  return `${(error as NodeJS.ErrnoException).code}`.startsWith('Z_');
 }
