@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
@@ -21,6 +22,7 @@ import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { setHidden } from '../../shared/review/review-repository.ts';
+import { table } from '../../shared/table/client.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
@@ -458,6 +460,18 @@ describe('npm run admin -- export, import', () => {
     other.note('source', 'elsewhere');
     other.close();
     await refuses(1, [[['export', '--out', `${out}.other`], /the begun export of elsewhere/]]);
+  });
+
+  test('a stream that a killed import has left off is turned on by whoever starts', async () => {
+    const { name } = await emptyTable();
+    const StreamSpecification = { StreamEnabled: false };
+    await table.send(new UpdateTableCommand({ TableName: name, StreamSpecification }));
+    const arn = await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
+    const { Table } = await table.send(new DescribeTableCommand({ TableName: name }));
+    expect(Table).toMatchObject({
+      LatestStreamArn: arn,
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    });
   });
 
   test('writes to stdout, and reads what a program gives', async () => {
