@@ -67,8 +67,9 @@ function profile(user: User, contact: Contact, csrf: string, filled: Filled): Ht
   </section>`;
 }
 
-function standing({ karma, id }: User): Html {
-  const { label, votes_per_day } = userTypeOf(karma);
+function standing(user: User): Html {
+  const { karma, id } = user;
+  const { label, votes_per_day } = userTypeOf(user);
   return html`<section>
     <h2>Standing</h2>
     <dl>

@@ -278,21 +278,44 @@ describe('npm run admin', () => {
     }
     expect(await listed()).toEqual([
       [id, ann],
-      [other, ann],
       [id, ben],
+      [other, ann],
       [other, ben],
     ]);
-    expect(await run('report', 'dismiss', other, '--user', `${ben}`)).toEqual({
-      id: other,
-      dismissed: 1,
-    });
-    expect(await run('report', 'dismiss', id)).toEqual({ id, dismissed: 2 });
-    expect(await listed()).toEqual([[other, ann]]);
+    expect(await run('report', 'dismiss', id, '--reason', 'spam', '--note', 'A quotation')).toEqual(
+      { id, dismissed: 2 },
+    );
+    const left = [
+      [other, ann],
+      [other, ben],
+    ];
+    expect(await listed()).toEqual(left);
     for (const reader of readers) expect((await report(reader, id)).status).toBe(200);
-    expect(await listed()).toEqual([[other, ann]]);
-    const none = `Error: no report of the review ${id} is on the list\n`;
+    expect(await listed()).toEqual(left);
+    const none = 'Error: There is nothing to decide on this review\n';
     await refuses(1, [[['report', 'dismiss', id], none]]);
     await run('report', 'dismiss', other);
+    const { decisions } = await run('decision', 'list');
+    expect(decisions.slice(0, 2)).toEqual(
+      [
+        { review_id: other, reason: 'other', note: '' },
+        { review_id: id, reason: 'spam', note: 'A quotation' },
+      ].map((decision) => ({
+        ...decision,
+        id: expect.any(String),
+        user_id: author.id,
+        decision: 'dismiss',
+        moderator_id: null,
+        decided_at: expect.any(String),
+        reports: 2,
+      })),
+    );
+    await refuses(2, [
+      [
+        ['report', 'dismiss', id, '--reason', 'x'],
+        /^error: option '--reason <reason>' argument 'x' is invalid\. It must be one of spam, abuse, off_topic, copyright, other\.\n/,
+      ],
+    ]);
     await applyStream();
     expect(await differences()).toEqual([]);
   });

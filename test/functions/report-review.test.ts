@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/report-review.ts';
-import { listReports } from '../../shared/review/report-repository.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { listReports } from '../../shared/moderation/report-repository.ts';
 import { reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import { makeReview, makeUser, readItem, setAttributes, type TestUser } from '../fixtures.ts';

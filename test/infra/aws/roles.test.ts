@@ -99,7 +99,7 @@ const {
 } = await import('../../fixtures.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
 const { reviewKey } = await import('../../../shared/table/keys.ts');
-const { setHidden } = await import('../../../shared/review/review-repository.ts');
+const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const failures = jest.spyOn(console, 'error').mockImplementation(() => {});

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { type ApiError, invalidRequest, notFound } from '../errors.ts';
+import { type List, type Page, readPage } from '../list/read-page.ts';
+import { announceFacet } from '../list/totals.ts';
+import type { Verdict } from '../review/moderation.ts';
+import { facetOf, isPublic, Review } from '../review/review.ts';
+import { countWrites, replaceReview } from '../review/review-writes.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { caseKey, type Key, reviewKey, userKey } from '../table/keys.ts';
+import { collect, type Entry, queryIndex, type SortKey } from '../table/query.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
+import { isAlive } from '../user/user.ts';
+import { findUser, getUser } from '../user/user-repository.ts';
+import { checkWriter, mayWrite } from '../user/writer.ts';
+import { Case, newCase, replaceCase } from './case.ts';
+import { Decision, decisionItem, type Why } from './decision.ts';
+
+/** Who decides and why. `moderator_id` is null for the operator. */
+export type By = Why & Pick<Decision, 'moderator_id'>;
+
+/** What a moderator has looked at: a decision holds for that and nothing newer. */
+export interface Seen {
+  /** Of the case; 0 where there was none. */
+  version: number;
+  /** Of the review. */
+  edits: number;
+}
+
+/**
+ * Decides on a review: hides it, dismisses its reports, restores it, or upholds that it is hidden; and closes its case. Throws ApiError 404 when there
+ * is no such review or the moderator is none, 400 when it has been decided or changed since it was `seen`, when it is the moderator's own, or the
+ * moderator's decision that the author asks to look at again.
+ */
+export async function decideReview(
+  reviewId: string,
+  verdict: Verdict,
+  by: By,
+  seen?: Seen,
+): Promise<Decision> {
+  return retryStale(async () => {
+    const { review, file } = await readCase(reviewId);
+    if (seen && (seen.version !== file.version || seen.edits !== review.edits)) {
+      throw await outdated(file, seen);
+    }
+    refuseVerdict(verdict, review, file, by);
+    const decision = newDecision(verdict, by, {
+      user_id: review.user_id,
+      review_id: reviewId,
+      reports: file.reports,
+    });
+    const { reason, note, decided_at } = decision;
+    const { appeal: _, ...withoutAppeal } = file;
+    const after: Review = {
+      ...review,
+      is_hidden: verdict === 'hide' || verdict === 'uphold',
+      moderation: { decision: verdict, reason, note, decided_at },
+      // It was another decision that they have asked about.
+      appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
+    };
+    if (after.is_hidden !== review.is_hidden && isPublic(after)) {
+      await announceFacet(facetOf(after));
+    }
+    await transact([
+      replaceReview(review, after),
+      ...(after.is_hidden === review.is_hidden
+        ? []
+        : countWrites(review, after, {
+            ConditionExpression: isAlive,
+            otherwise: notFound('Review'),
+          })),
+      replaceCase(file, {
+        ...withoutAppeal,
+        state: 'closed',
+        round: file.round + 1,
+        reports: 0,
+        decided_by: by.moderator_id,
+      }),
+      ...logged(decision),
+    ]);
+    return decision;
+  });
+}
+
+/** Hides a review from the public or brings it back, for the operator; one that is already as it is asked for stays so. Throws ApiError 404 when there is none. */
+export async function setHidden(
+  reviewId: string,
+  isHidden: boolean,
+  why: Why = { reason: 'other', note: '' },
+): Promise<void> {
+  const { review, file } = await readCase(reviewId);
+  const isOpen = file.state === 'open';
+  if (review.is_hidden === isHidden && !(isHidden && isOpen)) return;
+  const verdict = isHidden ? (review.is_hidden ? 'uphold' : 'hide') : 'restore';
+  await decideReview(reviewId, verdict, { ...why, moderator_id: null });
+}
+
+/**
+ * Lets an author ask, once, for another look at the decision that hides a review: another moderator takes it. Throws ApiError 404 when there is no such
+ * review of this user, 400 when it is not hidden or they have asked before.
+ */
+export async function appeal(reviewId: string, userId: string, statement: string): Promise<void> {
+  await retryStale(async () => {
+    const { review, file } = await readCase(reviewId);
+    if (review.user_id !== userId) throw notFound('Review');
+    if (!review.is_hidden) throw invalidRequest('This review is not hidden any more');
+    if (review.appealed_at !== undefined) {
+      throw invalidRequest('You have asked for another look at this decision already');
+    }
+    const now = new Date().toISOString();
+    await transact([
+      replaceReview(review, { ...review, appealed_at: now }),
+      replaceCase(file, {
+        ...file,
+        state: 'open',
+        opened_at: now,
+        appeal: statement,
+      }),
+      checkWriter(userId, { ConditionExpression: isAlive, otherwise: notFound('Review') }),
+    ]);
+  });
+}
+
+/**
+ * Blocks an account, which then writes nothing, or ends that. Throws ApiError 404 when there is no such user or the moderator is none, 400 when it has
+ * been done already, or when it is a moderator who shall be blocked by another.
+ */
+export async function decideUser(
+  userId: string,
+  verdict: 'block' | 'unblock',
+  by: By,
+): Promise<Decision> {
+  return retryStale(async () => {
+    const user = await getUser(userId);
+    const isBlocked = user.blocked_at !== undefined;
+    if (isBlocked === (verdict === 'block')) {
+      throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
+    }
+    if (user.is_moderator && by.moderator_id !== null) {
+      throw invalidRequest('A moderator is blocked by the operator of the service alone');
+    }
+    const decision = newDecision(verdict, by, { user_id: userId, review_id: null, reports: 0 });
+    await transact([
+      {
+        Update: {
+          Key: userKey(userId),
+          ...(verdict === 'block'
+            ? {
+                UpdateExpression: 'SET blocked_at = :now',
+                ConditionExpression: `${mayWrite}${by.moderator_id === null ? '' : ' AND attribute_not_exists(is_moderator)'}`,
+                ExpressionAttributeValues: { ':now': decision.decided_at },
+              }
+            : {
+                UpdateExpression: 'REMOVE blocked_at',
+                ConditionExpression: `${isAlive} AND attribute_exists(blocked_at)`,
+              }),
+        },
+      },
+      ...logged(decision),
+    ]);
+    return decision;
+  });
+}
+
+/** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
+export async function readCase(reviewId: string): Promise<{ review: Review; file: Case }> {
+  const keys = [reviewKey(reviewId), caseKey(reviewId)] as const;
+  const items = await batchGet(keys, { consistent: true });
+  const [item, found] = keys.map((key) => items.get(keyString(key)));
+  const review = item && v.parse(Review, item);
+  if (!review || review.deleted_at !== undefined) throw notFound('Review');
+  return { review, file: found ? v.parse(Case, found) : newCase(review) };
+}
+
+/** A page of the log, newest first. */
+export async function listDecisions(
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<Page, 'next'> & { decisions: Decision[] }> {
+  const log: List = { partitions: [{ scope: 'all', value: 'DECISION' }] };
+  const order = { order: 'date', descending: true } as const;
+  const { entries, next } = await readPage(log, { ...order, limit, offset: 0, after });
+  return { decisions: await readDecisions(entries), next };
+}
+
+/** The whole log, newest first, page by page. For operators. */
+export async function* allDecisions(): AsyncGenerator<Decision[]> {
+  const pages = queryIndex('all-by-date', 'DECISION', { descending: true, pageSize: 100 });
+  for await (const entries of pages) yield readDecisions(entries);
+}
+
+/** What has been decided about a user and the user's reviews, newest first: the last of it. */
+export async function listDecisionsOn(userId: string, most: number): Promise<Decision[]> {
+  const pages = queryIndex('author-by-date', `SUBJECT#${userId}`, {
+    descending: true,
+    pageSize: most,
+  });
+  return readDecisions(await collect(pages, most));
+}
+
+/** Leaves of what was decided about an account that is being erased nothing but ids, and lists it under the account no longer. */
+export async function eraseDecision({ pk, sk }: Key): Promise<void> {
+  await transact([
+    {
+      Update: {
+        Key: { pk, sk },
+        UpdateExpression: 'SET note = :none REMOVE author',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeValues: { ':none': '' },
+      },
+    },
+  ]);
+}
+
+async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
+  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
+  const items = await batchGet(keys);
+  return keys.flatMap((key) => {
+    const item = items.get(keyString(key));
+    return item ? [v.parse(Decision, item)] : [];
+  });
+}
+
+function newDecision(
+  decision: Decision['decision'],
+  { reason, note, moderator_id }: By,
+  about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
+): Decision {
+  const decided_at = new Date().toISOString();
+  return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
+}
+
+/** The entry in the log, on condition that who decides is a moderator still. */
+function logged(decision: Decision): Write[] {
+  const { moderator_id } = decision;
+  return [
+    { Put: { Item: decisionItem(decision) } },
+    ...(moderator_id === null
+      ? []
+      : [
+          {
+            ConditionCheck: {
+              Key: userKey(moderator_id),
+              ConditionExpression: `${mayWrite} AND is_moderator = :true`,
+              ExpressionAttributeValues: { ':true': true },
+            },
+            otherwise: notFound('Page'),
+          },
+        ]),
+  ];
+}
+
+/** What a moderator who comes second is told. */
+async function outdated(file: Case, seen: Seen): Promise<ApiError> {
+  const isDecided = file.state === 'closed' && file.version > seen.version;
+  if (!isDecided) {
+    return invalidRequest(
+      'The review was reported again or edited since you opened this page: please look once more',
+    );
+  }
+  const { decided_by } = file;
+  const moderator = decided_by && (await findUser(decided_by));
+  const name = moderator ? moderator.display_name : 'Somebody else';
+  return invalidRequest(`${name} has decided on it meanwhile, so nothing was changed`);
+}
+
+function refuseVerdict(
+  verdict: Verdict,
+  review: Review,
+  { state, appeal, decided_by }: Case,
+  { moderator_id }: By,
+): void {
+  const isOfHidden = verdict === 'restore' || verdict === 'uphold';
+  if (review.is_hidden !== isOfHidden) {
+    throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
+  }
+  if (state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
+    throw invalidRequest('There is nothing to decide on this review');
+  }
+  if (moderator_id === null) return;
+  if (moderator_id === review.user_id) {
+    throw invalidRequest('This review is your own: another moderator decides on it');
+  }
+  if (appeal !== undefined && moderator_id === decided_by) {
+    throw invalidRequest(
+      'The author asks for another look at your decision: another moderator takes it',
+    );
+  }
+}
