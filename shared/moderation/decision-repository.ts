@@ -3,18 +3,22 @@ import * as v from 'valibot';
 import { type ApiError, invalidRequest, notFound } from '../errors.ts';
 import { type List, type Page, readPage } from '../list/read-page.ts';
 import { announceFacet } from '../list/totals.ts';
+import { countMatching, facetCounts } from '../review/counts.ts';
 import type { Verdict } from '../review/moderation.ts';
-import { facetOf, isPublic, Review } from '../review/review.ts';
+import { facetOf, isPublic, Review, toReference } from '../review/review.ts';
+import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { batchGet, keyString } from '../table/batch.ts';
+import type { Order } from '../table/definition.ts';
 import { caseKey, type Key, reviewKey, userKey } from '../table/keys.ts';
-import { collect, type Entry, queryIndex, type SortKey } from '../table/query.ts';
+import { collect, type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
 import { checkWriter, mayWrite } from '../user/writer.ts';
 import { Case, newCase, replaceCase } from './case.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
+import { readCases } from './report-repository.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
 export type By = Why & Pick<Decision, 'moderator_id'>;
@@ -196,6 +200,56 @@ export async function listDecisionsOn(userId: string, most: number): Promise<Dec
     pageSize: most,
   });
   return readDecisions(await collect(pages, most));
+}
+
+/** A decision, and the review that it is about as it is now. */
+export interface Decided {
+  decision: Decision;
+  review: Review | undefined;
+}
+
+/** What was decided about a user and the user's reviews, newest first, with the reviews. */
+export async function listDecided(userId: string, most = 20): Promise<Decided[]> {
+  const decisions = await listDecisionsOn(userId, most);
+  const ids = new Set(decisions.flatMap(({ review_id }) => review_id ?? []));
+  const items = ids.size > 0 ? await batchGet([...ids].map(reviewKey)) : new Map();
+  return decisions.map((decision) => {
+    const item = decision.review_id && items.get(keyString(reviewKey(decision.review_id)));
+    return { decision, review: item ? v.parse(Review, item) : undefined };
+  });
+}
+
+/** A page of the queue: open cases with their reviews and authors, those that wait longest or those with the most reports first. */
+export async function listCases(
+  order: Order,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<Page, 'next'> & { cases: (AuthoredReview & { file: Case })[] }> {
+  const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
+  const descending = order === 'popularity';
+  const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
+  if (entries.length === 0) return { cases: [], next };
+  const [files, reviews] = await Promise.all([
+    readCases(entries),
+    findReviews(entries.map(toReference)),
+  ]);
+  const cases = reviews.flatMap(({ review, author }) => {
+    const file = files.get(review.id);
+    return file ? [{ review, author, file }] : [];
+  });
+  return { cases, next };
+}
+
+/** What is known of a user that moderators decide about; undefined when there is no such account. */
+export async function findHistory(
+  userId: string,
+): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
+  const [item, decisions] = await Promise.all([
+    getItem(userKey(userId)),
+    listDecisionsOn(userId, 20),
+  ]);
+  const user = parseUser(item);
+  return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
 }
 
 /** Leaves of what was decided about an account that is being erased nothing but ids, and lists it under the account no longer. */
