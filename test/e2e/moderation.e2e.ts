@@ -153,7 +153,10 @@ describe.each([
     await mia.page.getByText('There is nothing to decide.').waitFor();
     await ben.explain('Another reason', 'Harmless.');
     await ben.click('Dismiss the reports');
-    await ben.page.getByRole('alert').filter({ hasText: `${mia.name} has decided` }).waitFor();
+    await ben.page
+      .getByRole('alert')
+      .filter({ hasText: `${mia.name} has decided` })
+      .waitFor();
     await ben.look('second');
     expect((await rob.call('GET', path)).status).toBe(404);
 
