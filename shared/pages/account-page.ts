@@ -74,11 +74,15 @@ function profile(user: User, contact: Contact, csrf: string, filled: Filled): Ht
 function standing(user: User): Html {
   const { karma, id } = user;
   const { label, votes_per_day } = userTypeOf(user);
+  const may =
+    user.blocked_at === undefined
+      ? `votes on up to ${votes_per_day} reviews a day`
+      : 'a moderator has decided that you read, and write nothing';
   return html`<section>
     <h2>Standing</h2>
     <dl>
       <dt>Karma</dt><dd>${karma}</dd>
-      <dt>User type</dt><dd>${label}: votes on up to ${votes_per_day} reviews a day</dd>
+      <dt>User type</dt><dd>${label}: ${may}</dd>
       <dt>User id</dt><dd><code>${id}</code></dd>
     </dl>
   </section>`;

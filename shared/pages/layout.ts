@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import type { User } from '../user/user.ts';
+import { canModerate, type User } from '../user/user.ts';
 import { icon, mark } from './brand.ts';
 import { style } from './style.ts';
 
@@ -79,7 +79,7 @@ function menuOf({ user, csrf, here }: Visitor): Html {
   const at = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(at + path).pathname;
-  const pages = user.is_moderator ? [...menu, moderation] : menu;
+  const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
   const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
   const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');

@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts';
 import type { Decision } from '../moderation/decision.ts';
 import { reasons } from '../review/moderation.ts';
 import type { Review } from '../review/review.ts';
-import type { User } from '../user/user.ts';
+import { canModerate, type User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { type Filled, field } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
@@ -12,7 +12,7 @@ import { minuteOf } from './words.ts';
 
 /** Throws ApiError 404 for everybody else: for them there is no such page. */
 export function requireModerator({ user }: Visitor): void {
-  if (!user.is_moderator || user.blocked_at !== undefined) throw notFound('Page');
+  if (!canModerate(user)) throw notFound('Page');
 }
 
 /** Where moderators work. */
