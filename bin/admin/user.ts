@@ -7,6 +7,7 @@ import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
+  type Account,
   findAccount,
   getUser,
   insertUser,
@@ -36,7 +37,7 @@ export function addUserCommands(admin: Command): void {
           find,
           ['id', 'display_name', 'email', 'musicdb_username'],
           listAccounts(),
-          ({ user, contact }) => presentOwnProfile(user, contact),
+          presentAccount,
         ),
       })),
     );
@@ -54,9 +55,7 @@ export function addUserCommands(admin: Command): void {
         ]);
         if (!account) throw notFound('User');
         return {
-          ...presentOwnProfile(account.user, account.contact),
-          is_moderator: account.user.is_moderator ?? false,
-          blocked_at: account.user.blocked_at ?? null,
+          ...presentAccount(account),
           applications: applications.map(({ client_id, name, created }) => ({
             client_id,
             name,
@@ -123,4 +122,10 @@ export function addUserCommands(admin: Command): void {
         return { id, is_deleted: true };
       }),
     );
+}
+
+/** An account as an operator sees it. */
+function presentAccount({ user, contact }: Account) {
+  const { is_moderator = false, blocked_at = null } = user;
+  return { ...presentOwnProfile(user, contact), is_moderator, blocked_at };
 }

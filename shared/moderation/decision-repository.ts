@@ -48,41 +48,7 @@ export async function decideReview(
       throw await outdated(file, seen);
     }
     refuseVerdict(verdict, review, file, by);
-    const decision = newDecision(verdict, by, {
-      user_id: review.user_id,
-      review_id: reviewId,
-      reports: file.reports,
-    });
-    const { reason, note, decided_at } = decision;
-    const { appeal: _, ...withoutAppeal } = file;
-    const after: Review = {
-      ...review,
-      is_hidden: verdict === 'hide' || verdict === 'uphold',
-      moderation: { decision: verdict, reason, note, decided_at },
-      // It was another decision that they have asked about.
-      appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
-    };
-    if (after.is_hidden !== review.is_hidden && isPublic(after)) {
-      await announceFacet(facetOf(after));
-    }
-    await transact([
-      replaceReview(review, after),
-      ...(after.is_hidden === review.is_hidden
-        ? []
-        : countWrites(review, after, {
-            ConditionExpression: isAlive,
-            otherwise: notFound('Review'),
-          })),
-      replaceCase(file, {
-        ...withoutAppeal,
-        state: 'closed',
-        round: file.round + 1,
-        reports: 0,
-        decided_by: by.moderator_id,
-      }),
-      ...logged(decision),
-    ]);
-    return decision;
+    return close({ review, file }, verdict, by);
   });
 }
 
@@ -92,11 +58,48 @@ export async function setHidden(
   isHidden: boolean,
   why: Why = { reason: 'other', note: '' },
 ): Promise<void> {
-  const { review, file } = await readCase(reviewId);
-  const isOpen = file.state === 'open';
-  if (review.is_hidden === isHidden && !(isHidden && isOpen)) return;
-  const verdict = isHidden ? (review.is_hidden ? 'uphold' : 'hide') : 'restore';
-  await decideReview(reviewId, verdict, { ...why, moderator_id: null });
+  await retryStale(async () => {
+    const { review, file } = await readCase(reviewId);
+    const isAsked = review.is_hidden && file.state === 'open';
+    if (review.is_hidden === isHidden && !(isHidden && isAsked)) return;
+    const verdict = isHidden ? (isAsked ? 'uphold' : 'hide') : 'restore';
+    await close({ review, file }, verdict, { ...why, moderator_id: null });
+  });
+}
+
+/** Writes a decision on a review as it was read. */
+async function close(
+  { review, file }: { review: Review; file: Case },
+  verdict: Verdict,
+  by: By,
+): Promise<Decision> {
+  const { user_id, id: review_id } = review;
+  const decision = newDecision(verdict, by, { user_id, review_id, reports: file.reports });
+  const { reason, note, decided_at } = decision;
+  const { appeal: _, ...withoutAppeal } = file;
+  const after: Review = {
+    ...review,
+    is_hidden: verdict === 'hide' || verdict === 'uphold',
+    moderation: { decision: verdict, reason, note, decided_at },
+    // It was another decision that they have asked about.
+    appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
+  };
+  const isMoved = after.is_hidden !== review.is_hidden;
+  if (isMoved && isPublic(after)) await announceFacet(facetOf(after));
+  const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
+  await transact([
+    replaceReview(review, after),
+    ...(isMoved ? countWrites(review, after, author) : []),
+    replaceCase(file, {
+      ...withoutAppeal,
+      state: 'closed',
+      round: file.round + 1,
+      reports: 0,
+      decided_by: by.moderator_id,
+    }),
+    ...logged(decision),
+  ]);
+  return decision;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import { canModerate, type User } from '../user/user.ts';
+import type { User } from '../user/user.ts';
+import { canModerate } from '../user/user-type.ts';
 import { icon, mark } from './brand.ts';
 import { style } from './style.ts';
 

@@ -20,3 +20,14 @@ export function userTypeOf({
   const byKarma = userTypes.findLast(({ from }) => karma >= from);
   return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
 }
+
+/** Whether somebody decides on reported reviews. A blocked moderator does not. */
+export function canModerate({
+  is_moderator = false,
+  blocked_at,
+}: {
+  is_moderator?: boolean;
+  blocked_at?: string;
+}): boolean {
+  return is_moderator && blocked_at === undefined;
+}

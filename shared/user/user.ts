@@ -51,11 +51,6 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
   return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
 }
 
-/** Whether somebody decides on reported reviews. A blocked moderator does not. */
-export function canModerate({ is_moderator, blocked_at }: User): boolean {
-  return is_moderator === true && blocked_at === undefined;
-}
-
 /** A user as everybody may see it. */
 export function presentUser(user: User): PresentedUser {
   const { id, display_name, created, karma } = user;

@@ -98,7 +98,8 @@ describe('npm run admin', () => {
     const name = `Ünö ${randomUUID()}`;
     const email = `${randomUUID()}@Mail.example`;
     const { id, ...made } = await run('user', 'create', '--name', name, '--email', email);
-    const user = { id, ...made, email, musicdb_username: null };
+    const state = { is_moderator: false, blocked_at: null };
+    const user = { id, ...made, email, musicdb_username: null, ...state };
     for (const text of [name.toUpperCase(), email.toLowerCase(), id.toUpperCase()]) {
       expect(await run('user', 'list', '--find', text)).toEqual({ users: [user] });
     }
@@ -318,6 +319,33 @@ describe('npm run admin', () => {
     ]);
     await applyStream();
     expect(await differences()).toEqual([]);
+  });
+
+  test('makes moderators, and blocks accounts with a reason', async () => {
+    const [user, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+    const state = async () => {
+      const { is_moderator, blocked_at, user_type } = await run('user', 'show', user.id);
+      return [is_moderator, blocked_at, user_type];
+    };
+    expect(await run('user', 'promote', user.id)).toEqual({ id: user.id, is_moderator: true });
+    expect(await state()).toEqual([true, null, 'Noob']);
+    expect(await run('user', 'demote', user.id)).toEqual({ id: user.id, is_moderator: false });
+    const block = ['user', 'block', user.id, '--reason', 'abuse', '--note', 'Again.'];
+    expect(await run(...block)).toEqual({ id: user.id, is_blocked: true });
+    expect(await state()).toEqual([false, expect.stringMatching(/^\d{4}-.*Z$/), 'Blocked']);
+    await refuses(1, [
+      [block, 'Error: This account is blocked already\n'],
+      [['user', 'promote', user.id], /^Error: A moderator has blocked this account: .+\n$/],
+      [['user', 'unblock', reader.id], 'Error: This account is not blocked\n'],
+      [['user', 'promote', randomUUID()], 'Error: User not found\n'],
+    ]);
+    await run('user', 'unblock', user.id);
+    expect(await state()).toEqual([false, null, 'Noob']);
+    const { decisions } = await run('decision', 'list');
+    expect(decisions.slice(0, 2)).toMatchObject([
+      { decision: 'unblock', user_id: user.id, reason: 'other', review_id: null },
+      { decision: 'block', user_id: user.id, reason: 'abuse', note: 'Again.' },
+    ]);
   });
 
   test('prints tables for people, in which nothing moves their cursor', async () => {
