@@ -33,22 +33,36 @@ export interface Seen {
 
 /**
  * Decides on a review: hides it, dismisses its reports, restores it, or upholds that it is hidden; and closes its case. Throws ApiError 404 when there
- * is no such review or the moderator is none, 400 when it has been decided or changed since it was `seen`, when it is the moderator's own, or the
+ * is no such review or the moderator is none, 400 when there is nothing of that kind to decide, when it is the moderator's own review, or the
  * moderator's decision that the author asks to look at again.
  */
-export async function decideReview(
+export async function decideReview(reviewId: string, verdict: Verdict, by: By): Promise<Decision> {
+  return retryStale(async () => {
+    const found = await readCase(reviewId);
+    refuseVerdict(verdict, found, by);
+    return close(found, verdict, by);
+  });
+}
+
+/**
+ * The same of a review as a moderator has seen it: throws ApiError 400 when it has been decided or changed since. The same form sent twice decides
+ * once.
+ */
+export async function decideAsSeen(
   reviewId: string,
   verdict: Verdict,
   by: By,
-  seen?: Seen,
-): Promise<Decision> {
-  return retryStale(async () => {
-    const { review, file } = await readCase(reviewId);
-    if (seen && (seen.version !== file.version || seen.edits !== review.edits)) {
-      throw await outdated(file, seen);
+  { version, edits }: Seen,
+): Promise<void> {
+  await retryStale(async () => {
+    const found = await readCase(reviewId);
+    const { review, file } = found;
+    if (version !== file.version || edits !== review.edits) {
+      if (isDecidedSo(found, verdict, by)) return;
+      throw await outdated(file, version);
     }
-    refuseVerdict(verdict, review, file, by);
-    return close({ review, file }, verdict, by);
+    refuseVerdict(verdict, found, by);
+    await close(found, verdict, by);
   });
 }
 
@@ -68,11 +82,7 @@ export async function setHidden(
 }
 
 /** Writes a decision on a review as it was read. */
-async function close(
-  { review, file }: { review: Review; file: Case },
-  verdict: Verdict,
-  by: By,
-): Promise<Decision> {
+async function close({ review, file }: Found, verdict: Verdict, by: By): Promise<Decision> {
   const { user_id, id: review_id } = review;
   const decision = newDecision(verdict, by, { user_id, review_id, reports: file.reports });
   const { reason, note, decided_at } = decision;
@@ -111,6 +121,8 @@ export async function appeal(reviewId: string, userId: string, statement: string
     const { review, file } = await readCase(reviewId);
     if (review.user_id !== userId) throw notFound('Review');
     if (!review.is_hidden) throw invalidRequest('This review is not hidden any more');
+    // The same form sent twice.
+    if (file.appeal !== undefined) return;
     if (review.appealed_at !== undefined) {
       throw invalidRequest('You have asked for another look at this decision already');
     }
@@ -169,8 +181,14 @@ export async function decideUser(
   });
 }
 
+/** A review, and what there is to decide about it. */
+interface Found {
+  review: Review;
+  file: Case;
+}
+
 /** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
-export async function readCase(reviewId: string): Promise<{ review: Review; file: Case }> {
+export async function readCase(reviewId: string): Promise<Found> {
   const keys = [reviewKey(reviewId), caseKey(reviewId)] as const;
   const items = await batchGet(keys, { consistent: true });
   const [item, found] = keys.map((key) => items.get(keyString(key)));
@@ -238,7 +256,8 @@ export async function listCases(
   ]);
   const cases = reviews.flatMap(({ review, author }) => {
     const file = files.get(review.id);
-    return file ? [{ review, author, file }] : [];
+    // The index may be behind.
+    return file?.state === 'open' ? [{ review, author, file }] : [];
   });
   return { cases, next };
 }
@@ -307,38 +326,46 @@ function logged(decision: Decision): Write[] {
   ];
 }
 
+/** Whether the last decision is this one. */
+function isDecidedSo({ review, file }: Found, verdict: Verdict, by: By): boolean {
+  const { decision, reason, note } = review.moderation ?? {};
+  return (
+    file.state === 'closed' &&
+    file.decided_by === by.moderator_id &&
+    decision === verdict &&
+    reason === by.reason &&
+    note === by.note
+  );
+}
+
 /** What a moderator who comes second is told. */
-async function outdated(file: Case, seen: Seen): Promise<ApiError> {
-  const isDecided = file.state === 'closed' && file.version > seen.version;
-  if (!isDecided) {
+async function outdated(
+  { state, version, decided_by }: Case,
+  seenVersion: number,
+): Promise<ApiError> {
+  if (state === 'open' || version === seenVersion) {
     return invalidRequest(
       'The review was reported again or edited since you opened this page: please look once more',
     );
   }
-  const { decided_by } = file;
   const moderator = decided_by && (await findUser(decided_by));
   const name = moderator ? moderator.display_name : 'Somebody else';
   return invalidRequest(`${name} has decided on it meanwhile, so nothing was changed`);
 }
 
-function refuseVerdict(
-  verdict: Verdict,
-  review: Review,
-  { state, appeal, decided_by }: Case,
-  { moderator_id }: By,
-): void {
+function refuseVerdict(verdict: Verdict, { review, file }: Found, { moderator_id }: By): void {
   const isOfHidden = verdict === 'restore' || verdict === 'uphold';
   if (review.is_hidden !== isOfHidden) {
     throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
   }
-  if (state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
+  if (file.state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
     throw invalidRequest('There is nothing to decide on this review');
   }
   if (moderator_id === null) return;
   if (moderator_id === review.user_id) {
     throw invalidRequest('This review is your own: another moderator decides on it');
   }
-  if (appeal !== undefined && moderator_id === decided_by) {
+  if (file.appeal !== undefined && moderator_id === file.decided_by) {
     throw invalidRequest(
       'The author asks for another look at your decision: another moderator takes it',
     );

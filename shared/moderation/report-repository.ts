@@ -61,7 +61,7 @@ export async function* listReports(): AsyncGenerator<Report[]> {
 /** The cases of these index entries, in their order, by the ids of the reviews. */
 export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
   const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys);
+  const items = await batchGet(keys, { consistent: true });
   return new Map(
     keys.flatMap((key) => {
       const item = items.get(keyString(key));
@@ -70,11 +70,12 @@ export async function readCases(entries: readonly Key[]): Promise<Map<string, Ca
   );
 }
 
-/** All reports of a review, oldest first: those that are open, and those from before it was last decided on. */
+/** The reports of a review, oldest first: those that are open, and those from before it was last decided on; all, or of very many so many. */
 export async function readReports(
   file: Pick<Case, 'review_id' | 'round'>,
+  most?: number,
 ): Promise<{ open: Report[]; earlier: Report[] }> {
-  const items = await collect(queryItems(reportKey(file.review_id, '')));
+  const items = await collect(queryItems(reportKey(file.review_id, '')), most);
   const reports = items
     .map((item) => v.parse(Report, item))
     .sort((a, b) => (a.reported_at < b.reported_at ? -1 : 1));

@@ -23,7 +23,8 @@ import {
 } from './moderation.ts';
 import { minuteOf } from './words.ts';
 
-/** How many reports are shown one by one. */
+/** How many reports are read, and how many shown one by one. */
+const mostRead = 1000;
 const mostReports = 100;
 
 /**
@@ -39,7 +40,7 @@ export async function casePage(
   const { review, file } = await readCase(reviewId);
   if (isDraft(review) && file.state === 'closed') throw notFound('Review');
   const [{ open, earlier }, history] = await Promise.all([
-    readReports(file),
+    readReports(file, mostRead),
     findHistory(review.user_id),
   ]);
   const shown = open.slice(0, mostReports);
@@ -58,7 +59,7 @@ export async function casePage(
         ${facts(review)}
         ${lastDecision(review, file, users)}
       </section>
-      ${open.length > 0 && reports(shown, open.length, earlier.length, users)}
+      ${file.reports > 0 && reports(shown, file.reports, earlier.length, users)}
       ${
         history &&
         html`<section>

@@ -94,13 +94,16 @@ async function look(page: Page, picture: string): Promise<void> {
   if (pictures) await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true });
   await page.evaluate(axe.source);
   const options = { runOnly: tags, rules: { 'target-size': { enabled: true } } };
-  const { violations } = (await page.evaluate(
-    `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
-  )) as AxeResults;
-  const found = violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ target }) => `${id}: ${target.join(' ')}`),
-  );
-  expect([picture, found]).toEqual([picture, []]);
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = (await page.evaluate(
+      `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
+    )) as AxeResults;
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target }) => `${id}: ${target.join(' ')}`),
+    );
+    expect([picture, colorScheme, found]).toEqual([picture, colorScheme, []]);
+  }
   const { width = 0 } = page.viewportSize() ?? {};
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
 }
