@@ -6,6 +6,7 @@ import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-lef
 import { audit } from '../../../shared/audit/audit.ts';
 import { appeal, decideReview, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
+import type { Item } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { caseKey, decisionKey, type Key, reportKey } from '../../../shared/table/keys.ts';
 import { collect } from '../../../shared/table/query.ts';
@@ -113,6 +114,15 @@ test('an audit finds a case that counts wrongly or is not where it belongs, and 
     await repair();
     expect({ ...(await readItem(caseKey(id))), version: good?.version }).toEqual(good);
   }
+  const closed = await makeReview(author);
+  await report(closed, await makeUsers(1));
+  const { all, date, popularity_rank } = (await readItem(caseKey(closed))) as Item;
+  await decideReview(closed, 'dismiss', operator);
+  await setAttributes(caseKey(closed), { all, date, popularity_rank });
+  await applyStream();
+  expect(await differences()).toHaveLength(3);
+  await repair();
+  expect(await readItem(caseKey(closed))).not.toHaveProperty('popularity_rank');
   await remove(reportKey(id, (await reportsOf(id))[0] ?? ''));
   await repair();
   expect(await readItem(caseKey(id))).toMatchObject({ reports: 1 });

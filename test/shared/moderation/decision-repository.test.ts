@@ -8,6 +8,7 @@ import {
   decideUser,
   listDecisionsOn,
 } from '../../../shared/moderation/decision-repository.ts';
+import { table } from '../../../shared/table/client.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
@@ -145,6 +146,31 @@ test('what was reported or edited since a moderator looked is not decided unseen
   ).rejects.toMatchObject({
     message: 'Mia has decided on it meanwhile, so nothing was changed',
   });
+});
+
+test('a report that a decision overtakes is one of the next round', async () => {
+  const id = await reported(2);
+  let isOvertaken = false;
+  table.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (/^TransactWrite/.test(`${context.commandName}`) && !isOvertaken) {
+        isOvertaken = true;
+        await decide(id, 'dismiss');
+        await report(id);
+      }
+      return next(args);
+    },
+    { step: 'initialize', name: 'overtake' },
+  );
+  try {
+    await report(id);
+  } finally {
+    table.middlewareStack.remove('overtake');
+  }
+  expect(isOvertaken).toBe(true);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
+  await applyStream();
+  expect(await differences()).toEqual([]);
 });
 
 test('a dismissed review that is reported anew comes back with the new reports only', async () => {
