@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { readFromCursor } from '../shared/list/cursor.ts';
-import { listCases } from '../shared/moderation/decision-repository.ts';
+import { listCases } from '../shared/moderation/case-repository.ts';
 import type { Html } from '../shared/pages/layout.ts';
 import {
   contentOf,

@@ -15,7 +15,11 @@ import { answer, as } from './command.ts';
 export function addModerationCommands(admin: Command): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
-    ['hide', true, 'takes a review from the public'],
+    [
+      'hide',
+      true,
+      'takes a review from the public, or leaves it so where its author asks for another look',
+    ],
     ['unhide', false, 'brings a hidden review back'],
   ] as const) {
     withReason(review.command(verb))

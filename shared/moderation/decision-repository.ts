@@ -5,20 +5,18 @@ import { type List, type Page, readPage } from '../list/read-page.ts';
 import { announceFacet } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import type { Verdict } from '../review/moderation.ts';
-import { facetOf, isPublic, Review, toReference } from '../review/review.ts';
-import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import type { Order } from '../table/definition.ts';
-import { caseKey, type Key, reviewKey, userKey } from '../table/keys.ts';
+import { type Key, reviewKey, userKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
 import { checkWriter, mayWrite } from '../user/writer.ts';
-import { Case, newCase, replaceCase } from './case.ts';
+import { type Case, replaceCase } from './case.ts';
+import { type Found, readCase } from './case-repository.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
-import { readCases } from './report-repository.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
 export type By = Why & Pick<Decision, 'moderator_id'>;
@@ -66,7 +64,10 @@ export async function decideAsSeen(
   });
 }
 
-/** Hides a review from the public or brings it back, for the operator; one that is already as it is asked for stays so. Throws ApiError 404 when there is none. */
+/**
+ * Hides a review from the public or brings it back, for the operator. One that is so already stays so, and that is the answer where its author asks for
+ * another look. Throws ApiError 404 when there is none.
+ */
 export async function setHidden(
   reviewId: string,
   isHidden: boolean,
@@ -75,7 +76,7 @@ export async function setHidden(
   await retryStale(async () => {
     const { review, file } = await readCase(reviewId);
     const isAsked = review.is_hidden && file.state === 'open';
-    if (review.is_hidden === isHidden && !(isHidden && isAsked)) return;
+    if (review.is_hidden === isHidden && !isAsked) return;
     const verdict = isHidden ? (isAsked ? 'uphold' : 'hide') : 'restore';
     await close({ review, file }, verdict, { ...why, moderator_id: null });
   });
@@ -94,12 +95,11 @@ async function close({ review, file }: Found, verdict: Verdict, by: By): Promise
     // It was another decision that they have asked about.
     appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
   };
-  const isMoved = after.is_hidden !== review.is_hidden;
-  if (isMoved && isPublic(after)) await announceFacet(facetOf(after));
+  if (review.is_hidden && isPublic(after)) await announceFacet(facetOf(after));
   const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
   await transact([
     replaceReview(review, after),
-    ...(isMoved ? countWrites(review, after, author) : []),
+    ...countWrites(review, after, author),
     replaceCase(file, {
       ...withoutAppeal,
       state: 'closed',
@@ -181,22 +181,6 @@ export async function decideUser(
   });
 }
 
-/** A review, and what there is to decide about it. */
-interface Found {
-  review: Review;
-  file: Case;
-}
-
-/** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
-export async function readCase(reviewId: string): Promise<Found> {
-  const keys = [reviewKey(reviewId), caseKey(reviewId)] as const;
-  const items = await batchGet(keys, { consistent: true });
-  const [item, found] = keys.map((key) => items.get(keyString(key)));
-  const review = item && v.parse(Review, item);
-  if (!review || review.deleted_at !== undefined) throw notFound('Review');
-  return { review, file: found ? v.parse(Case, found) : newCase(review) };
-}
-
 /** A page of the log, newest first. */
 export async function listDecisions(
   limit: number,
@@ -238,28 +222,6 @@ export async function listDecided(userId: string, most = 20): Promise<Decided[]>
     const item = decision.review_id && items.get(keyString(reviewKey(decision.review_id)));
     return { decision, review: item ? v.parse(Review, item) : undefined };
   });
-}
-
-/** A page of the queue: open cases with their reviews and authors, those that wait longest or those with the most reports first. */
-export async function listCases(
-  order: Order,
-  limit: number,
-  after?: SortKey,
-): Promise<Pick<Page, 'next'> & { cases: (AuthoredReview & { file: Case })[] }> {
-  const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
-  const descending = order === 'popularity';
-  const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
-  if (entries.length === 0) return { cases: [], next };
-  const [files, reviews] = await Promise.all([
-    readCases(entries),
-    findReviews(entries.map(toReference)),
-  ]);
-  const cases = reviews.flatMap(({ review, author }) => {
-    const file = files.get(review.id);
-    // The index may be behind.
-    return file?.state === 'open' ? [{ review, author, file }] : [];
-  });
-  return { cases, next };
 }
 
 /** What is known of a user that moderators decide about; undefined when there is no such account. */

@@ -2,11 +2,12 @@ import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { caseKey, type Key, reportKey, reviewKey } from '../table/keys.ts';
+import { caseKey, reportKey, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { Case, countReport, newCase, replaceCase } from './case.ts';
+import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
 
 /**
@@ -56,18 +57,6 @@ export async function* listReports(): AsyncGenerator<Report[]> {
       if (open.length > 0) yield open;
     }
   }
-}
-
-/** The cases of these index entries, in their order, by the ids of the reviews. */
-export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys, { consistent: true });
-  return new Map(
-    keys.flatMap((key) => {
-      const item = items.get(keyString(key));
-      return item ? [[String(item.review_id), v.parse(Case, item)] as const] : [];
-    }),
-  );
 }
 
 /** The reports of a review, oldest first: those that are open, and those from before it was last decided on; all, or of very many so many. */

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
-import { findHistory, readCase } from '../moderation/decision-repository.ts';
+import { readCase } from '../moderation/case-repository.ts';
+import { findHistory } from '../moderation/decision-repository.ts';
 import type { Report } from '../moderation/report.ts';
 import { readReports } from '../moderation/report-repository.ts';
 import { isDraft, type Review } from '../review/review.ts';

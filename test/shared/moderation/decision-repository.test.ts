@@ -8,6 +8,7 @@ import {
   decideUser,
   listDecisionsOn,
 } from '../../../shared/moderation/decision-repository.ts';
+import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
@@ -17,6 +18,7 @@ import {
   makeReview,
   makeUser,
   makeUsers,
+  randomNumbers,
   readItem,
   type TestUser,
 } from '../../fixtures.ts';
@@ -281,3 +283,66 @@ test('two moderators block an account once, and neither blocks the other', async
     'block',
   ]);
 });
+
+test('reports, decisions, questions, edits and erasures at once leave every number right', async () => {
+  const random = randomNumbers(14);
+  const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+  const authors = await makeUsers(3);
+  const readers = await makeUsers(12);
+  const reviews = await Promise.all(
+    [0, 1, 2, 3, 4, 5].map(async (i) => {
+      const by = authors[i % 3] as TestUser;
+      return { id: await makeReview(by), by };
+    }),
+  );
+  const deeds = {
+    report: async () => {
+      const [{ id, by }, reader] = [pick(reviews), pick(readers)];
+      await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason: 'spam' });
+    },
+    decide: () =>
+      decide(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold']), pick([mia, ben])),
+    ask: async () => {
+      const { id, by } = pick(reviews);
+      await appeal(id, by.id, '');
+    },
+    edit: async () => {
+      const { id, by } = pick(reviews);
+      await updateReviewText(id, by);
+    },
+    leave: async () => {
+      await eraseReport(pick(reviews).id, pick(readers).id);
+    },
+  };
+  const plan = Array.from({ length: 200 }, () => {
+    const name = pick(['report', 'report', 'decide', 'ask', 'edit', 'leave'] as const);
+    return deeds[name];
+  });
+  let done = 0;
+  for (let start = 0; start < plan.length; start += 20) {
+    const outcomes = await Promise.allSettled(plan.slice(start, start + 20).map((deed) => deed()));
+    for (const outcome of outcomes) {
+      // What comes too late is refused, and nothing else goes wrong.
+      if (outcome.status === 'fulfilled') done++;
+      else expect([400, 404]).toContain(outcome.reason.status);
+    }
+  }
+  expect(done).toBeGreaterThan(60);
+  await applyStream();
+  expect(await differences()).toEqual([]);
+  for (const { id, by } of reviews) {
+    const decisions = (await listDecisionsOn(by.id, 1000)).filter(
+      ({ review_id }) => review_id === id,
+    );
+    const file = await readItem(caseKey(id));
+    expect(decisions).toHaveLength(Number(file?.round ?? 0));
+    expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
+  }
+});
+
+let editions = 0;
+
+function updateReviewText(id: string, { caller }: TestUser) {
+  const body = { text: `A record that gets better with every listen: number ${++editions}.` };
+  return invoke(updateReview, { caller, path: { review_id: id }, body });
+}
