@@ -114,7 +114,7 @@ function question(reviewId: string, csrf: string): Html {
       ${csrfField(csrf)}
       <div class="field">
         <label for="${id}">What should the other moderator know?</label>
-        <p class="soft" id="${id}-hint">You can ask once. Another moderator decides than the one who has.</p>
+        <p class="soft" id="${id}-hint">You can ask once. Not the moderator who has decided answers, but another one.</p>
         <textarea id="${id}" name="statement" maxlength="500" aria-describedby="${id}-hint"></textarea>
       </div>
       <button>Ask</button>
