@@ -51,6 +51,7 @@ export const routes: readonly Route[] = [
   { operation: 'list-my-applications', method: 'GET', path: '/user/me/applications', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'list-my-reviews', method: 'GET', path: '/user/me/reviews', access: 'token', table: 'read' },
   { operation: 'list-my-tokens', method: 'GET', path: '/user/me/tokens', access: 'token', table: 'read', secrets: ['SIGNING_KEYS'] },
+  { operation: 'export-me', method: 'GET', path: '/user/me/export', access: 'user', table: 'read' },
   { operation: 'get-me', method: 'GET', path: '/user/me', access: 'token', table: 'read' },
   { operation: 'update-me', method: 'POST', path: '/user/me', access: 'user', table: 'write' },
   { operation: 'delete-me', method: 'DELETE', path: '/user/me', access: 'user', table: 'write' },
@@ -84,6 +85,7 @@ export const routes: readonly Route[] = [
   { operation: 'show-tokens', method: 'GET', path: '/account/tokens', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'download-data', method: 'GET', path: '/account/data', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'update-account', method: 'POST', path: '/account', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
 ];

@@ -41,6 +41,7 @@ const contract = `
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
   GET    /1/user/me/tokens                                  token
+  GET    /1/user/me/export                                  user
   GET    /1/user/me                                         token
   POST   /1/user/me                                         user
   DELETE /1/user/me                                         user
@@ -61,6 +62,7 @@ const contract = `
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
+  GET    /account/data                                      public
   GET    /account/delete                                    public
   POST   /account/delete                                    public
   GET    /account/applications                              public

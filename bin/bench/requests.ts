@@ -95,6 +95,7 @@ export const steps: readonly Step[] = [
   get('list-my-reviews', ({ author }) => ({ caller: author.caller })),
   get('list-my-applications', ({ author }) => ({ caller: author.caller })),
   get('list-my-tokens', ({ author }) => ({ caller: author.caller })),
+  get('export-me', ({ author }) => ({ caller: author.caller }), { read: 16 }),
   send('delete-review', 'DELETE', byAuthor, 2),
   {
     name: 'authorizer',

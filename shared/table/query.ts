@@ -42,13 +42,23 @@ export async function getItem(
   return Item as Item | undefined;
 }
 
-/** The items of a partition whose sort keys begin as that of `prefix` does, page by page; consistent unless half the units will do. */
+/**
+ * The items of a partition whose sort keys begin as that of `prefix` does, page by page, all or those behind the sort key `after`; consistent
+ * unless half the units will do.
+ */
 export async function* queryItems(
   prefix: Key,
-  { pageSize = 250, descending = false, consistent = true } = {},
+  {
+    pageSize = 250,
+    descending = false,
+    consistent = true,
+    after,
+  }: { pageSize?: number; descending?: boolean; consistent?: boolean; after?: string } = {},
 ): AsyncGenerator<Item[]> {
   const query = { ...within(prefix), ConsistentRead: consistent, ScanIndexForward: !descending };
-  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) yield Items as Item[];
+  const start = after === undefined ? undefined : { pk: prefix.pk, sk: after };
+  const pages = pagesOf({ ...query, Limit: pageSize }, start);
+  for await (const { Items = [] } of pages) yield Items as Item[];
 }
 
 /** How many items `queryItems` would give, for the same units. */
@@ -155,8 +165,11 @@ function within(prefix: Key) {
   };
 }
 
-async function* pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
+async function* pagesOf(
+  query: Omit<QueryCommandInput, 'TableName'>,
+  start?: Record<string, unknown>,
+) {
+  let ExclusiveStartKey = start;
   do {
     const page = await table.send(
       new QueryCommand({ TableName: tableName(), ...query, ExclusiveStartKey }),

@@ -451,6 +451,7 @@ describe('each function does with its role', () => {
     await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 404);
     await call('POST', `/review/${draft.id}`, { token, body: { text: null } });
     await call('GET', '/user/me/reviews?limit=1&offset=1', { token });
+    for (const each of [token, voter.token]) await call('GET', '/user/me/export', { token: each });
     const other = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
     await call('DELETE', `/review/${other.id}`, { token });
     await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
