@@ -37,6 +37,7 @@ const contract = `
   POST   /1/review/{review_id}                              review
   GET    /1/reviews                                         public
   GET    /1/entity/{entity_id}                              public
+  GET    /1/entity/{entity_id}/reviews.atom                 public
   GET    /1/entities                                        public
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
@@ -47,6 +48,7 @@ const contract = `
   DELETE /1/user/me                                         user
   GET    /1/user                                            public
   GET    /1/user/{user_id}                                  public
+  GET    /1/user/{user_id}/reviews.atom                     public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
   GET    /1/openapi.json                                    public

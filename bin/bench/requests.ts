@@ -55,6 +55,14 @@ export const steps: readonly Step[] = [
     read: 10,
     roundTrips: 3,
   }),
+  get('get-entity-feed', ({ some }) => ({ path: { entity_id: some[0]?.entity_id } }), {
+    read: 55,
+    roundTrips: 4,
+  }),
+  get('get-user-feed', ({ some }) => ({ path: { user_id: some[0]?.user.id } }), {
+    read: 55,
+    roundTrips: 4,
+  }),
   {
     ...get('batch-get-entities', ({ some }) => ({
       query: { entity_ids: entitiesOf(some).join() },

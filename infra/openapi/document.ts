@@ -227,9 +227,9 @@ function successOf(endpoint: Endpoint) {
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
   const names = [
     ...(isPublic(endpoint) ? ['ETag'] : []),
-    ...(isPaged ? ['Link'] : []),
+    ...(isPaged || docs.headers?.includes('Link') ? ['Link'] : []),
     ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
-    ...(docs.headers ?? []),
+    ...(docs.headers ?? []).filter((name) => name !== 'Link'),
   ];
   const [[, only] = []] = fieldsOf(response);
   return {
@@ -240,7 +240,10 @@ function successOf(endpoint: Endpoint) {
       ),
     }),
     content: {
-      'application/json': { schema: jsonSchemaOf(response), example: exampleOf(response) },
+      [docs.type ?? 'application/json']: {
+        schema: jsonSchemaOf(response),
+        example: exampleOf(response),
+      },
     },
   };
 }

@@ -146,7 +146,7 @@ export const headers = {
   },
   Link: {
     description:
-      'Leads to the next page (RFC 8288), relative to the request; the last page has none.',
+      'Leads on (RFC 8288), relative to the request: `next` to the next page, which the last page lacks, and `alternate` to the same reviews as an Atom feed.',
     schema: { type: 'string' },
     example: '<?limit=50&cursor=…>; rel="next"',
   },

@@ -203,6 +203,11 @@ async function readAll({
   await call('GET', `/review/${review}/revisions/99`, {}, 404);
   await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
   await call('GET', `/entity/${entity_id}?include_metadata=true`);
+  for (const feed of [`entity/${entity_id}`, `user/${user_id}`]) {
+    const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+    await response.text();
+    expect(`${response.status} ${feed}`).toMatch(/^(200|404 user)/);
+  }
   await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
   for (const query of [
     'limit=0',
@@ -589,9 +594,11 @@ describe('who reads for everybody', () => {
       'batch-get-entities',
       'batch-get-reviews',
       'get-entity',
+      'get-entity-feed',
       'get-review',
       'get-revision',
       'get-user',
+      'get-user-feed',
       'list-reviews',
       'list-revisions',
       'list-users',
