@@ -45,6 +45,7 @@ export const routes: readonly Route[] = [
   { operation: 'get-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'public' },
   { operation: 'update-review', method: 'POST', path: '/review/{review_id}', access: 'review', table: 'write' },
   { operation: 'delete-review', method: 'DELETE', path: '/review/{review_id}', access: 'review', table: 'write' },
+  { operation: 'list-changes', method: 'GET', path: '/changes', access: 'public', table: 'public' },
   { operation: 'get-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata' },
   { operation: 'get-entity-feed', method: 'GET', path: '/entity/{entity_id}/reviews.atom', access: 'public', table: 'metadata' },
   { operation: 'batch-get-entities', method: 'GET', path: '/entities', access: 'public', table: 'public' },

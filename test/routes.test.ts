@@ -35,6 +35,7 @@ const contract = `
   GET    /1/review/{review_id}                              public
   DELETE /1/review/{review_id}                              review
   POST   /1/review/{review_id}                              review
+  GET    /1/changes                                         public
   GET    /1/reviews                                         public
   GET    /1/entity/{entity_id}                              public
   GET    /1/entity/{entity_id}/reviews.atom                 public

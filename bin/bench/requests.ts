@@ -63,6 +63,7 @@ export const steps: readonly Step[] = [
     read: 55,
     roundTrips: 4,
   }),
+  get('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
   {
     ...get('batch-get-entities', ({ some }) => ({
       query: { entity_ids: entitiesOf(some).join() },

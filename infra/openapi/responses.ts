@@ -64,6 +64,12 @@ const kinds: Record<string, Kind> = {
     example: 'The votes of today are used up',
   },
   not_found: { status: 404, when: 'There is no such thing.', example: 'Review not found' },
+  gone: {
+    status: 410,
+    when: 'It is kept no longer.',
+    example:
+      'since is more than 30 days old, or of a table that was restored since: start again from a dump',
+  },
   precondition_failed: {
     status: 412,
     when: 'It is no longer what `If-Match` says.',

@@ -7,6 +7,7 @@ type OwnError =
   | 'access_denied'
   | 'limit_exceeded'
   | 'not_found'
+  | 'gone'
   | 'invalid_client'
   | 'invalid_grant'
   | 'invalid_scope'

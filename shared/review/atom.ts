@@ -3,9 +3,10 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import { version } from '../routes.ts';
+import { collect, queryIndex } from '../table/query.ts';
 import { type FeedOwner, pathOf } from './feed-link.ts';
-import { listReviews } from './review-list.ts';
-import type { AuthoredReview } from './review-repository.ts';
+import { isPublic, toReference } from './review.ts';
+import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** How many reviews stand in a feed. */
 const newest = 50;
@@ -15,13 +16,13 @@ export async function reviewFeed(
   owner: FeedOwner,
   titleOf: (name: string | undefined) => string,
 ): Promise<string> {
-  const { reviews } = await listReviews({
-    ...owner,
-    order: 'date',
-    descending: true,
-    offset: 0,
-    limit: newest,
-  });
+  const options = { descending: true, pageSize: newest };
+  const entries =
+    'entity_id' in owner
+      ? queryIndex('entity-by-date', owner.entity_id, options)
+      : queryIndex('author-by-date', owner.user_id, options);
+  const found = await findReviews((await collect(entries, newest)).map(toReference));
+  const reviews = found.filter(({ review }) => isPublic(review));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = metadata.map((each) => each?.name);
   const dates = reviews.map(updatedOf).sort();

@@ -55,10 +55,14 @@ export async function* queryItems(
     after,
   }: { pageSize?: number; descending?: boolean; consistent?: boolean; after?: string } = {},
 ): AsyncGenerator<Item[]> {
-  const query = { ...within(prefix), ConsistentRead: consistent, ScanIndexForward: !descending };
-  const start = after === undefined ? undefined : { pk: prefix.pk, sk: after };
-  const pages = pagesOf({ ...query, Limit: pageSize }, start);
-  for await (const { Items = [] } of pages) yield Items as Item[];
+  const query = {
+    ...within(prefix, after),
+    ConsistentRead: consistent,
+    ScanIndexForward: !descending,
+  };
+  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) {
+    yield (Items as Item[]).filter(({ sk }) => sk !== after);
+  }
 }
 
 /** How many items `queryItems` would give, for the same units. */
@@ -158,18 +162,15 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
   };
 }
 
-function within(prefix: Key) {
+function within(prefix: Key, from = prefix.sk) {
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk) },
+    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk), ':from': from },
   };
 }
 
-async function* pagesOf(
-  query: Omit<QueryCommandInput, 'TableName'>,
-  start?: Record<string, unknown>,
-) {
-  let ExclusiveStartKey = start;
+async function* pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
+  let ExclusiveStartKey: Record<string, unknown> | undefined;
   do {
     const page = await table.send(
       new QueryCommand({ TableName: tableName(), ...query, ExclusiveStartKey }),

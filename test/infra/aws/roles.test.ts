@@ -110,6 +110,7 @@ interface Answer {
   review: object;
   count: number;
   next?: string;
+  changes?: object[];
   access_token: string;
   refresh_token: string;
 }
@@ -301,12 +302,20 @@ describe('each function does with its role', () => {
     if (!author || !voter) throw new Error('two users were asked for');
     const { access_token: token } = await makeGrant(author, ['review']);
     const { access_token: other } = await makeGrant(voter, ['vote']);
-    const { id } = await call('POST', '/review/', { token, body: reviewBody() });
+    const { next: position } = await call('GET', '/changes');
+    const body = reviewBody();
+    const { id } = await call('POST', '/review/', { token, body });
     const path = `/review/${id}`;
     await call('PUT', `${path}/vote`, { token: other, body: { vote: true } });
     const { review } = await call('GET', path);
     expect(review).toMatchObject({ popularity: 1, votes: { positive: 1, negative: 0 } });
     await stream.idle();
+    const { changes } = await call('GET', `/changes?since=${position}`);
+    expect(changes).toEqual([expect.objectContaining({ id })]);
+    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
+      await fetch(`${gateway.url}/${feed}/reviews.atom`).then((response) => response.text());
+      await makeReview(author);
+    }
     expect((await call('GET', '/review/')).count).toBe(1);
     await call('DELETE', path, { token });
     await stream.idle();
@@ -599,6 +608,7 @@ describe('who reads for everybody', () => {
       'get-revision',
       'get-user',
       'get-user-feed',
+      'list-changes',
       'list-reviews',
       'list-revisions',
       'list-users',
@@ -632,6 +642,7 @@ describe('who reads for everybody', () => {
     ['the reports of a user', byAuthor(`REPORTER#${id}`)],
     ['all reports', all('REPORT')],
     ['who has voted on a day', all('VOTES')],
+    ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],
     ['the whole table', on('Scan', 'table')()],
     ['in order to change the numbers of an entity', on('UpdateItem', 'table')(`ENTITY#${id}`)],
