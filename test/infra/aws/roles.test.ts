@@ -312,10 +312,6 @@ describe('each function does with its role', () => {
     await stream.idle();
     const { changes } = await call('GET', `/changes?since=${position}`);
     expect(changes).toEqual([expect.objectContaining({ id })]);
-    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
-      await fetch(`${gateway.url}/${feed}/reviews.atom`).then((response) => response.text());
-      await makeReview(author);
-    }
     expect((await call('GET', '/review/')).count).toBe(1);
     await call('DELETE', path, { token });
     await stream.idle();
@@ -323,6 +319,13 @@ describe('each function does with its role', () => {
     expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
     await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
     await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
+    // Names are asked for and kept where reviews are of something new.
+    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
+      await makeReview(author, { entity_id: body.entity_id });
+      const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+      expect(await response.text()).toContain('<entry>');
+      body.entity_id = randomUUID();
+    }
   });
 
   test('the journey of an application', async () => {
