@@ -61,7 +61,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
 
   const { window, hasMore, ...places } = await readWindow(from, heads, limit);
   const ahead = new Map(Object.entries(from.ahead));
-  const told = await tell(window, ahead, hasMore);
+  const told = await tell(window, ahead);
   const changes = await Promise.all(told.map(present));
   if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestAnswer - frame) {
     return readChanges(since, Math.ceil(limit / 2));
@@ -117,15 +117,10 @@ interface Told {
 }
 
 /**
- * Which of the changes are told here, with the review as it is now. One that was changed again is told by the later change, which is logged behind this,
- * so that nothing is told twice. Only who has read everything hears of it at once, and then not again: a review that changes all the time would
- * never be told.
+ * Which of the changes are told here, with the review as it is now. That may be ahead of the change, because of another that is logged further behind: then the
+ * position remembers of which version it was told, so that it is not told again. Where that are many already, the later change tells it.
  */
-async function tell(
-  window: readonly Change[],
-  ahead: Map<string, number>,
-  hasMore: boolean,
-): Promise<Told[]> {
+async function tell(window: readonly Change[], ahead: Map<string, number>): Promise<Told[]> {
   const found = await findPublicReviews(window.map(({ id }) => id));
   const reviews = new Map(found.map(({ review }) => [review.id, review]));
   return window.flatMap((change): Told[] => {
@@ -136,7 +131,7 @@ async function tell(
     const { version } = review;
     if (version <= told) return [];
     if (version > change.version) {
-      if (hasMore || ahead.size >= mostAhead) return [];
+      if (ahead.size >= mostAhead) return [];
       ahead.set(change.id, version);
     }
     return [{ change: { ...change, version }, review }];
