@@ -1,5 +1,7 @@
 import { readFacetTotals } from '../../shared/list/totals.ts';
 import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { scanItems } from '../../shared/table/query.ts';
 import { eventOf } from './event.ts';
 import { type Cost, measure } from './measure.ts';
 import {
@@ -40,6 +42,7 @@ export async function benchLists(
   cpuOf?: CpuOf,
 ): Promise<Line[]> {
   const lines: Line[] = [];
+  const units = await unitsOfAuthors();
   const add = (line: Line) => {
     lines.push(line);
     onLine(line);
@@ -52,10 +55,10 @@ export async function benchLists(
       for (const offset of [...pageOffsets, count - 60].filter((at) => at >= 0 && at < count)) {
         const name = `${listed.name} ${sort} @${offset}`;
         const query = { ...listed.query, sort, offset: `${offset}` };
-        const budget = (cost: Cost) => budgetOf(listed, sort, cost);
+        const budget = (cost: Cost) => budgetOf(listed, sort, units, cost);
         near.set(offset, add(await lineOf(name, runs, 'list-reviews', query, budget, cpuOf)));
       }
-      add(await cursorLine(listed, sort, runs, cpuOf));
+      add(await cursorLine(listed, sort, runs, units, cpuOf));
       const [start, far] = [near.get(0), near.get(100_000)];
       if (listed.partitions === 1 && start && far) {
         if (far.read > 1.3 * start.read) far.broken.push('units are over 1.3 × those at offset 0');
@@ -177,6 +180,7 @@ async function cursorLine(
   listed: Listed,
   sort: (typeof sorts)[number],
   runs: number,
+  units: Units,
   cpuOf: CpuOf | undefined,
 ): Promise<Line> {
   let query: Record<string, string> = { ...listed.query, sort };
@@ -185,7 +189,8 @@ async function cursorLine(
     if (body.next) query = { ...listed.query, sort, cursor: body.next };
   }
   const name = `${listed.name} ${sort} by cursor`;
-  return lineOf(name, runs, 'list-reviews', query, (cost) => budgetOf(listed, sort, cost), cpuOf);
+  const budget = (cost: Cost) => budgetOf(listed, sort, units, cost);
+  return lineOf(name, runs, 'list-reviews', query, budget, cpuOf);
 }
 
 /** Other work on the machine makes a line slower, and never faster: what takes too much is measured again. */
@@ -211,17 +216,41 @@ async function lineOf(
   }
 }
 
+/** Read units of authors whose items are over 4 KB, as they have written in many languages of many types. */
+type Units = ReadonlyMap<string, number>;
+
+async function unitsOfAuthors(): Promise<Units> {
+  const units = new Map<string, number>();
+  const users = {
+    FilterExpression: 'sk = :sk',
+    ExpressionAttributeValues: { ':sk': userKey('').sk },
+  };
+  for await (const { items } of scanItems(users)) {
+    for (const item of items) {
+      // A number takes a byte for two digits and one more.
+      const bytes = Object.entries(item).reduce((sum, [name, value]) => {
+        return (
+          sum + name.length + Buffer.byteLength(`${value}`) / (typeof value === 'string' ? 1 : 2)
+        );
+      }, 0);
+      if (bytes > 4_000) units.set(`${item.id}`, 0.5 * Math.ceil(bytes / 4_000));
+    }
+  }
+  return units;
+}
+
 /**
- * Half a unit for each review and author, and 3; in a descent half a unit for each level and partition, and up to 12 for its leaf; and what
+ * Half a unit for each review and author of up to 4 KB, and 3; in a descent half a unit for each level and partition, and up to 12 for its leaf; and what
  * a small offset skips, 40 entries a unit. What is merged of many partitions is descended to at every offset.
  */
 function budgetOf(
   { partitions, isSifted }: Listed,
   sort: (typeof sorts)[number],
+  units: Units,
   { body }: Cost,
 ): Budget {
   const { reviews, offset }: { reviews: { user: { id: string } }[]; offset: number } = body;
-  const authors = new Set(reviews.map(({ user }) => user.id)).size;
+  const authors = new Set(reviews.map(({ user }) => user.id));
   const isMerged = partitions > 1;
   const isNear = offset <= 100 && !isSifted && !isMerged;
   const levels = sort === 'popularity' ? 4 : 3;
@@ -229,7 +258,7 @@ function budgetOf(
   return {
     read:
       0.5 * reviews.length +
-      0.5 * authors +
+      [...authors].reduce((sum, id) => sum + (units.get(id) ?? 0.5), 0) +
       3 +
       (isMerged ? 0.5 * partitions : 0) +
       (isNear ? offset / 40 : descent),

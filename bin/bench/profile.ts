@@ -10,7 +10,7 @@ interface Profile {
   timeDeltas: number[];
 }
 
-const seconds = 5;
+const times = 1000;
 
 /** Writes `<request>.cpuprofile`, and prints the twenty functions that take most of the time that is not waiting. For what can be repeated. */
 export async function profile(service: Service, name: string): Promise<void> {
@@ -20,8 +20,8 @@ export async function profile(service: Service, name: string): Promise<void> {
     throw new Error(`--profile must name one of ${known}`);
   }
   const scene = await newSceneOf(service);
-  const task = { operation: operationOf(step), events: [step.event(scene)], seconds };
-  const json = await service.ask('profile', task);
+  const events = Array.from({ length: times }, () => step.event(scene));
+  const json = await service.ask('profile', { operation: operationOf(step), events });
   const file = `${name.replaceAll(/[ ,]+/g, '-')}.cpuprofile`;
   writeFileSync(file, json);
   console.log(`${file}, of which:`);

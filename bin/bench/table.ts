@@ -25,7 +25,7 @@ export type Budget = Partial<Pick<Line, 'read' | 'write' | 'roundTrips'>>;
 
 /**
  * The most CPU that a request may take: so many times a bare command of the SDK for each of its own and for one more, and so many times
- * what no implementation goes without. Medians of requests are at 0.4 to 0.9 of it.
+ * what no implementation goes without. Medians of pages are at 0.3 to 0.95 of it, of other requests below 0.85.
  */
 export const cpuBudget = { bare: 1.25, least: 8 };
 

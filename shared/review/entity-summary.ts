@@ -4,9 +4,9 @@ import { batchGet, type Item, keyString } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import { entityKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
-import { areStarsKnown, countMatching, facetCounts } from './counts.ts';
+import { areStarsKnown, facetCounts } from './counts.ts';
 import type { EntitySummary } from './presented.ts';
-import { isPublic, parseFacet, toReference } from './review.ts';
+import { isPublic, type Kind, starsOf, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** How many reviews of each order stand beside a summary. */
@@ -46,31 +46,35 @@ function readFirst(id: string, order: Order): Promise<Entry[]> {
   );
 }
 
-/** The summary in the item of an entity. One that nobody has reviewed may have none. */
+/** The summary in the item of an entity, by one walk over its counts. One that nobody has reviewed may have none. */
 function summaryOf(id: string, item?: Item): EntitySummary {
   const counts = facetCounts(item);
-  const types = new Map<EntityType, number>();
+  const types = new Map<string, number>();
   const languages = new Map<string, number>();
-  for (const [facet, { count }] of countMatching(counts, {}).facets) {
-    const { entity_type, language } = parseFacet(facet);
-    types.set(entity_type, (types.get(entity_type) ?? 0) + count);
-    languages.set(language, (languages.get(language) ?? 0) + count);
+  const stars = new Map<number, number>();
+  for (const [name, number] of counts) {
+    const [type = '', language = '', kind = ''] = name.split('|');
+    bump(types, type, number);
+    bump(languages, language, number);
+    bump(stars, starsOf(kind as Kind), number);
   }
-  const stars = [1, 2, 3, 4, 5].map((rating) => {
-    return [`${rating}`, countMatching(counts, { rating: [rating] }).count] as const;
-  });
+  const ratings = [1, 2, 3, 4, 5].map((rating) => [rating, stars.get(rating) ?? 0]);
   return {
     id,
-    entity_type: byFrequency(types)[0]?.[0] ?? null,
-    review_count: countMatching(counts, {}).all,
+    entity_type: (byFrequency(types)[0]?.[0] as EntityType | undefined) ?? null,
+    review_count: [...types.values()].reduce((sum, number) => sum + number, 0),
     average_rating: averageRating(item),
-    ratings: areStarsKnown(counts) ? Object.fromEntries(stars) : null,
+    ratings: areStarsKnown(counts) ? Object.fromEntries(ratings) : null,
     languages: Object.fromEntries(byFrequency(languages)),
   };
 }
 
+function bump<T>(numbers: Map<T, number>, name: T, by: number): void {
+  numbers.set(name, (numbers.get(name) ?? 0) + by);
+}
+
 /** What there is some of, most of it first; as often, by name. */
-function byFrequency<T extends string>(numbers: ReadonlyMap<T, number>): [T, number][] {
+function byFrequency(numbers: ReadonlyMap<string, number>): [string, number][] {
   return [...numbers]
     .filter(([, number]) => number > 0)
     .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));

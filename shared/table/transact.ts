@@ -36,7 +36,8 @@ const attempts = 10;
 
 /**
  * Milliseconds after which a transaction is given up, and after which nothing that was stale is read again. One after the other they
- * end before Lambda's 15 s; without the first a transaction that is always in progress takes half a minute.
+ * end before Lambda's 15 s, with the two that a request under way may still take; without the first a transaction that is always in
+ * progress takes half a minute.
  */
 const patience = { transaction: 8_000, stale: 4_000 };
 

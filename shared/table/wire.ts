@@ -4,10 +4,9 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
 type Values = Record<string, unknown>;
 
-/** The commands that deal with items, and those of them that may be sent past the SDK. */
+/** The commands that deal with items. */
 const ofItems =
   /^((Get|Put|Update|Delete|BatchGet|BatchWrite)Item|TransactWriteItems|Query|Scan)Command$/;
-const ofReads = /^(GetItem|BatchGetItem|Query)Command$/;
 
 /** What an item stands under, a list of items, and lists of items by table. */
 const single =
@@ -33,8 +32,8 @@ interface Received {
  * answers, and to copy what it found; and what it sends as bytes costs a second system call. That is a third of the CPU of a list. So the
  * SDK is given an empty request and an empty answer, and the true ones go past it.
  *
- * A read is sent past it as well, to where its first request went, as the two dozen layers of the SDK take twice the CPU of the request. What
- * does not go well is handed to the SDK as if it had sent it: errors, retries and throttling are its own.
+ * The request is sent past it as well, to where its first one went, as the two dozen layers of the SDK take twice the CPU of the request.
+ * What does not go well is handed to the SDK as its first attempt: errors, retries and throttling are its own.
  */
 export function speakDirectly({ config, middlewareStack }: DynamoDBDocumentClient): void {
   let first: Sent | undefined;
@@ -42,7 +41,7 @@ export function speakDirectly({ config, middlewareStack }: DynamoDBDocumentClien
     (next, context) => async (args) => {
       if (!ofItems.test(`${context.commandName}`)) return next(args);
       context.request = JSON.stringify(withItems(args.input, toWire));
-      if (first && ofReads.test(`${context.commandName}`)) {
+      if (first) {
         const received = await send(`${context.commandName}`, context.request, first);
         if (received.answer) {
           const output = { ...received.answer, $metadata: { httpStatusCode: 200 } };

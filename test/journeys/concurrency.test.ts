@@ -294,7 +294,7 @@ describe('between the read and the write of', () => {
           }
           return next(args);
         },
-      { name: 'meanwhile', step: 'finalizeRequest', priority: 'low' },
+      { name: 'meanwhile', step: 'initialize' },
     );
     try {
       const answer = await act();

@@ -55,8 +55,10 @@ async function importHandler(operation: string): Promise<Handler> {
   cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
   const file = join(directory, 'index.mjs');
   const caller = JSON.stringify(operation);
-  const changed = code(operation).replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
-  if (changed.includes('AWS_ACCESS_KEY_ID')) throw new Error(`${operation} is as it was`);
+  const given = code(operation);
+  const changed = given.replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
+  if (changed === given && given.includes('AWS_ACCESS_KEY_ID'))
+    throw new Error(`${operation} is as it was`);
   writeFileSync(file, changed);
   const { handler } = await import(pathToFileURL(file).href);
   return async (event, context) => {

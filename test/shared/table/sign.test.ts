@@ -16,6 +16,7 @@ function request(body: string) {
     headers: {
       host: 'dynamodb.eu-west-1.amazonaws.com',
       'content-type': 'application/x-amz-json-1.0',
+      'content-length': `${Buffer.byteLength(body)}`,
       'x-amz-target': 'DynamoDB_20120810.GetItem',
     },
     body,
@@ -39,7 +40,7 @@ describe('a signature', () => {
     const signer = signerFor(config);
     for (const attempt of [1, 2]) {
       const ours = await signer.sign({ headers: { ...sent }, body }, { signingDate });
-      expect([attempt, ours.headers]).toEqual([attempt, { ...sent, authorization }]);
+      expect([attempt, ours.headers]).toEqual([attempt, { ...sent, Authorization: authorization }]);
     }
   });
 
@@ -55,7 +56,7 @@ describe('a signature', () => {
     credentials = { ...permanent, secretAccessKey: 'another' };
     const second = await sign(signingDate);
     const third = await sign(new Date('2026-02-04T04:05:06.789Z'));
-    expect(new Set([first, second, third].map(({ authorization }) => authorization)).size).toBe(3);
-    expect(third.authorization).toContain('/20260204/eu-west-1/dynamodb/aws4_request');
+    expect(new Set([first, second, third].map(({ Authorization }) => Authorization)).size).toBe(3);
+    expect(third.Authorization).toContain('/20260204/eu-west-1/dynamodb/aws4_request');
   });
 });

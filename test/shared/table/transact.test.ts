@@ -214,24 +214,21 @@ test('add brings item and attributes into being', async () => {
 });
 
 describe('a transaction of the real client', () => {
-  const name = 'fault';
   let sent = 0;
   afterEach(() => {
-    table.middlewareStack.remove(name);
+    jest.restoreAllMocks();
   });
 
-  /** Lets `fault` act on every attempt of the SDK to send a transaction, by its number from 1. */
+  /** Lets `fault` act on every attempt to send a transaction, by its number from 1. */
   function inject(fault: (attempt: number, send: () => Promise<unknown>) => Promise<unknown>) {
     sent = 0;
-    table.middlewareStack.add(
-      (next, { commandName }) =>
-        async (args) => {
-          if (commandName !== 'TransactWriteItemsCommand') return next(args);
-          return (await fault(++sent, () => next(args))) as Awaited<ReturnType<typeof next>>;
-        },
-      // Behind the SDK's own retries.
-      { name, step: 'finalizeRequest', priority: 'low' },
-    );
+    const { requestHandler } = table.config;
+    const handle = requestHandler.handle.bind(requestHandler);
+    return jest.spyOn(requestHandler, 'handle').mockImplementation((request, options) => {
+      const send = () => handle(request, options);
+      const isTransaction = request.headers['x-amz-target']?.endsWith('.TransactWriteItems');
+      return (isTransaction ? fault(++sent, send) : send()) as ReturnType<typeof handle>;
+    });
   }
 
   test('whose answer is lost after the commit is sent again by the SDK, and nothing is done twice', async () => {
@@ -243,12 +240,12 @@ describe('a transaction of the real client', () => {
       if (attempt > 1) return answer;
       throw Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
     };
-    inject(loseFirst);
+    const injected = inject(loseFirst);
     const body = reviewBody();
     const created = await invoke(createReview, { caller: author.caller, body });
     expect([created.status, sent]).toEqual([200, 2]);
 
-    table.middlewareStack.remove(name);
+    injected.mockRestore();
     inject(loseFirst);
     const path = { review_id: created.body.id };
     const voted = await invoke(putVote, { caller: voter.caller, path, body: { vote: true } });
@@ -286,12 +283,15 @@ describe('a transaction of the real client', () => {
     const author = await makeUser();
     const time = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
-    inject((_, send) => {
+    inject((attempt, send) => {
+      if (attempt > 1) return send();
       time.abort();
-      return send();
+      return Promise.reject(Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata }));
     });
-    const answer = await invoke(createReview, { caller: author.caller, body: reviewBody() });
-    expect([answer.status, answer.headers['retry-after'], sent]).toEqual([503, '1', 1]);
+    const body = reviewBody();
+    const answer = await invoke(createReview, { caller: author.caller, body });
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
     const [milliseconds] = timeout.mock.lastCall ?? [];
     expect(milliseconds).toBeGreaterThan(7_000);
     expect(milliseconds).toBeLessThanOrEqual(8_000);
