@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/export-me.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
@@ -11,6 +12,7 @@ import { newReview } from '../../shared/review/review.ts';
 import { deleteReview, setHidden } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
 import { claimKey, reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
@@ -221,16 +223,17 @@ describe('GET /user/me/export', () => {
       const review_id = await makeReview(voter);
       await vote(many, review_id);
       await invoke(reportReview, { caller: many.caller, path: { review_id } });
+      await makeGrant(many, ['vote'], { owner: voter });
     }
     const { whole } = await walk(many.id);
     expect(whole.reviews.map(({ revisions }) => revisions.length).toSorted()).toEqual([1, 3, 5, 7]);
-    expect([whole.votes.length, whole.reports.length]).toEqual([3, 3]);
+    expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
     for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
       const { whole: sum, parts } = await walk(many.id, maxBytes);
       expect(sum).toEqual(whole);
       expect(parts.length).toBeGreaterThan(1);
     }
-    expect((await walk(many.id, 0)).parts).toHaveLength(1 + 3 + 5 + 7 + 3 + 3);
+    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 3 + 3);
   });
 
   test('loses and repeats nothing that stays while others are written and deleted', async () => {
@@ -262,6 +265,29 @@ describe('GET /user/me/export', () => {
     expect(seen).toEqual(expect.arrayContaining(kept));
     const votes = new Set(parts.flatMap((part) => part.votes.map(({ review_id }) => review_id)));
     expect(votes).toEqual(new Set(liked));
+  });
+
+  test('gives a revision once that is made while the review is read', async () => {
+    const writer = await makeUser();
+    const review_id = await makeReview(writer);
+    const rate = (rating: number) =>
+      invoke(updateReview, { caller: writer.caller, path: { review_id }, body: { rating } });
+    await rate(1);
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const { input } = command as QueryCommand;
+      const isRevisions = `${input?.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#');
+      if (isRevisions) {
+        jest.mocked(table.send).mockRestore();
+        await rate(2);
+      }
+      return send(command as never);
+    }) as never);
+    const { reviews } = await readOwnData(writer.id);
+    expect(reviews[0]?.revisions.map(({ id, rating }) => [id, rating])).toEqual([
+      [1, 4],
+      [2, 1],
+    ]);
   });
 
   test('of an account that is larger than an answer comes in parts that Lambda takes', async () => {
