@@ -44,13 +44,14 @@ export async function reviewFeed(
 function entryOf(authored: AuthoredReview, name: string | undefined) {
   const { review, author } = authored;
   const { id, entity_id, entity_type, rating, text, published_on, license } = review;
-  const stars = rating === null ? '' : `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)} `;
+  const stars = rating === null ? '' : `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
+  const what = name ?? `${entity_type.replaceAll('_', ' ')} ${entity_id}`;
   const lines = (text ?? '').split(/\r\n|\r|\n/);
   return {
     id: `urn:uuid:${id}`,
     link: `${authUrl()}${version}/review/${id}`,
-    // These two are HTML in XML: what they say is escaped once here, and once by the library.
-    title: readable(`${html`${stars}${name ?? `${entity_type} ${entity_id}`}`}`),
+    // These two are HTML, which the library puts into CDATA: no text in it can end that, because it is escaped here.
+    title: readable(`${html`${[stars, what].filter(Boolean).join(' ')}`}`),
     content: readable(
       `${html`${stars && html`<p>${stars}</p>`}<p>${lines.map((line, i) => html`${i > 0 && html`<br>`}${line}`)}</p>`}`,
     ),

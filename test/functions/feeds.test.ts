@@ -144,7 +144,7 @@ describe('a feed', () => {
     await invoke(updateReview, { caller, path: { review_id: ids[2] ?? '' }, body: { rating: 1 } });
     const { feed: after } = await feedOf(entityFeed, { entity_id });
     const edited = all(after, 'entry')[2] as Element;
-    expect(only(edited, 'title').text).toMatch(/^★☆☆☆☆ release_group /);
+    expect(only(edited, 'title').text).toMatch(/^★☆☆☆☆ release group /);
     expect(only(edited, 'updated').text).toBe(only(after, 'updated').text);
     expect(only(edited, 'published').text < only(edited, 'updated').text).toBe(true);
     expect(before < only(after, 'updated').text).toBe(true);
