@@ -452,7 +452,12 @@ describe('the API', () => {
       ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
     );
     const operations = having.map(([operation]) => operation);
-    expect(operations.toSorted()).toEqual(['get-entity', 'list-reviews']);
+    expect(operations.toSorted()).toEqual([
+      'get-entity',
+      'get-entity-feed',
+      'get-user-feed',
+      'list-reviews',
+    ]);
   });
 });
 
