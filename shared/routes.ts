@@ -89,6 +89,13 @@ export const routes: readonly Route[] = [
   { operation: 'create-personal-token', method: 'POST', path: '/account/tokens', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'revoke-personal-token', method: 'POST', path: '/account/tokens/{token_id}/revoke', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'download-data', method: 'GET', path: '/account/data', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-cases', method: 'GET', path: '/account/moderation', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-decisions', method: 'GET', path: '/account/moderation/log', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-case', method: 'GET', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'decide-user', method: 'POST', path: '/account/moderation/users/{user_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'update-account', method: 'POST', path: '/account', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
 ];

@@ -81,6 +81,13 @@ const contract = `
   GET    /account/tokens                                    public
   POST   /account/tokens                                    public
   POST   /account/tokens/{token_id}/revoke                  public
+  GET    /account/moderation                                public
+  GET    /account/moderation/log                            public
+  GET    /account/moderation/reviews/{review_id}            public
+  POST   /account/moderation/reviews/{review_id}            public
+  GET    /account/moderation/users/{user_id}                public
+  POST   /account/moderation/users/{user_id}                public
+  POST   /account/reviews/{review_id}/appeal                public
 `;
 
 test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {

@@ -91,7 +91,7 @@ export const steps: readonly Step[] = [
   send('put-vote again', 'PUT', (scene) => ({ ...byVoter(scene), body: { vote: false } }), 2),
   get('get-vote', byVoter),
   send('delete-vote', 'DELETE', byVoter, 2),
-  send('report-review', 'POST', byVoter),
+  send('report-review', 'POST', byVoter, 4),
   get('get-me', ({ author }) => ({ caller: author.caller })),
   get('get-me stats', ({ author }) => ({
     caller: author.caller,

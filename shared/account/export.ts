@@ -2,21 +2,23 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken } from '../errors.ts';
 import { bytesOf, largestAnswer } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
+import { readCases } from '../moderation/case-repository.ts';
+import { Decision } from '../moderation/decision.ts';
+import { Report } from '../moderation/report.ts';
 import { findApplications, listApplications } from '../oauth/application-repository.ts';
 import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
-import { Report } from '../review/report.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
+import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, type Entry, queryIndex, queryItems } from '../table/query.ts';
 import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
 /** What may be longer than an answer, in the order in which it is read. */
-const lists = ['connections', 'reviews', 'votes', 'reports'] as const;
+const lists = ['connections', 'reviews', 'decisions', 'votes', 'reports'] as const;
 type List = (typeof lists)[number];
 
 /** Behind what a part begins: a list, and a place in it. */
@@ -54,6 +56,7 @@ export async function readOwnData(
     ...(from ? {} : await readAccount(userId)),
     connections: [],
     reviews: [],
+    decisions: [],
     votes: [],
     reports: [],
   };
@@ -109,7 +112,7 @@ const sources: {
     userId: string,
     after: string,
   ) => AsyncGenerator<Piece<OwnData[L][number]>, void, undefined>;
-} = { connections, reviews, votes, reports };
+} = { connections, reviews, decisions, votes, reports };
 
 function add(part: OwnData, list: List, record: OwnData[List][number]): void {
   const last = part.reviews.at(-1);
@@ -140,29 +143,43 @@ async function* reviews(userId: string, after: string): AsyncGenerator<Piece<Exp
   const claim = claimKey(userId, entity);
   if (revision !== undefined) {
     const claims = await batchGet([claim], { consistent: true });
-    for (const item of await claimed([...claims.values()])) {
-      yield* piecesOf(item, Number(revision));
+    for (const own of await claimed([...claims.values()])) {
+      yield* piecesOf(own, Number(revision));
     }
   }
   const options = { pageSize: 50, after: entity ? claim.sk : undefined };
   for await (const claims of queryItems(claimKey(userId, ''), options)) {
-    for (const item of await claimed(claims)) yield* piecesOf(item);
+    for (const own of await claimed(claims)) yield* piecesOf(own);
   }
 }
 
+/** A review, and what its author says to have it looked at again. */
+interface OwnReview {
+  review: Review;
+  appeal: string | undefined;
+}
+
 /** The reviews that claims lead to, in their order. */
-async function claimed(claims: readonly Item[]): Promise<Item[]> {
+async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await batchGet(keys, { consistent: true });
-  return keys.flatMap((key) => items.get(keyString(key)) ?? []);
+  const reviews = keys.flatMap((key) => {
+    const item = items.get(keyString(key));
+    return item ? [v.parse(Review, item)] : [];
+  });
+  const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
+  const cases = await readCases(asked.map(({ id }) => caseKey(id)));
+  return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 
 /** A review with its revisions, one by one behind the number `after`: they may be more than fit a part. */
-async function* piecesOf(item: Item, after = 0): AsyncGenerator<Piece<ExportedReview>> {
-  const review = v.parse(Review, item);
+async function* piecesOf(
+  { review, appeal }: OwnReview,
+  after = 0,
+): AsyncGenerator<Piece<ExportedReview>> {
   const { id, entity_id, edits } = review;
   const pieceOf = ({ review_id: _, ...revision }: Revision, place: string) => {
-    return { place, records: [{ ...exported(review, item), revisions: [revision] }] };
+    return { place, records: [{ ...exported(review), appeal, revisions: [revision] }] };
   };
   if (after < edits) {
     const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
@@ -178,10 +195,10 @@ async function* piecesOf(item: Item, after = 0): AsyncGenerator<Piece<ExportedRe
   yield pieceOf(revisionOf(review), entity_id);
 }
 
-/** What is stored of a review beside its revisions, moderation included where there is some. */
-function exported(review: Review, { moderation, appealed_at }: Item) {
+/** What is stored of a review beside its revisions. */
+function exported(review: Review) {
   const { id, entity_id, entity_type, language, license, created, published_on } = review;
-  const { is_hidden, source, source_url, popularity } = review;
+  const { is_hidden, source, source_url, popularity, moderation, appealed_at } = review;
   return {
     id,
     entity_id,
@@ -194,8 +211,8 @@ function exported(review: Review, { moderation, appealed_at }: Item) {
     popularity,
     source,
     source_url,
-    ...(moderation !== undefined && { moderation }),
-    ...(appealed_at !== undefined && { appealed_at }),
+    moderation,
+    appealed_at,
   };
 }
 
@@ -209,8 +226,16 @@ async function* votes(userId: string, after: string) {
 
 async function* reports(userId: string, after: string) {
   for await (const { place, item } of listed(`REPORTER#${userId}`, after)) {
-    const { user_id: _, ...report } = v.parse(Report, item);
-    yield { place, records: [report] };
+    const { review_id, reason, reported_at } = v.parse(Report, item);
+    yield { place, records: [{ review_id, reason, reported_at }] };
+  }
+}
+
+/** Without who has decided. */
+async function* decisions(userId: string, after: string) {
+  for await (const { place, item } of listed(`SUBJECT#${userId}`, after)) {
+    const { review_id, decision, reason, note, decided_at } = v.parse(Decision, item);
+    yield { place, records: [{ review_id, decision, reason, note, decided_at }] };
   }
 }
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { Count, described, Id } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
+import { decisions } from '../moderation/decision.ts';
+import { reasons } from '../review/moderation.ts';
 import { PresentedLanguage } from '../review/presented.ts';
 import { scopes } from '../routes.ts';
 
@@ -20,6 +22,13 @@ const text = (description: string, example: string) =>
 const whole = (description: string, example: number) =>
   described(v.pipe(v.number(), v.integer()), description, example);
 const granted = described(v.array(v.picklist(scopes)), 'What it may do', ['review', 'vote']);
+
+const decision = {
+  decision: described(v.picklist(decisions), 'What was decided', 'hide'),
+  reason: described(v.picklist(reasons), 'Why', 'spam'),
+  note: described(v.string(), 'Why, in words', 'An advertisement for a shop.'),
+  decided_at: Time('When'),
+};
 
 /** A state of a review. */
 const ExportedRevision = v.object({
@@ -49,8 +58,11 @@ export const ExportedReview = described(
     popularity: whole('Positive minus negative votes', 3),
     source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
     source_url: described(v.nullable(v.string()), 'Its address there', null),
-    moderation: v.optional(described(v.unknown(), 'What a moderator has noted on it')),
-    appealed_at: v.optional(described(v.unknown(), 'When its author asked for another look')),
+    moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
+    appealed_at: v.optional(Time('When the person asked for another look at the last decision')),
+    appeal: v.optional(
+      described(v.string(), 'What the person said to that, until it is decided', 'It is my own.'),
+    ),
     revisions: described(
       v.array(ExportedRevision),
       'All of them, the first one first; the last is the review as it is. Those of one review may go on in the next part',
@@ -127,6 +139,12 @@ export const OwnData = described(
       ),
     ),
     reviews: v.array(ExportedReview),
+    decisions: v.array(
+      described(
+        v.object({ review_id: v.nullable(review_id), ...decision }),
+        'A decision of a moderator on a review of the person, or on the account',
+      ),
+    ),
     votes: v.array(
       described(
         v.object({

@@ -66,7 +66,8 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
       } catch (error) {
         const { requestId } = event.requestContext;
         const isAccountGone = session !== undefined && user === undefined;
-        const place = { requestId, here: addressOf(event), isAccountGone };
+        const isBlocked = user?.blocked_at !== undefined;
+        const place = { requestId, here: addressOf(event), isAccountGone, isBlocked };
         return respond(completed(explain(error, place), event, visitor), visitor);
       }
     });

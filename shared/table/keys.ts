@@ -11,7 +11,9 @@ import type { Order } from './definition.ts';
  * |             |                  |                           | being deleted: none                                     |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one: the current one lies on the review      |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
- * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT until dismissed, author REPORTER#<user> → date |
+ * | spam report | REVIEW#<id>      | REPORT#<user>             | author REPORTER#<user> → date                           |
+ * | case        | REVIEW#<id>      | CASE                      | all CASE → both while it is open                        |
+ * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
@@ -72,6 +74,15 @@ export function voteKey(reviewId: string, userId: string): Key {
 
 export function reportKey(reviewId: string, userId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: `REPORT#${userId}` };
+}
+
+/** What moderators have to decide about a review. */
+export function caseKey(reviewId: string): Key {
+  return { pk: `REVIEW#${reviewId}`, sk: 'CASE' };
+}
+
+export function decisionKey(id: string): Key {
+  return { pk: `DECISION#${id}`, sk: 'DECISION' };
 }
 
 export function userKey(userId: string): Key {

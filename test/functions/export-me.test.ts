@@ -7,13 +7,14 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
+import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { newReview } from '../../shared/review/review.ts';
-import { deleteReview, setHidden } from '../../shared/review/review-repository.ts';
+import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey, reviewKey } from '../../shared/table/keys.ts';
+import { claimKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeGrant,
@@ -21,7 +22,6 @@ import {
   makeUser,
   makeUsers,
   scanTable,
-  setAttributes,
   type TestUser,
   text,
   vote,
@@ -92,11 +92,8 @@ describe('GET /user/me/export', () => {
     await vote(friend, ids.edited, false);
     await invoke(updateReview, { caller, path, body: { text: `Second. ${text}` } });
     await vote(friend, ids.edited);
-    await setHidden(ids.hidden, true);
-    await setAttributes(reviewKey(ids.hidden), {
-      moderation: { rule: 'spam', by: 'a moderator' },
-      appealed_at: '2026-11-20T20:30:00.000Z',
-    });
+    await setHidden(ids.hidden, true, { reason: 'spam', note: 'An advertisement.' });
+    await appeal(ids.hidden, user.id, 'I have paid for it myself.');
     ids.liked = await makeReview(friend, { text: `By a friend. ${text}` });
     await vote(user, ids.liked);
     await invoke(reportReview, {
@@ -138,9 +135,19 @@ describe('GET /user/me/export', () => {
     expect(reviews.get(ids.draft)).toMatchObject({ published_on: null, revisions: [{ id: 1 }] });
     expect(reviews.get(ids.hidden)).toMatchObject({
       is_hidden: true,
-      moderation: { rule: 'spam' },
-      appealed_at: '2026-11-20T20:30:00.000Z',
+      moderation: { decision: 'hide', reason: 'spam', note: 'An advertisement.' },
+      appealed_at: expect.any(String),
+      appeal: 'I have paid for it myself.',
     });
+    expect(body.decisions).toEqual([
+      {
+        review_id: ids.hidden,
+        decision: 'hide',
+        reason: 'spam',
+        note: 'An advertisement.',
+        decided_at: expect.any(String),
+      },
+    ]);
     expect(body.votes).toEqual([
       { review_id: ids.liked, vote: true, voted_at: expect.any(String), revision: 1 },
     ]);
@@ -182,10 +189,13 @@ describe('GET /user/me/export', () => {
         [pk, sk, user_id, author].some((value) => `${value}`.includes(user.id)),
     );
     const kinds = new Set(own.map(({ sk }) => sk.split('#')[0]));
-    const expected = 'APP CLAIM CONTACT GRANT IDENTITY REPORT REVIEW USER VOTE VOTES';
+    const expected = 'APP CASE CLAIM CONTACT DECISION GRANT IDENTITY REPORT REVIEW USER VOTE VOTES';
     expect([...kinds].toSorted().join(' ')).toBe(expected);
-    for (const { sk, pk, created, voted_at, reported_at, identity, entity_id } of own) {
-      const [told] = [voted_at, reported_at, identity, entity_id, created].filter(Boolean);
+    for (const item of own) {
+      const { sk, pk, voted_at, reported_at, decided_at, identity, entity_id, created } = item;
+      const [told] = [voted_at, reported_at, decided_at, identity, entity_id, created].filter(
+        Boolean,
+      );
       const name = told ?? (sk.split('#')[1] || pk.split('#')[1]);
       expect(given).toContain(name);
     }

@@ -7,7 +7,7 @@ import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as userFeed } from '../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import {
   makeReview,

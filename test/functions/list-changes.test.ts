@@ -10,9 +10,9 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { consumers, isFor } from '../../shared/background.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewRecord } from '../../shared/review/record.ts';
 import type { Review } from '../../shared/review/review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import {

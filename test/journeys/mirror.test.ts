@@ -92,7 +92,7 @@ const done: Record<string, number> = {};
 /** Writes at random for so long; what chance or the end of the service makes impossible is not counted. */
 async function write(url: string, tokens: readonly string[], forSeconds: number): Promise<void> {
   const { reviewBody, text } = await import('../fixtures.ts');
-  const { setHidden } = await import('../../shared/review/review-repository.ts');
+  const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
   const until = Date.now() + 1000 * forSeconds;
   const send = async (token: string, method: string, path: string, body?: unknown) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

@@ -101,7 +101,8 @@ const {
 } = await import('../../fixtures.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
 const { reviewKey } = await import('../../../shared/table/keys.ts');
-const { setHidden } = await import('../../../shared/review/review-repository.ts');
+const { setModerator } = await import('../../../shared/user/user-repository.ts');
+const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -141,6 +142,15 @@ async function call(
   const text = await response.text();
   expect([method, path, response.status, text]).toEqual([method, path, status, text]);
   return JSON.parse(text) as Answer;
+}
+
+/** A moderator, signed in. */
+async function moderator(name: string): Promise<Browser> {
+  const browser = openBrowser(authUrl);
+  const { html } = await browser.signIn(name);
+  const [, id = ''] = /<dt>User id<\/dt><dd><code>([^<]+)</.exec(html) ?? [];
+  await setModerator(id, true);
+  return browser;
 }
 
 interface Application {
@@ -453,6 +463,8 @@ describe('each function does with its role', () => {
     await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } });
     for (const each of [1, 2]) await call('POST', `${path}/report`, { ...voter, body: { each } });
     await call('POST', `${path}/report`, { token, body: {} }, 400);
+    const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
+    await call('POST', `${path}/report`, { token: another, body: {} });
     for (const inc of ['', 'user_type,stats']) {
       await call('GET', `/user/me?inc=${inc}`, { token });
       await call('GET', `/user/me?inc=${inc}`, voter);
@@ -476,6 +488,30 @@ describe('each function does with its role', () => {
     await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
     await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
     await call('DELETE', `/review/${draft.id}`, voter, 403);
+
+    const [eve, fay] = [await moderator('Eve'), await moderator('Fay')];
+    await eve.visit('account/moderation?sort=popularity');
+    const page = await eve.visit(`account/moderation/reviews/${review}`);
+    const why = { reason: 'spam', note: '' };
+    const nothing = await eve.submit(page, 'name="version"', { decision: 'hide' });
+    expect(nothing.status).toBe(400);
+    const late = await fay.visit(`account/moderation/reviews/${review}`);
+    await eve.submit(page, 'name="version"', { decision: 'hide', ...why });
+    expect((await fay.submit(late, 'name="version"', { decision: 'hide', ...why })).status).toBe(
+      400,
+    );
+    await call('GET', '/user/me/reviews', { token });
+    await cora.submit(await cora.visit('account'), '/appeal"', { statement: 'It is none.' });
+    const again = await fay.visit(`account/moderation/reviews/${review}`);
+    await fay.submit(again, 'name="version"', { decision: 'restore', ...why });
+    await eve.visit('account/moderation/log');
+    const about = `account/moderation/users/${user_id}`;
+    expect((await eve.submit(await eve.visit(about), 'name="decision"')).status).toBe(400);
+    for (const status of [403, 200]) {
+      await eve.submit(await eve.visit(about), 'name="decision"', why);
+      await call('POST', path, { token, body: { rating: 3 } }, status);
+      await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
+    }
 
     await setHidden(review, true);
     await stream.idle();
@@ -645,7 +681,10 @@ describe('who reads for everybody', () => {
     ['an authorization request', get(`REQUEST#${'f'.repeat(32)}`)],
     ['the votes of a user', byAuthor(`VOTER#${id}`)],
     ['the reports of a user', byAuthor(`REPORTER#${id}`)],
-    ['all reports', all('REPORT')],
+    ['the queue of moderators', all('CASE')],
+    ['the log of moderation', all('DECISION')],
+    ['a decision', get(`DECISION#${id}`)],
+    ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
     ['who has voted on a day', all('VOTES')],
     ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],

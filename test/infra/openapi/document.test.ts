@@ -200,7 +200,7 @@ describe('what the specification says of requests is there', () => {
   });
 
   test.each([
-    ['put-vote', '403', ['insufficient_scope', 'limit_exceeded']],
+    ['put-vote', '403', ['insufficient_scope', 'access_denied', 'limit_exceeded']],
     ['update-review', '403', ['insufficient_scope', 'access_denied']],
     ['create-token', '401', ['invalid_client']],
     [
