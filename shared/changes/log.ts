@@ -33,7 +33,7 @@ const keptSeconds = 31 * 86_400;
 const clockSkew = 10_000;
 
 /** Changes in an item, about 1 KB: one alone costs as much. */
-const mostTogether = 25;
+const mostTogether = 20;
 
 /** The lane that all changes of a review are logged in. */
 function laneOf(reviewId: string): number {
