@@ -56,6 +56,7 @@ export const docs = {
     license_choice: 'CC BY-SA 4.0',
   },
   errors: {
+    access_denied: 'A moderator has blocked the account.',
     invalid_request: 'A field is not valid, or the user has a review of this entity already.',
   },
 } satisfies Docs<typeof request>;

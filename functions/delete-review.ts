@@ -18,7 +18,9 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Delete a review',
   description: 'With its revisions, votes and reports.',
-  errors: { access_denied: 'The review is by somebody else.' },
+  errors: {
+    access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
+  },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, if_match }) => {

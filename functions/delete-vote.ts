@@ -17,6 +17,7 @@ export const docs = {
   tag: 'Votes and reports',
   summary: "Delete one's vote",
   errors: {
+    access_denied: 'A moderator has blocked the account.',
     not_found: 'There is no such review that is public, or the caller has not voted on it.',
   },
 } satisfies Docs<typeof request>;

@@ -34,7 +34,7 @@ export const handler = endpoint(request, async ({ caller, query: { inc } }): Pro
   ]);
   if (!account) throw invalidToken();
   const { user, contact } = account;
-  const { label, votes_per_day } = userTypeOf(user.karma);
+  const { label, votes_per_day } = userTypeOf(user);
   return {
     user: {
       ...presentOwnProfile(user, contact),

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller, pageParameters } from '../shared/http/request.ts';
+import { presentModeration } from '../shared/review/moderation.ts';
 import { listOwnReviews } from '../shared/review/own-reviews.ts';
 import { OwnReviewPage } from '../shared/review/presented.ts';
 import { isDraft, presentReview } from '../shared/review/review.ts';
@@ -13,7 +14,8 @@ export const response = OwnReviewPage;
 export const docs = {
   tag: 'Own account',
   summary: "List one's reviews",
-  description: 'Newest first, with drafts and hidden ones.',
+  description:
+    'Newest first, with drafts and hidden ones, and with what a moderator has decided on each.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {
@@ -27,6 +29,7 @@ export const handler = endpoint(request, async ({ caller, query }): Promise<OwnR
       ...presentReview(review, author),
       is_draft: isDraft(review),
       is_hidden: review.is_hidden,
+      moderation: presentModeration(review),
     })),
   };
 });

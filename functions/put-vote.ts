@@ -23,6 +23,7 @@ export const docs = {
   example: { vote: true },
   headers: ['RateLimit', 'RateLimit-Policy'],
   errors: {
+    access_denied: 'A moderator has blocked the account.',
     invalid_request:
       "`vote` is missing or not valid, or the review is the caller's own or has no text.",
     limit_exceeded: "The day's votes are used up.",

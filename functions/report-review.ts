@@ -6,8 +6,8 @@ import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
-import { Reason } from '../shared/review/report.ts';
-import { insertReport } from '../shared/review/report-repository.ts';
+import { Reason } from '../shared/moderation/report.ts';
+import { insertReport } from '../shared/moderation/report-repository.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 
 export const request = v.object({
@@ -24,10 +24,14 @@ export const docs = {
   summary: 'Report a review as spam',
   description: 'To moderators. Repeating it changes nothing. The body may be left out.',
   fields: {
-    reason: 'What is wrong with it, in at most 500 characters; `Spam` where nothing is said',
+    reason:
+      'What is wrong with it: `spam`, `abuse`, `off_topic`, `copyright`, `other`, or a text of at most 500 characters; `Spam` where nothing is said',
   },
-  example: { reason: 'An advertisement' },
-  errors: { invalid_request: "The reason is too long, or the review is the caller's own." },
+  example: { reason: 'off_topic' },
+  errors: {
+    invalid_request: "The reason is too long, or the review is the caller's own.",
+    access_denied: 'A moderator has blocked the account.',
+  },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, ({ caller, path, idempotency_key: key, body }) => {
@@ -39,8 +43,7 @@ export const handler = endpoint(request, ({ caller, path, idempotency_key: key, 
     async (record) => {
       const { review } = await getPublicReview(path.review_id);
       if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
-      const reported_at = new Date().toISOString();
-      await insertReport({ review_id: review.id, user_id, reason, reported_at }, record);
+      await insertReport(review, { user_id, reason }, record);
     },
   );
 });

@@ -23,6 +23,7 @@ export const docs = {
     email: 'One address, of at most 254 characters',
   },
   example: { display_name: 'Ann' },
+  errors: { access_denied: 'A moderator has blocked the account.' },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, body }) => {

@@ -31,7 +31,9 @@ export const docs = {
     is_draft: '`false` publishes a draft; a published review does not become a draft again',
   },
   example: { rating: 4 },
-  errors: { access_denied: 'The review is by somebody else.' },
+  errors: {
+    access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
+  },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, path, if_match, body }) => {

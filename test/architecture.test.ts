@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const floors = [
   ['account', 'audit', 'transfer'],
   ['pages'],
-  ['aggregates', 'vote', 'http'],
+  ['aggregates', 'changes', 'vote', 'moderation', 'http'],
   ['review', 'oauth'],
   ['entity', 'user'],
   ['list'],

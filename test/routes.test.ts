@@ -35,17 +35,21 @@ const contract = `
   GET    /1/review/{review_id}                              public
   DELETE /1/review/{review_id}                              review
   POST   /1/review/{review_id}                              review
+  GET    /1/changes                                         public
   GET    /1/reviews                                         public
   GET    /1/entity/{entity_id}                              public
+  GET    /1/entity/{entity_id}/reviews.atom                 public
   GET    /1/entities                                        public
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
   GET    /1/user/me/tokens                                  token
+  GET    /1/user/me/export                                  user
   GET    /1/user/me                                         token
   POST   /1/user/me                                         user
   DELETE /1/user/me                                         user
   GET    /1/user                                            public
   GET    /1/user/{user_id}                                  public
+  GET    /1/user/{user_id}/reviews.atom                     public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
   GET    /1/openapi.json                                    public
@@ -61,6 +65,7 @@ const contract = `
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
+  GET    /account/data                                      public
   GET    /account/delete                                    public
   POST   /account/delete                                    public
   GET    /account/applications                              public
@@ -76,6 +81,13 @@ const contract = `
   GET    /account/tokens                                    public
   POST   /account/tokens                                    public
   POST   /account/tokens/{token_id}/revoke                  public
+  GET    /account/moderation                                public
+  GET    /account/moderation/log                            public
+  GET    /account/moderation/reviews/{review_id}            public
+  POST   /account/moderation/reviews/{review_id}            public
+  GET    /account/moderation/users/{user_id}                public
+  POST   /account/moderation/users/{user_id}                public
+  POST   /account/reviews/{review_id}/appeal                public
 `;
 
 test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {

@@ -1,23 +1,33 @@
 import type { Command } from 'commander';
-import { dismissReports, listReports } from '../../shared/review/report-repository.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { Why } from '../../shared/moderation/decision.ts';
+import {
+  allDecisions,
+  decideReview,
+  setHidden,
+} from '../../shared/moderation/decision-repository.ts';
+import type { Report } from '../../shared/moderation/report.ts';
+import { listReports } from '../../shared/moderation/report-repository.ts';
+import { reasons } from '../../shared/review/moderation.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as } from './command.ts';
 
-/** What a moderator does. */
+/** What a moderator does. The operator may do all of it, and is named in the log by no id. */
 export function addModerationCommands(admin: Command): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
-    ['hide', true, 'takes a review from the public'],
+    [
+      'hide',
+      true,
+      'takes a review from the public, or leaves it so where its author asks for another look',
+    ],
     ['unhide', false, 'brings a hidden review back'],
   ] as const) {
-    review
-      .command(verb)
+    withReason(review.command(verb))
       .description(description)
       .argument('<review id>', 'the review', as(Uuid))
       .action(
-        answer(async (id: string) => {
-          await setHidden(id, is_hidden);
+        answer(async (id: string, why: Why) => {
+          await setHidden(id, is_hidden, why);
           return { id, is_hidden };
         }),
       );
@@ -26,22 +36,43 @@ export function addModerationCommands(admin: Command): void {
   const report = admin.command('report').description('spam reports');
   report
     .command('list')
-    .description('lists the reports that nobody has dismissed, oldest first')
-    .action(answer(async () => ({ reports: each(listReports()) })));
-  report
-    .command('dismiss')
+    .description('lists the reports that nobody has decided on, those of the oldest case first')
+    .action(answer(async () => ({ reports: told(each(listReports())) })));
+  withReason(report.command('dismiss'))
     .description(
       'takes the reports of a review off the list; who has reported it cannot do so again',
     )
     .argument('<review id>', 'the review', as(Uuid))
-    .option('--user <user id>', 'only that of this account', as(Uuid))
     .action(
-      answer(async (id: string, { user }: { user?: string }) => {
-        const dismissed = await dismissReports(id, user);
-        if (dismissed === 0) throw new Error(`no report of the review ${id} is on the list`);
-        return { id, dismissed };
+      answer(async (id: string, why: Why) => {
+        const { reports } = await decideReview(id, 'dismiss', { ...why, moderator_id: null });
+        return { id, dismissed: reports };
       }),
     );
+
+  admin
+    .command('decision')
+    .description('the log of moderation')
+    .command('list')
+    .description('lists what moderators and operators have decided, newest first')
+    .action(answer(async () => ({ decisions: each(allDecisions()) })));
+}
+
+/** Why something is decided. */
+export function withReason(command: Command): Command {
+  return command
+    .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(Why.entries.reason), 'other')
+    .option(
+      '--note <text>',
+      'why, in words; the author of the review reads it',
+      as(Why.entries.note),
+      '',
+    );
+}
+
+/** Rounds are for us. */
+async function* told(reports: AsyncIterable<Report>): AsyncGenerator<Omit<Report, 'round'>> {
+  for await (const { round: _, ...report } of reports) yield report;
 }
 
 async function* each<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {

@@ -1,18 +1,23 @@
 import type { Command } from 'commander';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { notFound } from '../../shared/errors.ts';
+import type { Why } from '../../shared/moderation/decision.ts';
+import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
+  type Account,
   findAccount,
   getUser,
   insertUser,
   listAccounts,
+  setModerator,
 } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as, confirm, Required } from './command.ts';
 import { found } from './find.ts';
+import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
 /** Accounts. */
@@ -32,7 +37,7 @@ export function addUserCommands(admin: Command): void {
           find,
           ['id', 'display_name', 'email', 'musicdb_username'],
           listAccounts(),
-          ({ user, contact }) => presentOwnProfile(user, contact),
+          presentAccount,
         ),
       })),
     );
@@ -50,7 +55,7 @@ export function addUserCommands(admin: Command): void {
         ]);
         if (!account) throw notFound('User');
         return {
-          ...presentOwnProfile(account.user, account.contact),
+          ...presentAccount(account),
           applications: applications.map(({ client_id, name, created }) => ({
             client_id,
             name,
@@ -73,6 +78,37 @@ export function addUserCommands(admin: Command): void {
       }),
     );
 
+  for (const [verb, is_moderator, description] of [
+    ['promote', true, 'makes somebody a moderator, who decides on reported reviews on a page'],
+    ['demote', false, 'ends that'],
+  ] as const) {
+    user
+      .command(verb)
+      .description(description)
+      .argument('<user id>', 'the account', as(Uuid))
+      .action(
+        answer(async (id: string) => {
+          await setModerator(id, is_moderator);
+          return { id, is_moderator };
+        }),
+      );
+  }
+
+  for (const [verb, description] of [
+    ['block', 'takes the right to write from an account; it can read and be deleted'],
+    ['unblock', 'gives it back'],
+  ] as const) {
+    withReason(user.command(verb))
+      .description(description)
+      .argument('<user id>', 'the account', as(Uuid))
+      .action(
+        answer(async (id: string, why: Why) => {
+          await decideUser(id, verb, { ...why, moderator_id: null });
+          return { id, is_blocked: verb === 'block' };
+        }),
+      );
+  }
+
   user
     .command('delete')
     .description('deletes an account with all that it has made, as its person can')
@@ -86,4 +122,10 @@ export function addUserCommands(admin: Command): void {
         return { id, is_deleted: true };
       }),
     );
+}
+
+/** An account as an operator sees it. */
+function presentAccount({ user, contact }: Account) {
+  const { is_moderator = false, blocked_at = null } = user;
+  return { ...presentOwnProfile(user, contact), is_moderator, blocked_at };
 }

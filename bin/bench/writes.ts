@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
 import { showProgress } from '../progress.ts';
 
 interface Known {

@@ -1,3 +1,5 @@
+import { eraseDecision } from '../moderation/decision-repository.ts';
+import { eraseReport } from '../moderation/report-repository.ts';
 import { deleteGrantsOf } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
@@ -24,9 +26,14 @@ export async function eraseAccount(userId: string): Promise<void> {
   for await (const { pk } of each(queryIndex('author-by-date', `VOTER#${userId}`))) {
     await eraseVote(pk.slice('REVIEW#'.length), userId);
   }
-  for (const partition of [`REPORTER#${userId}`, `APPROVER#${userId}`]) {
-    for await (const { pk, sk } of each(queryIndex('author-by-date', partition)))
-      await batchWrite([{ delete: { pk, sk } }]);
+  for await (const { pk } of each(queryIndex('author-by-date', `REPORTER#${userId}`))) {
+    await eraseReport(pk.slice('REVIEW#'.length), userId);
+  }
+  for await (const key of each(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
+    await eraseDecision(key);
+  }
+  for await (const { pk, sk } of each(queryIndex('author-by-date', `APPROVER#${userId}`))) {
+    await batchWrite([{ delete: { pk, sk } }]);
   }
   for await (const { pk, sk } of each(queryItems(dailyVotesKey(userId, '')))) {
     await batchWrite([{ delete: { pk, sk } }]);

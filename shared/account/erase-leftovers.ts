@@ -79,7 +79,12 @@ export async function findLeftovers(
         users.named.add(String(item.user_id));
         break;
       case 'REVISION':
+      case 'CASE':
         reviews.named.add(id);
+        break;
+      case 'DECISION':
+        // Of an account that has been erased it is listed no more.
+        if (item.author !== undefined) users.named.add(String(item.user_id));
         break;
       case 'VOTE':
       case 'REPORT':

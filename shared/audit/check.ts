@@ -1,7 +1,8 @@
 import * as v from 'valibot';
+import { Case, newCase, queuedIn, replaceCase } from '../moderation/case.ts';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { claimKey, contactKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
+import { caseKey, claimKey, contactKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -31,7 +32,7 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   const stored = items.find(({ sk }) => sk === 'REVIEW');
   if (!stored) {
     return items
-      .filter(({ sk }) => /^(VOTE|REVISION|REPORT)#/.test(sk))
+      .filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk))
       .map((item) => orphan(item));
   }
   const review = v.parse(Review, stored);
@@ -72,6 +73,8 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
     });
   }
 
+  findings.push(...checkCase(stored, review, items));
+
   const key = claimKey(review.user_id, review.entity_id);
   const claim = await getItem(key);
   if (claim) {
@@ -100,6 +103,58 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   if (tries > 1) return checkReview(pk, tries - 1);
   const { sk } = stored;
   return [beyondRepair({ pk, sk, attribute: 'item', stored: 'changing', counted: 'confirmed' })];
+}
+
+/** How many reports come into a case at once. */
+const mostReports = 90;
+
+/**
+ * The case of a review counts the reports since it was last decided. Reports from before there were cases are listed themselves until they are
+ * dismissed: they open the case, unless the review has been hidden, which answers them.
+ */
+function checkCase(stored: Item, review: Review, items: readonly Item[]): Finding[] {
+  const item = items.find(({ sk }) => sk === caseKey('').sk);
+  const file = item ? v.parse(Case, item) : newCase(review);
+  const reports = items.filter(({ sk }) => sk.startsWith('REPORT#'));
+  const listed = reports.filter(({ all }) => all !== undefined).slice(0, mostReports);
+  if (listed.length > 0) {
+    const round = review.is_hidden ? undefined : file.round;
+    const times = listed.map(({ reported_at }) => String(reported_at));
+    const isOpen = file.state === 'open';
+    const opened: Case = {
+      ...file,
+      state: 'open',
+      reports: file.reports + listed.length,
+      opened_at: times.concat(isOpen ? file.opened_at : []).toSorted()[0] ?? '',
+    };
+    const moved = listed.map((report) => compare(report, { all: undefined, round }));
+    return [
+      {
+        differences: moved.flat(),
+        repair: () => [
+          unchanged(stored),
+          ...listed.map((report, i) => set(report, moved[i] ?? [])),
+          ...(review.is_hidden ? [] : [replaceCase(file, opened)]),
+        ],
+      },
+    ];
+  }
+  if (!item) return [];
+  const counted =
+    file.state === 'open' ? reports.filter(({ round }) => round === file.round).length : 0;
+  const expected = {
+    reports: counted,
+    all: undefined,
+    date: undefined,
+    popularity_rank: undefined,
+    ...queuedIn({ ...file, reports: counted }),
+  };
+  return [
+    {
+      differences: compare(item, expected),
+      repair: (differences) => [setVersioned(item, differences)],
+    },
+  ];
 }
 
 /** What the reviews of a user or entity add up to. */

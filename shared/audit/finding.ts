@@ -20,7 +20,7 @@ export interface Finding {
 
 /** What has lost the review that it belongs to. */
 export function orphan({ pk, sk }: Key, condition: object = {}): Finding {
-  const stored = sk.slice(0, sk.indexOf('#')).toLowerCase();
+  const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
     differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
     repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }],
@@ -75,7 +75,7 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
   };
 }
 
-/** The same for a review, whose version tells of every other change as well. */
+/** The same for a review or a case, whose version tells of every other change as well. */
 export function setVersioned(review: Item, differences: readonly Difference[]): Write {
   const counted = { version: Number(review.version) + 1 };
   return set(review, [...differences, ...compare(review, counted)]);

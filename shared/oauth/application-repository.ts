@@ -6,6 +6,7 @@ import { applicationKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
+import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
 
 /** How many applications a user may have. */
@@ -65,7 +66,7 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
 
 /**
  * Registers an application of this user. The same form sent again leads to the same application. Throws ApiError 404 when there is no such
- * user, 400 when the user has as many as there may be.
+ * user, 403 when the account is blocked, 400 when the user has as many as there may be.
  */
 export async function insertApplication(
   userId: string,
@@ -95,13 +96,15 @@ export async function insertApplication(
   });
 }
 
-/** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's. */
+/** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's, 403 when the account is blocked. */
 export async function updateApplication(
   clientId: string,
   userId: string,
   registration: Registration,
 ): Promise<void> {
-  await changeApplication(clientId, userId, () => registration);
+  await writeAs(userId, (writer) =>
+    changeApplication(clientId, userId, () => registration, writer),
+  );
 }
 
 /**
@@ -192,6 +195,7 @@ async function changeApplication(
   clientId: string,
   userId: string,
   changeOf: (before: Application) => Partial<Application>,
+  writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Promise<void> {
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
@@ -223,10 +227,7 @@ async function changeApplication(
           },
         },
       },
-      {
-        ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive },
-        otherwise: invalidToken(),
-      },
+      checkWriter(userId, writer),
     ]);
   });
 }
@@ -246,7 +247,10 @@ function clientIdOf(userId: string, registration: Registration, formId: string):
 async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Write> {
   const Key = userKey(userId);
   const item = await getItem(Key);
-  if (!parseUser(item)) throw gone;
+  const user = parseUser(item);
+  if (!user) throw gone;
+  if (by > 0) refuseBlocked(user);
+  const isAble = by > 0 ? mayWrite : isAlive;
   const known = v.parse(v.optional(v.number()), item?.applications);
   const count = known ?? (await listedUnder(`OWNER#${userId}`)).length;
   if (by > 0 && count >= mostApplications) {
@@ -259,7 +263,7 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
       Update: {
         Key,
         UpdateExpression: 'SET applications = :count',
-        ConditionExpression: `${isAlive} AND attribute_not_exists(applications)`,
+        ConditionExpression: `${isAble} AND attribute_not_exists(applications)`,
         ExpressionAttributeValues: { ':count': count + by },
       },
     };
@@ -269,7 +273,7 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
     Update: {
       Key,
       UpdateExpression: 'ADD applications :by',
-      ConditionExpression: `${isAlive} AND ${isThereRoom}`,
+      ConditionExpression: `${isAble} AND ${isThereRoom}`,
       ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': mostApplications }) },
     },
   };

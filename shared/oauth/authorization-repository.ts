@@ -1,18 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type ApiError, invalidRequest, invalidToken } from '../errors.ts';
+import { type ApiError, invalidRequest } from '../errors.ts';
 import { scopes } from '../routes.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import {
-  applicationKey,
-  authorizationRequestKey,
-  codeKey,
-  type Key,
-  userKey,
-} from '../table/keys.ts';
+import { applicationKey, authorizationRequestKey, codeKey, type Key } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
 import { sealToken } from './credentials.ts';
 
@@ -85,14 +79,14 @@ export async function getAuthorizationRequest(id: string): Promise<Authorization
 /**
  * Answers a request; gives it back, and with a yes the code for the client. The same answer of the same user leads to the same code for a
  * minute, because a form may be sent twice. Throws ApiError 400 when it has been answered otherwise or the application has changed what the
- * user was shown, 401 when the account is gone.
+ * user was shown, 401 when the account is gone, 403 when it is blocked and says yes.
  */
 export async function answerAuthorization(
   id: string,
   decision: Answer['decision'],
   userId: string,
 ): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
-  return retryStale(async () => {
+  const act = async (writer: Writer) => {
     const { answer: before, ...request } = await getKeptRequest(id);
     const user_hash = sha256(userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
@@ -103,13 +97,14 @@ export async function answerAuthorization(
       code_expires_at: inSeconds(codeLifetime),
     };
     const code = decision === 'approve' ? await codeOf(request, userId, answer) : undefined;
-    const approval = code === undefined ? [] : approved(code, request, userId, answer);
+    const approval = code === undefined ? [] : approved(code, request, userId, answer, writer);
     await transact([
       ...(before ? [] : [answered(id, answer), ...approval]),
       stillRegistered(request),
     ]);
     return { request, code };
-  });
+  };
+  return writeAs(userId, (writer) => retryStale(() => act(writer)));
 }
 
 /** What a code stands for; undefined when it is unknown, or was given to an account that is gone. */
@@ -180,15 +175,13 @@ function approved(
   request: AuthorizationRequest,
   userId: string,
   { grant_id }: Answer,
+  writer: Writer,
 ): Write[] {
   const { client_id, redirect_uri, scopes, code_challenge } = request;
   const stored = { user_id: userId, client_id, grant_id, scopes, redirect_uri, code_challenge };
   return [
     { Put: { Item: codeItem(sha256(code), { ...stored, is_redeemed: false }) } },
-    {
-      ConditionCheck: { Key: userKey(userId), ConditionExpression: isAlive },
-      otherwise: invalidToken(),
-    },
+    checkWriter(userId, writer),
   ];
 }
 

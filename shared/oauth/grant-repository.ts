@@ -6,7 +6,7 @@ import { batchGet, batchWrite, keyString } from '../table/batch.ts';
 import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
 import type { Application } from './application.ts';
 import {
   type AuthorizationCode,
@@ -37,12 +37,16 @@ export async function findGrant(
   return item && v.parse(Grant, item);
 }
 
-/** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist. */
+/** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist, 403 when the account is blocked. */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
 ): Promise<Grant> {
   const grant = newGrant({ ...asked, grant_id: randomBytes(16).toString('hex') });
-  await transact(grantWrites(grant));
+  await writeAs(
+    grant.user_id,
+    ({ otherwise }) => transact(grantWrites(grant, { noUser: otherwise })),
+    notFound('User'),
+  );
   await deleteOldest(grant);
   return grant;
 }
@@ -72,10 +76,11 @@ export async function redeemCode(
     }
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
+    const notValid = invalidGrant('code is not valid');
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
     await transact([
       redeemed(code),
-      ...grantWrites(grant, { approved, otherwise: invalidGrant('code is not valid') }),
+      ...grantWrites(grant, { approved, noUser: notValid, noApplication: notValid }),
     ]);
     await deleteOldest(grant);
     return grant;
@@ -203,14 +208,15 @@ function newGrant({
 /** The writes that make a grant that was `approved` at a time, ISO 8601: since its application was last revoked for everybody. */
 function grantWrites(
   grant: Grant,
-  { approved = grant.created, otherwise }: { approved?: string; otherwise?: ApiError } = {},
+  {
+    approved = grant.created,
+    noUser,
+    noApplication = notFound('Application'),
+  }: { approved?: string; noUser: ApiError; noApplication?: ApiError },
 ): Write[] {
   return [
     { Put: { Item: grantItem(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
-    {
-      ConditionCheck: { Key: userKey(grant.user_id), ConditionExpression: isAlive },
-      otherwise: otherwise ?? notFound('User'),
-    },
+    checkWriter(grant.user_id, { ConditionExpression: mayWrite, otherwise: noUser }),
     {
       ConditionCheck: {
         Key: applicationKey(grant.client_id),
@@ -218,7 +224,7 @@ function grantWrites(
           'attribute_exists(pk) AND (attribute_not_exists(revoked_at) OR revoked_at < :approved)',
         ExpressionAttributeValues: { ':approved': approved },
       },
-      otherwise: otherwise ?? notFound('Application'),
+      otherwise: noApplication,
     },
   ];
 }

@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { invalidRequest, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
 import { batchWrite } from '../table/batch.ts';
-import { grantKey, userKey } from '../table/keys.ts';
+import { grantKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { checkWriter, writeAs } from '../user/writer.ts';
 import { sealToken } from './credentials.ts';
 import { Grant } from './grant.ts';
 
@@ -37,7 +37,7 @@ export const nobody = '0'.repeat(32);
 
 /**
  * Makes a token that lives so many days, and says it this once: the table holds nothing that it follows from without the key. Throws
- * ApiError 404 when the user does not exist, 400 when there are too many tokens.
+ * ApiError 404 when the user does not exist, 403 when the account is blocked, 400 when there are too many tokens.
  */
 export async function createPersonalToken({
   user_id,
@@ -62,18 +62,20 @@ export async function createPersonalToken({
     name,
     expires_at: Math.floor(Date.now() / 1000) + days * 86_400,
   };
-  await transact([
-    {
-      Put: {
-        Item: { ...keyOf(token), ...token },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
-    {
-      ConditionCheck: { Key: userKey(user_id), ConditionExpression: isAlive },
-      otherwise: notFound('User'),
-    },
-  ]);
+  await writeAs(
+    user_id,
+    (writer) =>
+      transact([
+        {
+          Put: {
+            Item: { ...keyOf(token), ...token },
+            ConditionExpression: 'attribute_not_exists(pk)',
+          },
+        },
+        checkWriter(user_id, writer),
+      ]),
+    notFound('User'),
+  );
   // Of those who ask at once all may be refused, and there are never too many.
   if ((await listPersonalTokens(user_id)).length > mostPersonalTokens) {
     await deletePersonalToken(token);

@@ -1,14 +1,17 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import type { Decided } from '../moderation/decision-repository.ts';
 import type { Contact, User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
+import { contentOf, decisionOf } from './moderation.ts';
+import { minuteOf } from './words.ts';
 
-/** The account of a person, with the profile as it is or as it was sent. */
+/** The account of a person, with the profile as it is or as it was sent, and with what moderators have decided. */
 export function accountPage(
-  { user, contact }: { user: User; contact: Contact },
+  { user, contact, decided }: { user: User; contact: Contact; decided: readonly Decided[] },
   csrf: string,
   filled: Filled = blank,
 ): Page {
@@ -18,10 +21,16 @@ export function accountPage(
     content: html`${faultOf(filled)}
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
+      ${decided.length > 0 && moderation(decided, csrf)}
       <section>
         <h2>Personal access tokens</h2>
         <p>For scripts of your own: an access token in a minute, without an application.</p>
         <p><a class="button quiet" href="${authUrl()}/account/tokens">Your tokens</a></p>
+      </section>
+      <section>
+        <h2>Your data</h2>
+        <p>Everything that is stored about you, in a file for programs and people (JSON): your profile, reviews, votes and all else.</p>
+        <p><a class="button quiet" href="${authUrl()}/account/data">Download my data</a></p>
       </section>
       <section>
         <h2>Delete the account</h2>
@@ -67,14 +76,53 @@ function profile(user: User, contact: Contact, csrf: string, filled: Filled): Ht
   </section>`;
 }
 
-function standing({ karma, id }: User): Html {
-  const { label, votes_per_day } = userTypeOf(karma);
+function standing(user: User): Html {
+  const { karma, id } = user;
+  const { label, votes_per_day } = userTypeOf(user);
+  const may =
+    user.blocked_at === undefined
+      ? `votes on up to ${votes_per_day} reviews a day`
+      : 'a moderator has decided that you read, and write nothing';
   return html`<section>
     <h2>Standing</h2>
     <dl>
       <dt>Karma</dt><dd>${karma}</dd>
-      <dt>User type</dt><dd>${label}: votes on up to ${votes_per_day} reviews a day</dd>
+      <dt>User type</dt><dd>${label}: ${may}</dd>
       <dt>User id</dt><dd><code>${id}</code></dd>
     </dl>
   </section>`;
+}
+
+function moderation(decided: readonly Decided[], csrf: string): Html {
+  return html`<section>
+    <h2>What moderators have decided</h2>
+    <ul class="plain">${decided.map((each) => html`<li>${entry(each, csrf)}</li>`)}</ul>
+  </section>`;
+}
+
+/** Who has decided is not told: it is no affair between two people. */
+function entry({ decision, review }: Decided, csrf: string): Html {
+  const { note, decided_at } = decision;
+  const isLast = review?.is_hidden && review.moderation?.decided_at === decided_at;
+  return html`<h3>${decisionOf(decision)}</h3>
+    <p class="soft">${minuteOf(decided_at)}</p>
+    ${note && html`<p class="verbatim">${note}</p>`}
+    ${review && html`<p class="clamp soft">Your review: ${contentOf(review)}</p>`}
+    ${isLast && (review.appealed_at === undefined ? question(review.id, csrf) : html`<p>You have asked for another look, on ${minuteOf(review.appealed_at)}.</p>`)}`;
+}
+
+function question(reviewId: string, csrf: string): Html {
+  const id = `statement-${reviewId}`;
+  return html`<details>
+    <summary>Ask for another look</summary>
+    <form method="post" action="${authUrl()}/account/reviews/${reviewId}/appeal">
+      ${csrfField(csrf)}
+      <div class="field">
+        <label for="${id}">What should the other moderator know?</label>
+        <p class="soft" id="${id}-hint">You can ask once. Not the moderator who has decided answers, but another one.</p>
+        <textarea id="${id}" name="statement" maxlength="500" aria-describedby="${id}-hint"></textarea>
+      </div>
+      <button>Ask</button>
+    </form>
+  </details>`;
 }

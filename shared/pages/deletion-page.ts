@@ -49,6 +49,7 @@ export async function deletionPage(
         </ul>
         <h2>What stays</h2>
         <ul>
+          <li>What moderators have decided about your reviews, without what they wrote of it and without your name</li>
           <li>Copies that others have made: the licences that you chose allow it</li>
           <li>Backups, for up to 35 days</li>
           <li>Your account where you sign in: to do so again begins a new, empty account here</li>

@@ -14,6 +14,8 @@ export interface Place {
   here?: string;
   /** Set for the session of an account that is no more. */
   isAccountGone?: boolean;
+  /** Set where a moderator has blocked the account. */
+  isBlocked?: boolean;
 }
 
 /** A link of a page on which there is nothing else to do. */
@@ -65,7 +67,7 @@ export function signInUrl(return_to: string, isAnew = false): string {
 
 function inWords(
   { code, status, message }: ApiError,
-  { here, isAccountGone }: Place,
+  { here, isAccountGone, isBlocked }: Place,
 ): { title: string; text: string; way: Way } {
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   const back = here === undefined ? account : { href: here, text: 'Open the page again' };
@@ -84,7 +86,9 @@ function inWords(
         way: { href: signInUrl(here ?? account.href), text: 'Sign in' },
       };
     case 'access_denied':
-      return { title: 'Please try again', text: `${message}.`, way: back };
+      return isBlocked
+        ? { title: 'Nothing was changed', text: `${message}.`, way: account }
+        : { title: 'Please try again', text: `${message}.`, way: back };
     case 'not_found':
     case 'method_not_allowed':
       return {

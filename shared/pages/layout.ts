@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { User } from '../user/user.ts';
+import { canModerate } from '../user/user-type.ts';
 import { icon, mark } from './brand.ts';
 import { style } from './style.ts';
 
@@ -32,6 +33,9 @@ const menu = [
   ['/account/connections', 'Connections'],
   ['/account/applications', 'Applications'],
 ] as const;
+
+/** What moderators have in it besides. */
+const moderation = ['/account/moderation', 'Moderation'] as const;
 
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
@@ -76,15 +80,16 @@ function menuOf({ user, csrf, here }: Visitor): Html {
   const at = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(at + path).pathname;
+  const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
-  const current = menu.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
+  const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
   const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
   return html`<span class="who">${user.display_name}</span>
     <form method="post" action="${at}/account/sign-out">
       ${csrfField(csrf)}<button class="link">Sign out</button>
     </form>
     <nav aria-label="Main">
-      ${menu.map(
+      ${pages.map(
         ([path, name]) =>
           html`<a href="${at}${path}"${path === current && html` aria-current="${isIt(path)}"`}>${name}</a>`,
       )}

@@ -14,6 +14,13 @@ const notices = {
   'not-ticked': 'Nothing is changed: tick the box as well, if you are sure.',
   'token-revoked': 'The token is refused from now on.',
   'connection-revoked': 'The application has no access to your account any more.',
+  'review-hide': 'The review is hidden.',
+  'review-dismiss': 'The reports are dismissed, and the review stays.',
+  'review-restore': 'The review is public again.',
+  'review-uphold': 'The review stays hidden.',
+  'user-block': 'The account is blocked: it can read and be deleted, but not write.',
+  'user-unblock': 'The account may write again.',
+  'look-asked': 'Another moderator will take a look.',
 } as const;
 
 /** The code of a notice. */

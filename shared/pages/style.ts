@@ -15,7 +15,7 @@ header { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .75rem; pad
 .mark { flex: none; }
 .who { max-width: 12rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; color: var(--soft); }
 header form { margin: 0; }
-header nav { flex: 1 0 100%; display: flex; gap: 1.25rem; border-bottom: 1px solid var(--line); }
+header nav { flex: 1 0 100%; display: flex; flex-wrap: wrap; gap: 0 1.25rem; border-bottom: 1px solid var(--line); }
 header nav a { padding: .5rem 0; margin-bottom: -1px; border-bottom: 3px solid transparent; color: var(--soft); text-decoration: none; white-space: nowrap; }
 header nav a[aria-current] { color: var(--ink); font-weight: 600; border-color: var(--accent); }
 header nav a:hover { color: var(--ink); border-color: var(--field); }
@@ -33,6 +33,7 @@ section ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
 section > :last-child, form > :last-child, li > :last-child, details > :last-child { margin-bottom: 0; }
 li + li { margin-top: .25rem; }
 .soft { color: var(--soft); }
+.verbatim { white-space: pre-wrap; }
 .clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
 .notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good); background: var(--good-ground); margin-bottom: 1rem; }
 .warning { border-color: var(--danger); background: var(--danger-ground); }
@@ -71,7 +72,8 @@ dl { display: grid; grid-template-columns: minmax(5.5rem, max-content) 1fr; gap:
 dt { color: var(--soft); }
 dd { margin: 0; }
 @media (max-width: 30rem) { dl { gap: .25rem .75rem; } .who { max-width: 9rem; }
-  .buttons > *, form > button:not(.link) { width: 100%; } header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; } }
+  .buttons > *, form > button:not(.link) { width: 100%; } header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
+  header nav:has(:nth-child(4)) a { font-size: .85rem; } }
 `;
 
 /** The source that a content security policy must allow for the style. */

@@ -4,7 +4,7 @@ import { getItem, queryItems } from '../table/query.ts';
 import { StaleRead, transact } from '../table/transact.ts';
 
 /**
- * Deletes the revisions, votes and reports of a deleted review, by its partition key, page by page. Can be stopped anywhere and
+ * Deletes the revisions, votes, reports and the case of a deleted review, by its partition key, page by page. Can be stopped anywhere and
  * repeated. What is projected of it stays: that expires by itself.
  */
 export async function eraseRemains(pk: string): Promise<void> {

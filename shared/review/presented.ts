@@ -5,6 +5,7 @@ import { next, page } from '../list/presented.ts';
 import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
+import { reasons, verdicts } from './moderation.ts';
 
 /** An ISO 639-1 code, as the API shows it. */
 export const PresentedLanguage = described(
@@ -91,6 +92,22 @@ export const ListedReview = described(
   'A review, with metadata of its entity where that was asked for',
 );
 
+/** The last decision of a moderator on a review, as the API shows it. */
+export const PresentedModeration = described(
+  v.object({
+    decision: described(
+      v.picklist(verdicts),
+      'What was decided: to `hide` it, to `dismiss` reports of it, to `restore` it, or to `uphold` that it is hidden',
+      'hide',
+    ),
+    reason: described(v.picklist(reasons), 'Why', 'spam'),
+    note: described(v.string(), 'Why, in words; may be empty', 'An advertisement for a shop.'),
+    decided_at: HttpDate('When it was decided'),
+  }),
+  'The last decision of a moderator on a review',
+);
+export type PresentedModeration = v.InferOutput<typeof PresentedModeration>;
+
 /** A review as its author sees it. */
 export const OwnReview = described(
   v.object({
@@ -101,6 +118,11 @@ export const OwnReview = described(
       false,
     ),
     is_hidden: described(v.boolean(), 'Whether a moderator has taken it from the public', false),
+    moderation: described(
+      v.nullable(PresentedModeration),
+      'The last decision of a moderator on it; `null` where there is none',
+      null,
+    ),
   }),
   'A review as its author sees it',
 );
@@ -118,6 +140,13 @@ export const PresentedRevision = described(
   "One state of a review's text and rating",
 );
 export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
+
+/** Reviews in Atom 1.0. */
+export const AtomFeed = described(
+  v.string(),
+  'A feed of reviews (RFC 4287)',
+  '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">…</feed>',
+);
 
 /** A page of the list of reviews. */
 export const ReviewPage = described(

@@ -8,6 +8,7 @@ import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
+import { writeAs } from '../user/writer.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, removal, replaceReview, reviewItem } from './review-writes.ts';
 import { revisionOf } from './revision.ts';
@@ -64,28 +65,30 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
- * when the author is gone.
+ * when the author is gone, 403 when the author is blocked.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { id, user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
-  await transact([
-    { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
-    {
-      Put: {
-        Item: { ...claimKey(user_id, entity_id), review_id: id },
-        ConditionExpression: 'attribute_not_exists(pk)',
+  await writeAs(user_id, (writer) =>
+    transact([
+      { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
+      {
+        Put: {
+          Item: { ...claimKey(user_id, entity_id), review_id: id },
+          ConditionExpression: 'attribute_not_exists(pk)',
+        },
+        otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
       },
-      otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
-    },
-    ...countWrites(undefined, review),
-    ...also,
-  ]);
+      ...countWrites(undefined, review, writer),
+      ...also,
+    ]),
+  );
 }
 
 /**
  * Lets an author change a review; what changes its text or rating adds a revision. Throws ApiError 404 when there is no such
- * review for this user, 403 when it is another's, 412 when it is none of the revisionTags that the change is meant for, 400 when the
+ * review for this user, 403 when it is another's or the account is blocked, 412 when it is none of the revisionTags that the change is meant for, 400 when the
  * result would not be valid.
  */
 export async function updateReview(
@@ -94,18 +97,20 @@ export async function updateReview(
   change: ReviewChange,
   revisionTags?: readonly string[],
 ): Promise<void> {
-  await retryStale(async () => {
-    const before = await getOwnReview(id, userId, revisionTags);
-    if (before.deleted_at !== undefined) throw notFound('Review');
-    const after = applyChange(before, change);
-    if (after === before) return;
-    if (isPublic(after)) await announceFacet(facetOf(after));
-    await transact([
-      replaceReview(before, after),
-      ...(after.edits === before.edits ? [] : freeze(before)),
-      ...countWrites(before, after),
-    ]);
-  });
+  await writeAs(userId, (writer) =>
+    retryStale(async () => {
+      const before = await getOwnReview(id, userId, revisionTags);
+      if (before.deleted_at !== undefined) throw notFound('Review');
+      const after = applyChange(before, change);
+      if (after === before) return;
+      if (isPublic(after)) await announceFacet(facetOf(after));
+      await transact([
+        replaceReview(before, after),
+        ...(after.edits === before.edits ? [] : freeze(before)),
+        ...countWrites(before, after, writer),
+      ]);
+    }),
+  );
 }
 
 /** Takes a review and its counts away; its revisions, votes and reports follow in the background. Throws as updateReview. */
@@ -114,7 +119,10 @@ export async function deleteReview(
   userId: string,
   revisionTags?: readonly string[],
 ): Promise<void> {
-  await remove(id, () => getOwnReview(id, userId, revisionTags), countWrites);
+  const read = () => getOwnReview(id, userId, revisionTags);
+  await writeAs(userId, (writer) =>
+    remove(id, read, (before, after) => countWrites(before, after, writer)),
+  );
 }
 
 /** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
@@ -128,21 +136,6 @@ export async function finishDeletion(id: string): Promise<void> {
   if (review?.deleted_at === undefined) return;
   const author = await findUser(review.user_id);
   await remove(id, () => findReview(id), author ? countWrites : entityWrites);
-}
-
-/** Hides a review from the public or brings it back. Throws ApiError 404 when there is none. */
-export async function setHidden(id: string, isHidden: boolean): Promise<void> {
-  await retryStale(async () => {
-    const before = await findReview(id);
-    if (!before || before.deleted_at !== undefined) throw notFound('Review');
-    if (before.is_hidden === isHidden) return;
-    const after = { ...before, is_hidden: isHidden };
-    if (isPublic(after)) await announceFacet(facetOf(after));
-    await transact([
-      replaceReview(before, after),
-      ...countWrites(before, after, notFound('Review')),
-    ]);
-  });
 }
 
 /**

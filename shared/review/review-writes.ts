@@ -9,6 +9,7 @@ import {
 } from '../table/keys.ts';
 import { add, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
+import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
 import { listedIn, type Review } from './review.ts';
 
@@ -83,20 +84,20 @@ export function removal(review: Review): Write[] {
   ];
 }
 
-/** What a change of a review does to its author, who must still be there, and to its entity. */
+/** What a change of a review does to its author, who must still be there, or what the writer is held to, and to its entity. */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,
-  otherwise = invalidToken(),
+  writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
   const { user_id, popularity } = (after ?? before) as Review;
   const karma = after === undefined ? -popularity : 0;
   const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
-  const Key = userKey(user_id);
+  const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0
-      ? { Update: { ...add(Key, counts), ConditionExpression: isAlive }, otherwise }
-      : { ConditionCheck: { Key, ConditionExpression: isAlive }, otherwise },
+      ? { Update: { ...add(userKey(user_id), counts), ConditionExpression }, otherwise }
+      : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];
 }

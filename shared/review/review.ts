@@ -9,6 +9,7 @@ import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
 import { languages } from './languages.ts';
 import { type License, licenses } from './licenses.ts';
+import { Moderation } from './moderation.ts';
 import type { PresentedReview } from './presented.ts';
 
 /** 25 to 5000 code points, some of them to be seen. */
@@ -60,6 +61,10 @@ export const Review = v.object({
   /** The number of revisions after the first. */
   edits: v.number(),
   is_hidden: v.boolean(),
+  /** The last decision of a moderator on it. */
+  moderation: v.optional(Moderation),
+  /** When its author asked for another look, since it was hidden; ISO 8601. */
+  appealed_at: v.optional(v.string()),
   /** Set while a deletion in two steps is under way: then it is hidden for good, and in no list. */
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),

@@ -11,7 +11,9 @@ import type { Order } from './definition.ts';
  * |             |                  |                           | being deleted: none                                     |
  * | revision    | REVIEW#<id>      | REVISION#<n, 6 digits>    | an earlier one: the current one lies on the review      |
  * | vote        | REVIEW#<id>      | VOTE#<user>               | author VOTER#<user> → date                              |
- * | spam report | REVIEW#<id>      | REPORT#<user>             | all REPORT until dismissed, author REPORTER#<user> → date |
+ * | spam report | REVIEW#<id>      | REPORT#<user>             | author REPORTER#<user> → date                           |
+ * | case        | REVIEW#<id>      | CASE                      | all CASE → both while it is open                        |
+ * | decision    | DECISION#<id>    | DECISION                  | all DECISION → date, author SUBJECT#<user> → date       |
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
@@ -33,6 +35,8 @@ import type { Order } from './definition.ts';
  * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
+ * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | which public reviews were written, for who follows them |
+ * | lane        | CHANGES          | LANE#<lane>               | when something was last logged in a lane of changes     |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -70,6 +74,15 @@ export function voteKey(reviewId: string, userId: string): Key {
 
 export function reportKey(reviewId: string, userId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: `REPORT#${userId}` };
+}
+
+/** What moderators have to decide about a review. */
+export function caseKey(reviewId: string): Key {
+  return { pk: `REVIEW#${reviewId}`, sk: 'CASE' };
+}
+
+export function decisionKey(id: string): Key {
+  return { pk: `DECISION#${id}`, sk: 'DECISION' };
 }
 
 export function userKey(userId: string): Key {
@@ -153,6 +166,19 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 /** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
 export function deferredKey(id = ''): Key {
   return { pk: 'DEFERRED', sk: `COUNTS#${id}` };
+}
+
+/** How many lanes the changes of reviews are logged in: those of one review in one, so that writers of others seldom wait for each other. */
+export const changesLanes = 8;
+
+/** Changes that were logged at a time, epoch ms; without one, what all such keys of a lane begin with. */
+export function changesKey(lane: number, at?: number): Key {
+  return { pk: `CHANGES#${lane}`, sk: `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}` };
+}
+
+/** What says where a lane of changes ends; without a number, what all such keys begin with. */
+export function laneKey(lane?: number): Key {
+  return { pk: 'CHANGES', sk: `LANE#${lane ?? ''}` };
 }
 
 /** Beside a review or user: what totals and rank trees hold of it, and as of which version. */

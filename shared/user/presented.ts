@@ -21,7 +21,11 @@ const profile = {
 export const PresentedUser = described(
   v.object({
     ...profile,
-    user_type: described(UserTypeLabel, 'What the karma makes of the user', 'Noob'),
+    user_type: described(
+      UserTypeLabel,
+      'What the karma makes of the user; `Blocked` also where a moderator has blocked the account',
+      'Noob',
+    ),
   }),
   'A user as everybody may see it',
 );

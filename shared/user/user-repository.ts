@@ -6,6 +6,7 @@ import { contactKey, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
+import { checkWriter, mayWrite, type Writer, writeAs } from './writer.ts';
 
 /** Throws ApiError 404. */
 export async function getUser(id: string): Promise<User> {
@@ -102,23 +103,24 @@ export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
 }
 
-/** Changes what is given of a profile; null takes the email address away, and a name is no proposal from now on. Throws ApiError 401 when the account is gone. */
+/**
+ * Changes what is given of a profile; null takes the email address away, and a name is no proposal from now on. Throws ApiError 401 when the account
+ * is gone, 403 when it is blocked.
+ */
 export async function updateProfile(
   id: string,
   { display_name, email }: Partial<Pick<User, 'display_name'> & Pick<Contact, 'email'>>,
 ): Promise<void> {
   if (display_name === undefined && email === undefined) return;
-  const alive = { Key: userKey(id), ConditionExpression: isAlive };
-  const ofUser: Write =
-    display_name === undefined
-      ? { ConditionCheck: alive }
-      : {
-          Update: {
-            ...alive,
-            UpdateExpression: 'SET display_name = :display_name REMOVE has_proposed_name',
-            ExpressionAttributeValues: { ':display_name': display_name },
-          },
-        };
+  const ofUser = ({ ConditionExpression, otherwise }: Writer): Write => ({
+    Update: {
+      Key: userKey(id),
+      ConditionExpression,
+      UpdateExpression: 'SET display_name = :display_name REMOVE has_proposed_name',
+      ExpressionAttributeValues: { ':display_name': display_name },
+    },
+    otherwise,
+  });
   const ofContact: Write = {
     Update: {
       Key: contactKey(id),
@@ -126,10 +128,36 @@ export async function updateProfile(
       ExpressionAttributeValues: { ':email': email },
     },
   };
-  await transact([
-    { ...ofUser, otherwise: invalidToken() },
-    ...(email === undefined ? [] : [ofContact]),
-  ]);
+  await writeAs(id, (writer) =>
+    transact([
+      display_name === undefined ? checkWriter(id, writer) : ofUser(writer),
+      ...(email === undefined ? [] : [ofContact]),
+    ]),
+  );
+}
+
+/** Makes a user a moderator, or no longer one. Throws ApiError 404 when there is no such user, 403 when the account is blocked. */
+export async function setModerator(id: string, isModerator: boolean): Promise<void> {
+  await writeAs(
+    id,
+    ({ otherwise }) =>
+      transact([
+        {
+          Update: {
+            Key: userKey(id),
+            ...(isModerator
+              ? {
+                  UpdateExpression: 'SET is_moderator = :true',
+                  ConditionExpression: mayWrite,
+                  ExpressionAttributeValues: { ':true': true },
+                }
+              : { UpdateExpression: 'REMOVE is_moderator', ConditionExpression: isAlive }),
+          },
+          otherwise,
+        },
+      ]),
+    notFound('User'),
+  );
 }
 
 /** Ends all sessions that the user has begun so far. Throws ApiError 401 when the account is gone. */

@@ -9,7 +9,25 @@ export const userTypes = [
 
 export type UserType = (typeof userTypes)[number];
 
-/** The type of a user with this karma. */
-export function userTypeOf(karma: number): UserType {
-  return userTypes.findLast(({ from }) => karma >= from) ?? userTypes[0];
+/** The type of a user: by karma, unless a moderator has blocked the account. */
+export function userTypeOf({
+  karma,
+  blocked_at,
+}: {
+  karma: number;
+  blocked_at?: string;
+}): UserType {
+  const byKarma = userTypes.findLast(({ from }) => karma >= from);
+  return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
+}
+
+/** Whether somebody decides on reported reviews. A blocked moderator does not. */
+export function canModerate({
+  is_moderator = false,
+  blocked_at,
+}: {
+  is_moderator?: boolean;
+  blocked_at?: string;
+}): boolean {
+  return is_moderator && blocked_at === undefined;
 }

@@ -26,6 +26,10 @@ export const User = v.object({
   karma: v.number(),
   /** When the user last signed out, which ends all sessions begun before; ms since 1970. */
   signed_out: v.optional(v.number()),
+  /** Set for who decides on reported reviews. */
+  is_moderator: v.optional(v.boolean()),
+  /** Set while a moderator has blocked the account, which then writes nothing. */
+  blocked_at: v.optional(v.string()),
 });
 export type User = v.InferOutput<typeof User>;
 
@@ -39,7 +43,7 @@ export const Contact = v.object({
 });
 export type Contact = v.InferOutput<typeof Contact>;
 
-/** The condition that an account exists and is not being erased; writes in its name carry it. */
+/** The condition that an account exists and is not being erased. Writes in its name carry it, mostly as a part of `mayWrite`. */
 export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
 
 /** Reads a user item; undefined when there is none or the account is being erased. */
@@ -48,13 +52,14 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
 }
 
 /** A user as everybody may see it. */
-export function presentUser({ id, display_name, created, karma }: User): PresentedUser {
+export function presentUser(user: User): PresentedUser {
+  const { id, display_name, created, karma } = user;
   return {
     id,
     display_name,
     created: httpDate(created),
     karma,
-    user_type: userTypeOf(karma).label,
+    user_type: userTypeOf(user).label,
   };
 }
 

@@ -22,8 +22,8 @@ const keepCounters = (keptDays + 7) * daySeconds;
  * What a voter is told of the daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent` of the first votes of this UTC day are
  * used up.
  */
-export function limitHeaders({ karma }: Pick<User, 'karma'>, spent: number) {
-  const { votes_per_day } = userTypeOf(karma);
+export function limitHeaders(voter: Pick<User, 'karma' | 'blocked_at'>, spent: number) {
+  const { votes_per_day } = userTypeOf(voter);
   const left = Math.max(0, votes_per_day - spent);
   return {
     'RateLimit-Policy': `"votes";q=${votes_per_day};w=${daySeconds}`,
@@ -33,8 +33,7 @@ export function limitHeaders({ karma }: Pick<User, 'karma'>, spent: number) {
 
 /** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
 export function spendVote(voter: User, votedAt: string): Write {
-  const { id, karma } = voter;
-  const { label, votes_per_day } = userTypeOf(karma);
+  const { label, votes_per_day } = userTypeOf(voter);
   const otherwise = limitExceeded(
     `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
     {
@@ -44,7 +43,7 @@ export function spendVote(voter: User, votedAt: string): Write {
     },
   );
   if (votes_per_day === 0) throw otherwise;
-  const { Update } = counted(id, votedAt.slice(0, 10), { count: 1, cast: 1 });
+  const { Update } = counted(voter.id, votedAt.slice(0, 10), { count: 1, cast: 1 });
   return {
     Update: {
       ...Update,

@@ -15,6 +15,7 @@ import { add, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
+import { mayWrite, refuseBlocked } from '../user/writer.ts';
 import { limitHeaders, moveVote, spendVote } from './daily-votes.ts';
 import { difference, tally, Vote } from './vote.ts';
 
@@ -28,7 +29,7 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
 /**
  * Casts a vote, or changes it; to cast the same one on the same revision again changes nothing. Gives the headers that tell what is left of the
  * daily limit. Throws ApiError 404 when the review is not public, 400 when it is the voter's own or has no text, 403 when the voter's first
- * votes of this UTC day are used up.
+ * votes of this UTC day are used up or the account is blocked.
  */
 export async function saveVote(
   reviewId: string,
@@ -58,14 +59,14 @@ export async function saveVote(
       { Put: { Item: voteItem(cast), ...unchanged(previous) } },
       ...recount(review, previous, cast),
       rewardAuthor(review, previous, cast),
-      aliveAs(voter),
+      ableAs(voter),
       ...(previous ? moveVote(previous, cast) : [spendVote(voter, cast.voted_at)]),
     ]);
     return limitHeaders(voter, spent + (previous ? 0 : 1));
   });
 }
 
-/** Takes a vote back. Throws ApiError 404 when there is none, or the review is not public. */
+/** Takes a vote back. Throws ApiError 404 when there is none, or the review is not public, 403 when the account is blocked. */
 export async function deleteVote(reviewId: string, userId: string): Promise<void> {
   await retryStale(async () => {
     const { review, previous } = await readBallot(reviewId, userId);
@@ -134,6 +135,7 @@ async function readBallot(reviewId: string, userId: string, day?: string): Promi
   );
   const voter = parseUser(user);
   if (!voter) throw invalidToken();
+  refuseBlocked(voter);
   const found = review && v.parse(Review, review);
   if (!found || !isPublic(found)) throw notFound('Review');
   return {
@@ -209,13 +211,13 @@ function popularityChange(before: Vote | undefined, after: Vote | undefined): nu
   return worth(after) - worth(before);
 }
 
-/** The voter is still there, and still has the karma that the limit was taken from. */
-function aliveAs({ id, karma }: User): Write {
+/** The voter may still write, and still has the karma that the limit was taken from. */
+function ableAs(voter: User): Write {
   return {
     ConditionCheck: {
-      Key: userKey(id),
-      ConditionExpression: `${isAlive} AND karma >= :from`,
-      ExpressionAttributeValues: { ':from': userTypeOf(karma).from },
+      Key: userKey(voter.id),
+      ConditionExpression: `${mayWrite} AND karma >= :from`,
+      ExpressionAttributeValues: { ':from': userTypeOf(voter).from },
     },
   };
 }

@@ -98,7 +98,8 @@ describe('npm run admin', () => {
     const name = `Ünö ${randomUUID()}`;
     const email = `${randomUUID()}@Mail.example`;
     const { id, ...made } = await run('user', 'create', '--name', name, '--email', email);
-    const user = { id, ...made, email, musicdb_username: null };
+    const state = { is_moderator: false, blocked_at: null };
+    const user = { id, ...made, email, musicdb_username: null, ...state };
     for (const text of [name.toUpperCase(), email.toLowerCase(), id.toUpperCase()]) {
       expect(await run('user', 'list', '--find', text)).toEqual({ users: [user] });
     }
@@ -278,23 +279,73 @@ describe('npm run admin', () => {
     }
     expect(await listed()).toEqual([
       [id, ann],
-      [other, ann],
       [id, ben],
+      [other, ann],
       [other, ben],
     ]);
-    expect(await run('report', 'dismiss', other, '--user', `${ben}`)).toEqual({
-      id: other,
-      dismissed: 1,
-    });
-    expect(await run('report', 'dismiss', id)).toEqual({ id, dismissed: 2 });
-    expect(await listed()).toEqual([[other, ann]]);
+    expect(await run('report', 'dismiss', id, '--reason', 'spam', '--note', 'A quotation')).toEqual(
+      { id, dismissed: 2 },
+    );
+    const left = [
+      [other, ann],
+      [other, ben],
+    ];
+    expect(await listed()).toEqual(left);
     for (const reader of readers) expect((await report(reader, id)).status).toBe(200);
-    expect(await listed()).toEqual([[other, ann]]);
-    const none = `Error: no report of the review ${id} is on the list\n`;
+    expect(await listed()).toEqual(left);
+    const none = 'Error: There is nothing to decide on this review\n';
     await refuses(1, [[['report', 'dismiss', id], none]]);
     await run('report', 'dismiss', other);
+    const { decisions } = await run('decision', 'list');
+    expect(decisions.slice(0, 2)).toEqual(
+      [
+        { review_id: other, reason: 'other', note: '' },
+        { review_id: id, reason: 'spam', note: 'A quotation' },
+      ].map((decision) => ({
+        ...decision,
+        id: expect.any(String),
+        user_id: author.id,
+        decision: 'dismiss',
+        moderator_id: null,
+        decided_at: expect.any(String),
+        reports: 2,
+      })),
+    );
+    await refuses(2, [
+      [
+        ['report', 'dismiss', id, '--reason', 'x'],
+        /^error: option '--reason <reason>' argument 'x' is invalid\. It must be one of spam, abuse, off_topic, copyright, other\.\n/,
+      ],
+    ]);
     await applyStream();
     expect(await differences()).toEqual([]);
+  });
+
+  test('makes moderators, and blocks accounts with a reason', async () => {
+    const [user, reader] = (await makeUsers(2)) as [TestUser, TestUser];
+    const state = async () => {
+      const { is_moderator, blocked_at, user_type } = await run('user', 'show', user.id);
+      return [is_moderator, blocked_at, user_type];
+    };
+    expect(await run('user', 'promote', user.id)).toEqual({ id: user.id, is_moderator: true });
+    expect(await state()).toEqual([true, null, 'Noob']);
+    expect(await run('user', 'demote', user.id)).toEqual({ id: user.id, is_moderator: false });
+    const block = ['user', 'block', user.id, '--reason', 'abuse', '--note', 'Again.'];
+    expect(await run(...block)).toEqual({ id: user.id, is_blocked: true });
+    expect(await state()).toEqual([false, expect.stringMatching(/^\d{4}-.*Z$/), 'Blocked']);
+    await refuses(1, [
+      [block, 'Error: This account is blocked already\n'],
+      [['user', 'promote', user.id], /^Error: A moderator has blocked this account: .+\n$/],
+      [['user', 'unblock', reader.id], 'Error: This account is not blocked\n'],
+      [['user', 'promote', randomUUID()], 'Error: User not found\n'],
+    ]);
+    await run('user', 'unblock', user.id);
+    expect(await state()).toEqual([false, null, 'Noob']);
+    const { decisions } = await run('decision', 'list');
+    expect(decisions.slice(0, 2)).toMatchObject([
+      { decision: 'unblock', user_id: user.id, reason: 'other', review_id: null },
+      { decision: 'block', user_id: user.id, reason: 'abuse', note: 'Again.' },
+    ]);
   });
 
   test('prints tables for people, in which nothing moves their cursor', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/batch-get-reviews.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUser, makeUsers, setAttributes } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';

@@ -4,8 +4,8 @@ import { handler } from '../../functions/create-review.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getRevision } from '../../functions/get-revision.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
 import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
 import {
   makeReview,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import {
   applyStream,

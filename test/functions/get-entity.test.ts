@@ -5,7 +5,7 @@ import { handler } from '../../functions/get-entity.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import {
   makeLongLists,

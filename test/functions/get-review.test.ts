@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUser, setAttributes, text, vote } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-my-reviews.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { makeReview, makeUsers, type TestUser } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 import { stopClock } from '../oauth/clock.ts';
@@ -46,7 +46,25 @@ describe('GET /user/me/reviews', () => {
       ...published.body.review,
       is_draft: false,
       is_hidden: false,
+      moderation: null,
     });
+  });
+
+  test('says what a moderator has decided last', async () => {
+    const author = (await makeUsers(1))[0] as TestUser;
+    const id = await makeReview(author);
+    const moderation = async () => (await list(author)).body.reviews[0].moderation;
+    const why = { reason: 'copyright', note: 'A chapter of the book.' } as const;
+    await decideReview(id, 'hide', { ...why, moderator_id: null });
+    expect(await moderation()).toEqual({
+      decision: 'hide',
+      ...why,
+      decided_at: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
+    });
+    await decideReview(id, 'restore', { reason: 'other', note: '', moderator_id: null });
+    expect(await moderation()).toMatchObject({ decision: 'restore', reason: 'other', note: '' });
+    const { body } = await invoke(getReview, { path: { review_id: id } });
+    expect(body.review).not.toHaveProperty('moderation');
   });
 
   test('goes through them page by page', async () => {

@@ -9,8 +9,9 @@ import { handler } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
-import { insertReview, setHidden } from '../../shared/review/review-repository.ts';
+import { insertReview } from '../../shared/review/review-repository.ts';
 import {
   applyStream,
   makeReview,

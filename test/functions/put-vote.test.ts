@@ -7,7 +7,7 @@ import { handler as getVote } from '../../functions/get-vote.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/put-vote.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import {
   makeReview,

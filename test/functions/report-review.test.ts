@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/report-review.ts';
-import { listReports } from '../../shared/review/report-repository.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { listReports } from '../../shared/moderation/report-repository.ts';
 import { reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
-import { makeReview, makeUser, readItem, setAttributes, type TestUser } from '../fixtures.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  readItem,
+  setAttributes,
+  type TestUser,
+} from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
 const author = await makeUser();
@@ -33,6 +41,20 @@ describe('POST /review/{review_id}/report', () => {
       [reader.id, 'An advertisement'],
       [other.id, 'Spam'],
     ]);
+  });
+
+  test('costs the same however many have reported', async () => {
+    const id = await makeReview(author);
+    for (const { caller } of await makeUsers(3)) {
+      const request = { method: 'POST', caller, path: { review_id: id }, body: {} };
+      const { status, read, write, roundTrips } = await measure('report-review', request);
+      expect({ status, read, write, roundTrips }).toEqual({
+        status: 200,
+        read: 4,
+        write: 11,
+        roundTrips: 4,
+      });
+    }
   });
 
   test.each([

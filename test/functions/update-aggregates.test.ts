@@ -7,7 +7,7 @@ import { handler } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import {

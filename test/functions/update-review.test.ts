@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
 import {

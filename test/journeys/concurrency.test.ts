@@ -12,7 +12,7 @@ import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import {

@@ -20,7 +20,7 @@ afterAll(async () => {
 // The stack has set what these read.
 const { makeGrant, makeUser, randomNumbers, reviewBody, text } = await import('../fixtures.ts');
 const { differences } = await import('../recount.ts');
-const { setHidden } = await import('../../shared/review/review-repository.ts');
+const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
 const { deleteGrants } = await import('../../shared/oauth/grant-repository.ts');
 
 /** One who calls the API with an access token. */

@@ -3,7 +3,8 @@ import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
-import { makeUser } from '../fixtures.ts';
+import { setModerator } from '../../shared/user/user-repository.ts';
+import { makeReview, makeUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';
 import { formOf, makeClient } from './client.ts';
 
@@ -14,6 +15,15 @@ process.env.OIDC_CLIENT_SECRET = 'secret';
 
 const user = await makeUser();
 const { client_id, redirect_uri } = await makeClient(user);
+const author = await makeUser();
+/** What is in the paths: the user is a moderator, and the author has reviewed something. */
+const named = {
+  client_id,
+  token_id: 'f'.repeat(32),
+  review_id: await makeReview(author),
+  user_id: author.id,
+};
+await setModerator(user.id, true);
 const cookie = (await startSession(user.id)).split(';')[0] ?? '';
 const session = await readSession(proxyEvent({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
@@ -32,11 +42,10 @@ async function ask(
   }: Partial<Record<'query' | 'form' | 'headers', Record<string, string>>>,
 ) {
   const handler = await loadFunction(route.operation);
-  const path = { client_id, token_id: 'f'.repeat(32) };
   const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const request = {
     method: route.method,
-    path,
+    path: named,
     query,
     headers: { ...(route.method === 'POST' && type), ...headers },
     body: route.method === 'POST' ? formOf(form ?? {}) : undefined,
@@ -74,19 +83,21 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
           : undefined;
       for (const headers of [{}, { cookie }] as Record<string, string>[]) {
         const answer = await ask(route, { query, headers });
+        const isFile = route.operation === 'download-data' && answer.status === 200;
         expect([200, 303, 400, 401, 403]).toContain(answer.status);
         expect(answer.headers).toMatchObject({
           'cache-control': 'no-store',
           'content-security-policy': expect.stringMatching(
             /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
           ),
-          'content-type': 'text/html; charset=utf-8',
+          'content-type': isFile ? 'application/json' : 'text/html; charset=utf-8',
           'referrer-policy': 'no-referrer',
           'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
           'x-content-type-options': 'nosniff',
           'x-frame-options': 'DENY',
         });
         expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+        if (isFile) continue;
         const elsewhere = answer.body.replace(
           /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/,
           '',
@@ -136,7 +147,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
           method: 'POST',
           headers,
           body,
-          path: { client_id },
+          path: named,
         });
         expect(answer.status).toBe(400);
         expect(answer.body).toContain('csrf must be sent only once');
@@ -149,7 +160,11 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
         const back = new URL(location.searchParams.get('return_to') ?? '', location);
         expect(back.origin).toBe('https://api.example');
-        expect(back.pathname).toBe(`/ws${route.path.replace('{client_id}', client_id)}`);
+        const path = resourceOf(route).replaceAll(
+          /\{(\w+)\}/g,
+          (_, name) => named[name as 'user_id'],
+        );
+        expect(back.pathname).toBe(`/ws${path}`);
         expect(back.searchParams.get('x')).toBe('&=+ é');
       });
     }
@@ -159,7 +174,9 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
 test('the texts of the pages can be told apart by their titles', async () => {
   const titles = await Promise.all(
     own
-      .filter(({ method, operation }) => method === 'GET' && operation !== 'request-authorization')
+      .filter(({ method, operation }) => {
+        return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
+      })
       .map(async (route) => {
         const { body } = await ask(route, { headers: { cookie } });
         expect(body).toMatch(/<html lang="en">/);

@@ -101,7 +101,8 @@ const {
 } = await import('../../fixtures.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
 const { reviewKey } = await import('../../../shared/table/keys.ts');
-const { setHidden } = await import('../../../shared/review/review-repository.ts');
+const { setModerator } = await import('../../../shared/user/user-repository.ts');
+const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -112,6 +113,7 @@ interface Answer {
   review: object;
   count: number;
   next?: string;
+  changes?: object[];
   access_token: string;
   refresh_token: string;
 }
@@ -140,6 +142,15 @@ async function call(
   const text = await response.text();
   expect([method, path, response.status, text]).toEqual([method, path, status, text]);
   return JSON.parse(text) as Answer;
+}
+
+/** A moderator, signed in. */
+async function moderator(name: string): Promise<Browser> {
+  const browser = openBrowser(authUrl);
+  const { html } = await browser.signIn(name);
+  const [, id = ''] = /<dt>User id<\/dt><dd><code>([^<]+)</.exec(html) ?? [];
+  await setModerator(id, true);
+  return browser;
 }
 
 interface Application {
@@ -205,6 +216,11 @@ async function readAll({
   await call('GET', `/review/${review}/revisions/99`, {}, 404);
   await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
   await call('GET', `/entity/${entity_id}?include_metadata=true`);
+  for (const feed of [`entity/${entity_id}`, `user/${user_id}`]) {
+    const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+    await response.text();
+    expect(`${response.status} ${feed}`).toMatch(/^(200|404 user)/);
+  }
   await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
   for (const query of [
     'limit=0',
@@ -298,12 +314,16 @@ describe('each function does with its role', () => {
     if (!author || !voter) throw new Error('two users were asked for');
     const { access_token: token } = await makeGrant(author, ['review']);
     const { access_token: other } = await makeGrant(voter, ['vote']);
-    const { id } = await call('POST', '/review/', { token, body: reviewBody() });
+    const { next: position } = await call('GET', '/changes');
+    const body = reviewBody();
+    const { id } = await call('POST', '/review/', { token, body });
     const path = `/review/${id}`;
     await call('PUT', `${path}/vote`, { token: other, body: { vote: true } });
     const { review } = await call('GET', path);
     expect(review).toMatchObject({ popularity: 1, votes: { positive: 1, negative: 0 } });
     await stream.idle();
+    const { changes } = await call('GET', `/changes?since=${position}`);
+    expect(changes).toEqual([expect.objectContaining({ id })]);
     expect((await call('GET', '/review/')).count).toBe(1);
     await call('DELETE', path, { token });
     await stream.idle();
@@ -311,6 +331,13 @@ describe('each function does with its role', () => {
     expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
     await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
     await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
+    // Names are asked for and kept where reviews are of something new.
+    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
+      await makeReview(author, { entity_id: body.entity_id });
+      const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+      expect(await response.text()).toContain('<entry>');
+      body.entity_id = randomUUID();
+    }
   });
 
   test('the journey of an application', async () => {
@@ -436,6 +463,8 @@ describe('each function does with its role', () => {
     await call('PUT', `${path}/vote`, { ...voter, body: { vote: true } });
     for (const each of [1, 2]) await call('POST', `${path}/report`, { ...voter, body: { each } });
     await call('POST', `${path}/report`, { token, body: {} }, 400);
+    const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
+    await call('POST', `${path}/report`, { token: another, body: {} });
     for (const inc of ['', 'user_type,stats']) {
       await call('GET', `/user/me?inc=${inc}`, { token });
       await call('GET', `/user/me?inc=${inc}`, voter);
@@ -453,11 +482,36 @@ describe('each function does with its role', () => {
     await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 404);
     await call('POST', `/review/${draft.id}`, { token, body: { text: null } });
     await call('GET', '/user/me/reviews?limit=1&offset=1', { token });
+    for (const each of [token, voter.token]) await call('GET', '/user/me/export', { token: each });
     const other = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
     await call('DELETE', `/review/${other.id}`, { token });
     await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
     await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 400);
     await call('DELETE', `/review/${draft.id}`, voter, 403);
+
+    const [eve, fay] = [await moderator('Eve'), await moderator('Fay')];
+    await eve.visit('account/moderation?sort=popularity');
+    const page = await eve.visit(`account/moderation/reviews/${review}`);
+    const why = { reason: 'spam', note: '' };
+    const nothing = await eve.submit(page, 'name="version"', { decision: 'hide' });
+    expect(nothing.status).toBe(400);
+    const late = await fay.visit(`account/moderation/reviews/${review}`);
+    await eve.submit(page, 'name="version"', { decision: 'hide', ...why });
+    expect((await fay.submit(late, 'name="version"', { decision: 'hide', ...why })).status).toBe(
+      400,
+    );
+    await call('GET', '/user/me/reviews', { token });
+    await cora.submit(await cora.visit('account'), '/appeal"', { statement: 'It is none.' });
+    const again = await fay.visit(`account/moderation/reviews/${review}`);
+    await fay.submit(again, 'name="version"', { decision: 'restore', ...why });
+    await eve.visit('account/moderation/log');
+    const about = `account/moderation/users/${user_id}`;
+    expect((await eve.submit(await eve.visit(about), 'name="decision"')).status).toBe(400);
+    for (const status of [403, 200]) {
+      await eve.submit(await eve.visit(about), 'name="decision"', why);
+      await call('POST', path, { token, body: { rating: 3 } }, status);
+      await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
+    }
 
     await setHidden(review, true);
     await stream.idle();
@@ -590,9 +644,12 @@ describe('who reads for everybody', () => {
       'batch-get-entities',
       'batch-get-reviews',
       'get-entity',
+      'get-entity-feed',
       'get-review',
       'get-revision',
       'get-user',
+      'get-user-feed',
+      'list-changes',
       'list-reviews',
       'list-revisions',
       'list-users',
@@ -624,8 +681,12 @@ describe('who reads for everybody', () => {
     ['an authorization request', get(`REQUEST#${'f'.repeat(32)}`)],
     ['the votes of a user', byAuthor(`VOTER#${id}`)],
     ['the reports of a user', byAuthor(`REPORTER#${id}`)],
-    ['all reports', all('REPORT')],
+    ['the queue of moderators', all('CASE')],
+    ['the log of moderation', all('DECISION')],
+    ['a decision', get(`DECISION#${id}`)],
+    ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
     ['who has voted on a day', all('VOTES')],
+    ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],
     ['the whole table', on('Scan', 'table')()],
     ['in order to change the numbers of an entity', on('UpdateItem', 'table')(`ENTITY#${id}`)],

@@ -11,8 +11,8 @@ import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
-import { setHidden } from '../../../shared/review/review-repository.ts';
 import { batchWrite, type Item, keyString } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
@@ -91,7 +91,7 @@ async function makeRichUser(): Promise<TestUser> {
     makeReview(user, { text: null }),
   ]);
   await Promise.all([vote(friend, edited), vote(friend, hidden), vote(foe, edited, false)]);
-  await setHidden(hidden, true);
+  await setHidden(hidden, true, { reason: 'abuse', note: 'Names a person.' });
   const body = { text: `Better. ${text}` };
   await invoke(updateReview, { caller, path: { review_id: edited }, body });
   await vote(friend, edited);
@@ -140,11 +140,14 @@ async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
     );
     return users.some(({ id }) => written.includes(id));
   });
-  // The projection state expires by itself.
-  expect(remains.filter(({ pk, sk }) => !pk.startsWith('USER#') || sk !== 'PROJECTION')).toEqual(
-    [],
-  );
-  for (const { counted: kept, expires_at } of remains) {
+  // Of what moderators have decided ids stay, and the projection state expires by itself.
+  const [decisions, others] = [
+    remains.filter(({ sk }) => sk === 'DECISION'),
+    remains.filter(({ sk }) => sk !== 'DECISION'),
+  ];
+  for (const { note, author } of decisions) expect([note, author]).toEqual(['', undefined]);
+  expect(others.filter(({ pk, sk }) => !pk.startsWith('USER#') || sk !== 'PROJECTION')).toEqual([]);
+  for (const { counted: kept, expires_at } of others) {
     expect({ kept, isExpiring: typeof expires_at === 'number' }).toEqual({
       kept: null,
       isExpiring: true,

@@ -5,7 +5,7 @@ import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { preflightHeaders } from '../../../shared/http/response.ts';
-import { setHidden } from '../../../shared/review/review-repository.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
 import {

@@ -6,7 +6,7 @@ import { handler as updateAggregates } from '../../../functions/update-aggregate
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
-import { setHidden } from '../../../shared/review/review-repository.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
 import {

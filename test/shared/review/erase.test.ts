@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
-import { setHidden } from '../../../shared/review/review-repository.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
 import { applyStream, makeReview, makeUser, readItem, setAttributes } from '../../fixtures.ts';

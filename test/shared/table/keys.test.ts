@@ -4,11 +4,11 @@ import { expect, jest, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import {
   answerAuthorization,
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
-import { setHidden } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/batch.ts';
 import { kindOfItem, leftOut } from '../../../shared/transfer/record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Text } from '../values.ts';
 
-/** Why a review is reported: up to 500 characters. */
+/** Why a review is reported: up to 500 characters, a word of the list in review/moderation.ts or any other text. */
 export const Reason = Text(0, 500);
 
 /** A spam report, as it is stored. */
@@ -12,5 +12,7 @@ export const Report = v.object({
   reason: v.string(),
   /** ISO 8601. */
   reported_at: v.string(),
+  /** How often the case had been decided then. Absent on reports from before there were cases, until an audit repairs that. */
+  round: v.optional(v.number()),
 });
 export type Report = v.InferOutput<typeof Report>;

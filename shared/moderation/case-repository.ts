@@ -1,0 +1,60 @@
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import { type List, type Page, readPage } from '../list/read-page.ts';
+import { Review, toReference } from '../review/review.ts';
+import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import type { Order } from '../table/definition.ts';
+import { caseKey, type Key, reviewKey } from '../table/keys.ts';
+import type { SortKey } from '../table/query.ts';
+import { Case, newCase } from './case.ts';
+
+/** A review, and what there is to decide about it. */
+export interface Found {
+  review: Review;
+  file: Case;
+}
+
+/** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
+export async function readCase(reviewId: string): Promise<Found> {
+  const keys = [reviewKey(reviewId), caseKey(reviewId)] as const;
+  const items = await batchGet(keys, { consistent: true });
+  const [item, found] = keys.map((key) => items.get(keyString(key)));
+  const review = item && v.parse(Review, item);
+  if (!review || review.deleted_at !== undefined) throw notFound('Review');
+  return { review, file: found ? v.parse(Case, found) : newCase(review) };
+}
+
+/** A page of the queue: open cases with their reviews and authors, those that wait longest or those with the most reports first. */
+export async function listCases(
+  order: Order,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<Page, 'next'> & { cases: (AuthoredReview & { file: Case })[] }> {
+  const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
+  const descending = order === 'popularity';
+  const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
+  if (entries.length === 0) return { cases: [], next };
+  const [files, reviews] = await Promise.all([
+    readCases(entries),
+    findReviews(entries.map(toReference)),
+  ]);
+  const cases = reviews.flatMap(({ review, author }) => {
+    const file = files.get(review.id);
+    // The index may be behind.
+    return file?.state === 'open' ? [{ review, author, file }] : [];
+  });
+  return { cases, next };
+}
+
+/** The cases of these index entries, in their order, by the ids of the reviews. */
+export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
+  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
+  const items = await batchGet(keys, { consistent: true });
+  return new Map(
+    keys.flatMap((key) => {
+      const item = items.get(keyString(key));
+      return item ? [[String(item.review_id), v.parse(Case, item)] as const] : [];
+    }),
+  );
+}

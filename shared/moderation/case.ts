@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { caseKey, type IndexAttributes, popularityRank, rankStep } from '../table/keys.ts';
+import { add, type Write } from '../table/transact.ts';
+
+/** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */
+export const Case = v.object({
+  review_id: v.string(),
+  /** The author of the review. */
+  user_id: v.string(),
+  /** While it is open it is in the queue. */
+  state: v.picklist(['open', 'closed']),
+  /** How often it has been decided. */
+  round: v.number(),
+  /** Reports since it was last decided. */
+  reports: v.number(),
+  /** When it came into the queue, this time or the last; ISO 8601. */
+  opened_at: v.string(),
+  /** What the author says, who asks for another look; empty if nothing. Absent where it is reports that opened the case. */
+  appeal: v.optional(v.string()),
+  /** Who decided last: a moderator, or null for the operator. */
+  decided_by: v.optional(v.nullable(v.string())),
+  /** One more at every write. */
+  version: v.number(),
+});
+export type Case = v.InferOutput<typeof Case>;
+
+/** A case from before anything happened. */
+export function newCase(review: { id: string; user_id: string }): Case {
+  const { id: review_id, user_id } = review;
+  return { review_id, user_id, state: 'closed', round: 0, reports: 0, opened_at: '', version: 0 };
+}
+
+/** The index attributes of a case: its places in the queue by age and by the number of reports. */
+export function queuedIn({ state, review_id, reports, opened_at }: Case): IndexAttributes {
+  if (state === 'closed') return {};
+  return {
+    all: 'CASE',
+    date: `${opened_at}#${review_id}`,
+    popularity_rank: popularityRank(reports, opened_at, review_id),
+  };
+}
+
+/** Writes a case, on condition that nobody has since it was read as `before`. */
+export function replaceCase(before: Case, after: Case): Write {
+  const version = before.version + 1;
+  return {
+    Put: {
+      Item: { ...caseKey(after.review_id), ...queuedIn(after), ...after, version },
+      ...(before.version === 0
+        ? { ConditionExpression: 'attribute_not_exists(pk)' }
+        : {
+            ConditionExpression: 'version = :version',
+            ExpressionAttributeValues: { ':version': before.version },
+          }),
+    },
+  };
+}
+
+/** Counts one report more: many may come at once, so that it depends on no number of them. */
+export function countReport(before: Case): Write {
+  if (before.state === 'closed') {
+    const opened_at = new Date().toISOString();
+    return replaceCase(before, { ...before, state: 'open', reports: 1, opened_at });
+  }
+  const update = add(caseKey(before.review_id), {
+    reports: 1,
+    popularity_rank: rankStep,
+    version: 1,
+  });
+  return {
+    Update: {
+      ...update,
+      ConditionExpression: '#state = :open AND round = :round',
+      ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#state': 'state' },
+      ExpressionAttributeValues: {
+        ...update.ExpressionAttributeValues,
+        ':open': 'open',
+        ':round': before.round,
+      },
+    },
+  };
+}

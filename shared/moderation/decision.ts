@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import { reasons, verdicts } from '../review/moderation.ts';
+import { decisionKey } from '../table/keys.ts';
+import { Text } from '../values.ts';
+
+/** What can be decided on a review, or on an account. */
+export const decisions = [...verdicts, 'block', 'unblock'] as const;
+
+/** Why something is decided: a word, and what there is to say. */
+export const Why = v.object({
+  reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
+  note: Text(0, 500),
+});
+export type Why = v.InferOutput<typeof Why>;
+
+/** An entry of the log, as it is stored: it names people and reviews by their ids only. */
+export const Decision = v.object({
+  id: v.string(),
+  /** Whom it is about: the author of the review, or who is blocked. */
+  user_id: v.string(),
+  /** Null where it is about an account. */
+  review_id: v.nullable(v.string()),
+  decision: v.picklist(decisions),
+  reason: v.picklist(reasons),
+  note: v.string(),
+  /** Null for the operator. */
+  moderator_id: v.nullable(v.string()),
+  /** ISO 8601. */
+  decided_at: v.string(),
+  /** The reports that it answers. */
+  reports: v.number(),
+});
+export type Decision = v.InferOutput<typeof Decision>;
+
+/** The item of a decision. */
+export function decisionItem(decision: Decision) {
+  return {
+    ...decisionKey(decision.id),
+    all: 'DECISION',
+    author: `SUBJECT#${decision.user_id}`,
+    date: `${decision.decided_at}#${decision.id}`,
+    ...decision,
+  };
+}

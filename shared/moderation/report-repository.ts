@@ -1,0 +1,117 @@
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import type { Review } from '../review/review.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { caseKey, reportKey, reviewKey } from '../table/keys.ts';
+import { collect, queryIndex, queryItems } from '../table/query.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
+import { checkWriter, writeAs } from '../user/writer.ts';
+import { Case, countReport, newCase, replaceCase } from './case.ts';
+import { readCases } from './case-repository.ts';
+import { Report } from './report.ts';
+
+/**
+ * Files a report of a review and puts the review into the queue of the moderators, unless this user has reported it before: then nothing changes.
+ * `also` is written with it, or instead of it. Throws ApiError 404 when the review is no longer public, 401 when the account is gone, 403 when it
+ * is blocked.
+ */
+export async function insertReport(
+  review: Pick<Review, 'id' | 'user_id'>,
+  report: Pick<Report, 'user_id' | 'reason'>,
+  also: readonly Write[] = [],
+): Promise<void> {
+  const { user_id, reason } = report;
+  await writeAs(user_id, (writer) =>
+    retryStale(async () => {
+      const { known, before } = await readReport(review, user_id);
+      if (known) {
+        if (also.length > 0) await transact(also);
+        return;
+      }
+      const reported_at = new Date().toISOString();
+      const { round } = before;
+      const Item = reportItem({ review_id: review.id, user_id, reason, reported_at, round });
+      await transact([
+        ...also,
+        { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+        countReport(before),
+        {
+          ConditionCheck: {
+            Key: reviewKey(review.id),
+            ConditionExpression: 'attribute_exists(#all)',
+            ExpressionAttributeNames: { '#all': 'all' },
+          },
+          otherwise: notFound('Review'),
+        },
+        checkWriter(user_id, writer),
+      ]);
+    }),
+  );
+}
+
+/** The reports that nobody has decided on, review by review, of which the one that has waited longest comes first. For operators. */
+export async function* listReports(): AsyncGenerator<Report[]> {
+  for await (const entries of queryIndex('all-by-date', 'CASE', { pageSize: 100 })) {
+    for (const file of (await readCases(entries)).values()) {
+      const { open } = await readReports(file);
+      if (open.length > 0) yield open;
+    }
+  }
+}
+
+/** The reports of a review, oldest first: those that are open, and those from before it was last decided on; all, or of very many so many. */
+export async function readReports(
+  file: Pick<Case, 'review_id' | 'round'>,
+  most?: number,
+): Promise<{ open: Report[]; earlier: Report[] }> {
+  const items = await collect(queryItems(reportKey(file.review_id, '')), most);
+  const reports = items
+    .map((item) => v.parse(Report, item))
+    .sort((a, b) => (a.reported_at < b.reported_at ? -1 : 1));
+  const { open = [], earlier = [] } = Object.groupBy(reports, ({ round }) =>
+    round === file.round ? 'open' : 'earlier',
+  );
+  return { open, earlier };
+}
+
+/** Takes a report of an account away that is being erased. A case that was opened by nothing else is closed. */
+export async function eraseReport(reviewId: string, userId: string): Promise<void> {
+  await retryStale(async () => {
+    const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
+    if (!known) return;
+    const isOpen = before.state === 'open' && known.round === before.round;
+    const reports = before.reports - 1;
+    const isLast = reports === 0 && before.appeal === undefined;
+    await transact([
+      { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
+      ...(isOpen
+        ? [replaceCase(before, { ...before, reports, state: isLast ? 'closed' : 'open' })]
+        : []),
+    ]);
+  });
+}
+
+/** The item of a report. */
+export function reportItem(report: Report) {
+  const { review_id, user_id, reported_at } = report;
+  return {
+    ...reportKey(review_id, user_id),
+    author: `REPORTER#${user_id}`,
+    date: `${reported_at}#${review_id}#${user_id}`,
+    ...report,
+  };
+}
+
+/** The report of a review by a user, if there is one, and the case, which may be yet to come. */
+async function readReport(
+  review: Pick<Review, 'id' | 'user_id'>,
+  userId: string,
+): Promise<{ known: Report | undefined; before: Case }> {
+  const keys = [reportKey(review.id, userId), caseKey(review.id)] as const;
+  const items = await batchGet(keys, { consistent: true });
+  const [report, found] = keys.map((key) => items.get(keyString(key)));
+  return {
+    known: report && v.parse(Report, report),
+    before: found ? v.parse(Case, found) : newCase(review),
+  };
+}

@@ -1,0 +1,160 @@
+import { html } from 'hono/html';
+import { notFound } from '../errors.ts';
+import type { Case } from '../moderation/case.ts';
+import { readCase } from '../moderation/case-repository.ts';
+import { findHistory } from '../moderation/decision-repository.ts';
+import type { Report } from '../moderation/report.ts';
+import { readReports } from '../moderation/report-repository.ts';
+import { isDraft, type Review } from '../review/review.ts';
+import type { User } from '../user/user.ts';
+import { findUsers } from '../user/user-repository.ts';
+import { historyOf } from './author-page.ts';
+import { blank, type Filled, faultOf } from './fields.ts';
+import type { Page } from './html-response.ts';
+import { csrfField, type Html, type Visitor } from './layout.ts';
+import {
+  contentOf,
+  decisionOf,
+  moderationUrl,
+  nameOf,
+  reasonOf,
+  reportsOf,
+  requireModerator,
+  whyFields,
+} from './moderation.ts';
+import { minuteOf } from './words.ts';
+
+/** How many reports are read, and how many shown one by one. */
+const mostRead = 1000;
+const mostReports = 100;
+
+/**
+ * A review with all that a moderator needs to decide on it, and the form to do so, empty or as it was sent. Throws ApiError 404 when there is no such
+ * review, or its author has not published it yet.
+ */
+export async function casePage(
+  reviewId: string,
+  visitor: Visitor,
+  filled: Filled = blank,
+): Promise<Page> {
+  requireModerator(visitor);
+  const { review, file } = await readCase(reviewId);
+  if (isDraft(review) && file.state === 'closed') throw notFound('Review');
+  const [{ open, earlier }, history] = await Promise.all([
+    readReports(file, mostRead),
+    findHistory(review.user_id),
+  ]);
+  const shown = open.slice(0, mostReports);
+  const users = await findUsers([
+    ...shown.map(({ user_id }) => user_id),
+    ...(file.decided_by ? [file.decided_by] : []),
+  ]);
+  const author = history?.user.display_name ?? 'somebody who has left';
+  return {
+    title: `A review by ${author}`,
+    asksNoName: true,
+    content: html`${faultOf(filled)}
+      ${file.appeal !== undefined && appealOf(file.appeal, file.opened_at)}
+      <section>
+        <p class="verbatim">${contentOf(review)}</p>
+        ${facts(review)}
+        ${lastDecision(review, file, users)}
+      </section>
+      ${file.reports > 0 && reports(shown, file.reports, earlier.length, users)}
+      ${
+        history &&
+        html`<section>
+          <h2>The author</h2>
+          ${await historyOf(history)}
+          <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
+        </section>`
+      }
+      ${verdict(review, file, visitor, filled)}`,
+  };
+}
+
+function facts(review: Review): Html {
+  const { entity_type, entity_id, rating, language, published_on, created, edits } = review;
+  return html`<dl>
+    <dt>Entity</dt><dd>${entity_type} <code>${entity_id}</code></dd>
+    <dt>Rating</dt><dd>${rating === null ? 'none' : `${rating} of 5`}</dd>
+    <dt>Language</dt><dd>${language}</dd>
+    <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
+    <dt>Votes</dt><dd>${review.votes_positive} up, ${review.votes_negative} down</dd>
+    <dt>State</dt><dd>${review.is_hidden ? 'hidden' : 'public'}</dd>
+    <dt>Review id</dt><dd><code>${review.id}</code></dd>
+  </dl>`;
+}
+
+function lastDecision(
+  { moderation }: Review,
+  { decided_by = null }: Case,
+  users: ReadonlyMap<string, User>,
+): Html | '' {
+  if (!moderation) return '';
+  return html`<h2>Decided last</h2>
+    <p>
+      <strong>${decisionOf(moderation)}</strong>
+      <span class="soft">${minuteOf(moderation.decided_at)}, by ${nameOf(decided_by, users)}</span>
+    </p>
+    ${moderation.note && html`<p class="verbatim">${moderation.note}</p>`}`;
+}
+
+function appealOf(statement: string, askedAt: string): Html {
+  return html`<section>
+    <h2>The author asks for another look</h2>
+    ${statement && html`<p class="verbatim">${statement}</p>`}
+    <p class="soft">${minuteOf(askedAt)}</p>
+  </section>`;
+}
+
+function reports(
+  shown: readonly Report[],
+  count: number,
+  earlier: number,
+  users: ReadonlyMap<string, User>,
+): Html {
+  return html`<section>
+    <h2>${reportsOf(count)}</h2>
+    <ul class="plain">
+      ${shown.map(
+        ({ user_id, reason, reported_at }) => html`<li>
+          <p class="verbatim">${reasonOf(reason)}</p>
+          <p class="soft"><a href="${moderationUrl(`/users/${user_id}`)}">${nameOf(user_id, users)}</a>, ${minuteOf(reported_at)}</p>
+        </li>`,
+      )}
+    </ul>
+    ${count > shown.length && html`<p>And ${reportsOf(count - shown.length)} more.</p>`}
+    ${earlier > 0 && html`<p class="soft">Besides ${reportsOf(earlier)} from before the last decision.</p>`}
+  </section>`;
+}
+
+/** The form to decide by, or why this moderator cannot. */
+function verdict(review: Review, file: Case, { user, csrf }: Visitor, filled: Filled): Html {
+  const isOwn = review.user_id === user.id;
+  if (isOwn || (file.appeal !== undefined && file.decided_by === user.id)) {
+    return html`<section>
+      <h2>Decide</h2>
+      <p>${isOwn ? 'This review is your own' : 'The author asks for another look at your decision'}: another moderator decides on it.</p>
+    </section>`;
+  }
+  const isOpen = file.state === 'open';
+  return html`<section>
+    <h2>Decide</h2>
+    <form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
+      ${csrfField(csrf)}
+      <input type="hidden" name="version" value="${file.version}">
+      <input type="hidden" name="edits" value="${review.edits}">
+      ${whyFields(filled, 'The author')}
+      <div class="buttons">
+        ${
+          review.is_hidden
+            ? html`<button name="decision" value="restore">Make it public again</button>
+              ${isOpen && html`<button class="danger" name="decision" value="uphold">Keep it hidden</button>`}`
+            : html`<button class="danger" name="decision" value="hide">Hide the review</button>
+              ${isOpen && html`<button class="quiet" name="decision" value="dismiss">Dismiss the reports</button>`}`
+        }
+      </div>
+    </form>
+  </section>`;
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { loadFunction } from '../../infra/local/invoke.ts';
+import { resourceOf } from '../../shared/http/match-route.ts';
+import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { insertReport } from '../../shared/moderation/report-repository.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { type Route, routes } from '../../shared/routes.ts';
+import { caseKey, reviewKey } from '../../shared/table/keys.ts';
+import { setModerator } from '../../shared/user/user-repository.ts';
+import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../fixtures.ts';
+import { invoke, proxyEvent } from '../invoke.ts';
+import { faultsOn } from '../oauth/browser.ts';
+import { formOf } from '../oauth/client.ts';
+import { stopClock } from '../oauth/clock.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+
+const author = await makeUser({ display_name: 'Ann <b>' });
+const mia = await makeUser({ display_name: 'Mia' });
+await setModerator(mia.id, true);
+
+const pages = routes.filter(({ path }) => path.startsWith('/account/moderation'));
+
+async function ask(
+  operation: string,
+  { id }: TestUser,
+  {
+    path = {},
+    query,
+    form,
+  }: Partial<Record<'path' | 'query' | 'form', Record<string, string>>> = {},
+) {
+  const route = routes.find((each) => each.operation === operation) as Route;
+  const handler = await loadFunction(operation);
+  const cookie = (await startSession(id)).split(';')[0] ?? '';
+  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const csrf = session && (await csrfToken(session));
+  const answer = await invoke(
+    (event: object, context: never) => handler({ ...event, resource: resourceOf(route) }, context),
+    {
+      method: route.method,
+      path,
+      query,
+      headers: {
+        cookie,
+        ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
+      },
+      body: form && formOf({ ...form, csrf }),
+    },
+  );
+  return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };
+}
+
+/** A review that so many have reported, for these reasons. */
+async function reported(...reasons: string[]): Promise<string> {
+  const id = await makeReview(author);
+  for (const [i, { id: user_id }] of (await makeUsers(reasons.length)).entries()) {
+    await insertReport({ id, user_id: author.id }, { user_id, reason: reasons[i] ?? '' });
+  }
+  return id;
+}
+
+async function seen(id: string): Promise<Record<string, string>> {
+  const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+  return { version: `${file?.version ?? 0}`, edits: `${review?.edits}` };
+}
+
+/** The ids of the reviews that a page links to, in its order. */
+function linked(html: string): string[] {
+  return [...html.matchAll(/<h2><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id = '']) => id);
+}
+
+function nextOn(html: string): string | undefined {
+  const [, query] = /href="[^"?]*\?([^"]*)">Next page</.exec(html) ?? [];
+  return new URLSearchParams(query?.replaceAll('&amp;', '&')).get('cursor') ?? undefined;
+}
+
+describe('the pages of moderators', () => {
+  test.each(pages)('$method $path is not there for others', async ({ operation, method }) => {
+    const review_id = await reported('spam');
+    const former = await makeUser();
+    await setModerator(former.id, true);
+    await setModerator(former.id, false);
+    const blocked = await makeUser();
+    await setModerator(blocked.id, true);
+    await decideUser(blocked.id, 'block', { reason: 'other', note: '', moderator_id: null });
+    const path = { review_id, user_id: author.id };
+    const form = { reason: 'spam', note: '', ...(await seen(review_id)) };
+    const decision = operation === 'decide-user' ? 'block' : 'hide';
+    for (const user of [author, former, blocked]) {
+      for (const fields of [{ ...form, decision }, {}]) {
+        const sent = method === 'POST' ? { path, form: fields } : { path };
+        const { status, html } = await ask(operation, user, sent);
+        expect([status, html.includes('<h1>Page not found</h1>')]).toEqual([404, true]);
+        expect(html).not.toContain('>Moderation<');
+      }
+    }
+    expect(await readItem(reviewKey(review_id))).toMatchObject({ is_hidden: false });
+  });
+
+  test('list what was reported, page by page, in both orders', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      ids.push(await reported(...Array(1 + (i % 3)).fill('spam')));
+    }
+    for (const sort of ['date', 'popularity']) {
+      const found: string[] = [];
+      const sizes: number[] = [];
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const query: Record<string, string> = { sort, ...(cursor && { cursor }) };
+        const { status, html } = await ask('show-cases', mia, { query });
+        expect(status).toBe(200);
+        sizes.push(linked(html).length);
+        found.push(...linked(html));
+        cursor = nextOn(html);
+      }
+      expect(sizes.slice(0, -1)).toEqual(sizes.slice(0, -1).map(() => 20));
+      expect(new Set(found).size).toBe(found.length);
+      const ours = found.filter((id) => ids.includes(id));
+      const counts = ours.map((id) => 1 + (ids.indexOf(id) % 3));
+      if (sort === 'date') expect(ours).toEqual(ids);
+      else expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+      expect(ours).toHaveLength(21);
+    }
+    const { status } = await ask('show-cases', mia, { query: { cursor: 'x' } });
+    expect(status).toBe(400);
+  });
+
+  test('show a case with its reports, in words where there are some, and escaped', async () => {
+    const id = await reported('off_topic', 'It is <i>mine</i>');
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('<h1>A review by Ann &lt;b&gt;</h1>');
+    expect(html).toContain('<p class="verbatim">Off topic</p>');
+    expect(html).toContain('<p class="verbatim">It is &lt;i&gt;mine&lt;/i&gt;</p>');
+    expect(html).toContain('value="dismiss"');
+    expect(html).not.toContain('value="restore"');
+  });
+
+  test('know no review and no user that is not there, nor a draft', async () => {
+    const draft = await makeReview(author, { is_draft: true });
+    for (const review_id of [randomUUID(), 'x', draft]) {
+      expect((await ask('show-case', mia, { path: { review_id } })).status).toBe(404);
+    }
+    for (const user_id of [randomUUID(), 'x']) {
+      expect((await ask('show-author', mia, { path: { user_id } })).status).toBe(404);
+    }
+  });
+
+  test('take a decision with a reason of the list, and say beside the field what is wrong', async () => {
+    const id = await reported('spam');
+    const decide = async (form: Record<string, string>) =>
+      ask('decide-review', mia, { path: { review_id: id }, form });
+    const whole = { ...(await seen(id)), decision: 'hide', reason: 'spam', note: 'A shop.' };
+    for (const [form, faults] of [
+      [{ ...whole, reason: '' }, { reason: 'Please fill this in.' }],
+      [
+        { ...whole, reason: 'boring' },
+        { reason: 'It must be one of spam, abuse, off_topic, copyright, other.' },
+      ],
+      [{ ...whole, note: 'x'.repeat(501) }, { note: 'It must have 0 to 500 characters.' }],
+    ] as const) {
+      const { status, shown, html } = await decide(form);
+      expect(status).toBe(400);
+      if ('note' in faults) expect(faultsOn(shown)).toMatchObject(faults);
+      else expect(html).toContain(`id="reason-fault">${faults.reason}<`);
+    }
+    expect((await decide({ ...whole, version: '7' })).status).toBe(400);
+    expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
+    const { status, headers } = await decide(whole);
+    expect([status, headers.location]).toEqual([303, 'https://api.example/ws/account/moderation']);
+    expect(await readItem(reviewKey(id))).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide', reason: 'spam', note: 'A shop.' },
+    });
+  });
+
+  test('have a log of everything, newest first', async () => {
+    const by = { reason: 'other', moderator_id: mia.id } as const;
+    const notes: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      notes.unshift(`note ${i}.`);
+      await decideReview(await reported('spam'), 'dismiss', { ...by, note: `note ${i}.` });
+    }
+    const first = await ask('show-decisions', mia);
+    const cursor = nextOn(first.html) ?? '';
+    const second = await ask('show-decisions', mia, { query: { cursor } });
+    const found = [first, second].flatMap(({ html }) =>
+      [...html.matchAll(/note \d+\./g)].map(([note]) => note),
+    );
+    expect(found).toEqual(notes);
+    expect(first.html).toContain('by Mia, on 1 report:');
+  });
+});

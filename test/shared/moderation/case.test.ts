@@ -1,0 +1,199 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, test } from '@jest/globals';
+import { handler as deleteMe } from '../../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
+import { audit } from '../../../shared/audit/audit.ts';
+import { appeal, decideReview, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
+import type { Item } from '../../../shared/table/batch.ts';
+import { table, tableName } from '../../../shared/table/client.ts';
+import { caseKey, decisionKey, type Key, reportKey } from '../../../shared/table/keys.ts';
+import { collect } from '../../../shared/table/query.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  readItem,
+  setAttributes,
+  type TestUser,
+} from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+import { differences } from '../../recount.ts';
+
+const author = await makeUser();
+const operator = { reason: 'spam', note: '', moderator_id: null } as const;
+
+/** Reports a review as these users. */
+async function report(id: string, users: readonly TestUser[]): Promise<void> {
+  for (const { id: user_id } of users) {
+    await insertReport({ id, user_id: author.id }, { user_id, reason: 'Spam' });
+  }
+}
+
+/** A report as it was stored before there were cases. */
+async function putOldReport(review_id: string, time: string, listed = true): Promise<TestUser> {
+  const user = await makeUser();
+  const Item = {
+    ...reportKey(review_id, user.id),
+    ...(listed && { all: 'REPORT' }),
+    author: `REPORTER#${user.id}`,
+    date: `${time}#${review_id}#${user.id}`,
+    ...{ review_id, user_id: user.id, reason: 'Old', reported_at: time },
+  };
+  await table.send(new PutCommand({ TableName: tableName(), Item }));
+  return user;
+}
+
+async function repair(): Promise<number> {
+  let repaired = 0;
+  for await (const progress of audit({ repair: true, settle: 0 })) repaired += progress.repaired;
+  return repaired;
+}
+
+async function reportsOf(id: string): Promise<string[]> {
+  const reports = await collect(listReports());
+  return reports.filter(({ review_id }) => review_id === id).map(({ user_id }) => user_id);
+}
+
+async function remove(Key: Key): Promise<void> {
+  await table.send(new DeleteCommand({ TableName: tableName(), Key }));
+}
+
+test('an audit makes the cases of reports from before there were any', async () => {
+  const [id, hidden, mixed] = [
+    await makeReview(author),
+    await makeReview(author),
+    await makeReview(author),
+  ];
+  const second = await putOldReport(id, '2026-01-02T00:00:00.000Z');
+  const first = await putOldReport(id, '2026-01-01T00:00:00.000Z');
+  await putOldReport(id, '2025-01-01T00:00:00.000Z', false);
+  await putOldReport(hidden, '2026-01-01T00:00:00.000Z');
+  await setHidden(hidden, true);
+  await remove(caseKey(hidden));
+  const old = await putOldReport(mixed, '2026-01-03T00:00:00.000Z');
+  const recent = await makeUser();
+  await report(mixed, [recent]);
+  expect(await reportsOf(id)).toEqual([]);
+  await applyStream();
+  expect((await differences()).some((line) => line.includes('all is REPORT'))).toBe(true);
+
+  expect(await repair()).toBeGreaterThan(0);
+  expect(await differences()).toEqual([]);
+  expect(await reportsOf(id)).toEqual([first.id, second.id]);
+  expect(await reportsOf(mixed)).toEqual([old.id, recent.id]);
+  expect(await reportsOf(hidden)).toEqual([]);
+  expect(await readItem(caseKey(id))).toMatchObject({
+    state: 'open',
+    reports: 2,
+    user_id: author.id,
+    opened_at: '2026-01-01T00:00:00.000Z',
+    all: 'CASE',
+  });
+  expect(await readItem(caseKey(mixed))).toMatchObject({
+    reports: 2,
+    opened_at: '2026-01-03T00:00:00.000Z',
+  });
+  expect(await readItem(caseKey(hidden))).toBeUndefined();
+  await decideReview(id, 'dismiss', operator);
+  expect(await reportsOf(id)).toEqual([]);
+});
+
+test('an audit finds a case that counts wrongly or is not where it belongs, and mends it', async () => {
+  const id = await makeReview(author);
+  await report(id, await makeUsers(2));
+  const good = await readItem(caseKey(id));
+  for (const damage of [{ reports: 7 }, { popularity_rank: 1 }, { all: 'X' }, { date: 'x' }]) {
+    await setAttributes(caseKey(id), damage);
+    await applyStream();
+    expect(await differences()).toEqual([
+      expect.stringContaining(`REVIEW#${id} CASE: ${Object.keys(damage)[0]} is `),
+    ]);
+    await repair();
+    expect({ ...(await readItem(caseKey(id))), version: good?.version }).toEqual(good);
+  }
+  const closed = await makeReview(author);
+  await report(closed, await makeUsers(1));
+  const { all, date, popularity_rank } = (await readItem(caseKey(closed))) as Item;
+  await decideReview(closed, 'dismiss', operator);
+  await setAttributes(caseKey(closed), { all, date, popularity_rank });
+  await applyStream();
+  expect(await differences()).toHaveLength(3);
+  await repair();
+  expect(await readItem(caseKey(closed))).not.toHaveProperty('popularity_rank');
+  await remove(reportKey(id, (await reportsOf(id))[0] ?? ''));
+  await repair();
+  expect(await readItem(caseKey(id))).toMatchObject({ reports: 1 });
+  expect(await differences()).toEqual([]);
+});
+
+test('the reports of an erased account leave the case, and the last one closes it', async () => {
+  const id = await makeReview(author);
+  const readers = await makeUsers(3);
+  await report(id, readers);
+  // All at once, as several erasers may.
+  await Promise.all(readers.slice(1).map(async ({ caller }) => invoke(deleteMe, { caller })));
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1 });
+  expect(await reportsOf(id)).toEqual([readers[0]?.id]);
+  await invoke(deleteMe, { caller: readers[0]?.caller });
+  await applyStream();
+  const closed = await readItem(caseKey(id));
+  expect(closed).toMatchObject({ state: 'closed', reports: 0 });
+  expect(closed).not.toHaveProperty('all');
+  await report(id, await makeUsers(1));
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, all: 'CASE' });
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test('an erased reporter closes no case that the author has opened', async () => {
+  const id = await makeReview(author);
+  const [reader] = await makeUsers(1);
+  await report(id, [reader as TestUser]);
+  await decideReview(id, 'hide', operator);
+  await appeal(id, author.id, 'Please.');
+  await invoke(deleteMe, { caller: reader?.caller });
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'Please.' });
+  expect(await differences()).toEqual([]);
+});
+
+test('a deleted review takes its case along, and leaves ids in the log', async () => {
+  const writer = await makeUser();
+  const [id, kept] = [await makeReview(writer), await makeReview(writer)];
+  await report(id, await makeUsers(2));
+  await report(kept, await makeUsers(1));
+  const note = 'Names a person.';
+  const decisions = [
+    await decideReview(id, 'hide', { ...operator, note }),
+    await decideReview(kept, 'dismiss', { ...operator, note }),
+  ];
+  await appeal(id, writer.id, 'Please.');
+  await invoke(deleteReview, { caller: writer.caller, path: { review_id: id } });
+  await applyStream();
+  expect(await readItem(caseKey(id))).toBeUndefined();
+  await invoke(deleteMe, { caller: writer.caller });
+  await applyStream();
+  for (const decision of decisions) {
+    const { note, ...ids } = decision;
+    const stored = await readItem(decisionKey(decision.id));
+    expect(stored).toMatchObject({ ...ids, note: '', all: 'DECISION' });
+    expect(stored).not.toHaveProperty('author');
+  }
+  expect(await differences()).toEqual([]);
+});
+
+test('what the eraser has not done is found', async () => {
+  const id = await makeReview(author);
+  const gone = await makeUser();
+  await report(id, await makeUsers(1));
+  const lost = { ...(await readItem(caseKey(id))), ...caseKey(gone.id) };
+  await table.send(new PutCommand({ TableName: tableName(), Item: lost }));
+  const { users, reviews } = await findLeftovers();
+  expect(reviews).toContain(gone.id);
+  await eraseLeftovers({ users, reviews });
+  expect(await readItem(caseKey(gone.id))).toBeUndefined();
+});

@@ -1,0 +1,348 @@
+import { expect, test } from '@jest/globals';
+import { handler as reportReview } from '../../../functions/report-review.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import {
+  appeal,
+  decideAsSeen,
+  decideReview,
+  decideUser,
+  listDecisionsOn,
+} from '../../../shared/moderation/decision-repository.ts';
+import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
+import { table } from '../../../shared/table/client.ts';
+import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { collect, queryIndex } from '../../../shared/table/query.ts';
+import { setModerator } from '../../../shared/user/user-repository.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  type TestUser,
+} from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+import { differences } from '../../recount.ts';
+
+const author = await makeUser({ display_name: 'Ann' });
+const [mia, ben] = (await Promise.all(
+  ['Mia', 'Ben'].map(async (display_name) => {
+    const user = await makeUser({ display_name });
+    await setModerator(user.id, true);
+    return user;
+  }),
+)) as [TestUser, TestUser];
+
+const why = { reason: 'spam', note: 'A shop.' } as const;
+
+async function report(review_id: string, count = 1): Promise<void> {
+  const readers = await makeUsers(count);
+  const answers = await Promise.all(
+    readers.map(({ caller }) => invoke(reportReview, { caller, path: { review_id }, body: {} })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200));
+}
+
+function decide(id: string, verdict: Parameters<typeof decideReview>[1], by: TestUser = mia) {
+  return decideReview(id, verdict, { ...why, moderator_id: by.id });
+}
+
+async function places(id: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const order of ['date', 'popularity'] as const) {
+    const entries = await collect(queryIndex(`all-by-${order}`, 'CASE'));
+    if (entries.some(({ pk }) => pk === reviewKey(id).pk)) found.push(order);
+  }
+  return found;
+}
+
+async function reported(count = 1): Promise<string> {
+  const id = await makeReview(author);
+  await report(id, count);
+  return id;
+}
+
+test('20 parallel reporters make one case that counts them all', async () => {
+  const id = await reported(20);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 20, round: 0 });
+  expect(await places(id)).toEqual(['date', 'popularity']);
+  await report(id);
+  expect(await readItem(caseKey(id))).toMatchObject({ reports: 21 });
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test('the queue has the most reported first, and the oldest first', async () => {
+  const few = await reported(1);
+  const many = await reported(3);
+  const some = await reported(2);
+  const inOrder = async (order: 'date' | 'popularity', descending: boolean) => {
+    const entries = await collect(queryIndex(`all-by-${order}`, 'CASE', { descending }));
+    const ids = entries.map(({ pk }) => pk.slice('REVIEW#'.length));
+    return ids.filter((id) => [few, many, some].includes(id));
+  };
+  expect(await inOrder('date', false)).toEqual([few, many, some]);
+  expect(await inOrder('popularity', true)).toEqual([many, some, few]);
+});
+
+test('of two moderators at once one decides, and the other hears who has', async () => {
+  for (let i = 0; i < 5; i++) {
+    const id = await reported(2);
+    const file = await readItem(caseKey(id));
+    const seen = { version: Number(file?.version), edits: 0 };
+    const outcomes = await Promise.allSettled([
+      decideAsSeen(id, 'hide', { ...why, moderator_id: mia.id }, seen),
+      decideAsSeen(id, 'dismiss', { ...why, moderator_id: ben.id }, seen),
+    ]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const [first] = outcomes;
+    const lost = outcomes.find((outcome) => outcome.status === 'rejected');
+    const winner = first.status === 'fulfilled' ? 'Mia' : 'Ben';
+    expect(lost?.reason).toMatchObject({
+      status: 400,
+      message: `${winner} has decided on it meanwhile, so nothing was changed`,
+    });
+    const decisions = (await listDecisionsOn(author.id, 100)).filter(
+      ({ review_id }) => review_id === id,
+    );
+    expect(decisions).toHaveLength(1);
+    expect(decisions[0]).toMatchObject({
+      decision: winner === 'Mia' ? 'hide' : 'dismiss',
+      moderator_id: winner === 'Mia' ? mia.id : ben.id,
+      reports: 2,
+      ...why,
+    });
+    expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: winner === 'Mia' });
+    expect(await places(id)).toEqual([]);
+  }
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test('what was reported or edited since a moderator looked is not decided unseen', async () => {
+  const id = await reported();
+  const seen = async () => {
+    const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
+    return { version: Number(file?.version), edits: Number(review?.edits) };
+  };
+  const changed = {
+    message:
+      'The review was reported again or edited since you opened this page: please look once more',
+  };
+  const by = { ...why, moderator_id: mia.id };
+  const first = await seen();
+  await report(id);
+  await expect(decideAsSeen(id, 'hide', by, first)).rejects.toMatchObject(changed);
+  const second = await seen();
+  const edit = { text: 'A record that gets worse with every single listen.' };
+  await invoke(updateReview, { caller: author.caller, path: { review_id: id }, body: edit });
+  await expect(decideAsSeen(id, 'hide', by, second)).rejects.toMatchObject(changed);
+  const third = await seen();
+  // Two clicks decide once.
+  await Promise.all([decideAsSeen(id, 'hide', by, third), decideAsSeen(id, 'hide', by, third)]);
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true });
+  expect(await readItem(caseKey(id))).toMatchObject({ round: 1 });
+  await expect(
+    decideAsSeen(id, 'hide', { ...by, moderator_id: ben.id }, third),
+  ).rejects.toMatchObject({
+    message: 'Mia has decided on it meanwhile, so nothing was changed',
+  });
+});
+
+test('a report that a decision overtakes is one of the next round', async () => {
+  const id = await reported(2);
+  let isOvertaken = false;
+  table.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (/^TransactWrite/.test(`${context.commandName}`) && !isOvertaken) {
+        isOvertaken = true;
+        await decide(id, 'dismiss');
+        await report(id);
+      }
+      return next(args);
+    },
+    { step: 'initialize', name: 'overtake' },
+  );
+  try {
+    await report(id);
+  } finally {
+    table.middlewareStack.remove('overtake');
+  }
+  expect(isOvertaken).toBe(true);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test('a dismissed review that is reported anew comes back with the new reports only', async () => {
+  const id = await reported(3);
+  expect(await decide(id, 'dismiss')).toMatchObject({ reports: 3 });
+  expect(await places(id)).toEqual([]);
+  await report(id, 2);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test.each([
+  ['dismiss', 'There is nothing to decide on this review'],
+  ['restore', 'The review is not hidden'],
+  ['uphold', 'The review is not hidden'],
+] as const)('a review that nobody has reported takes no %s', async (verdict, message) => {
+  await expect(decide(await makeReview(author), verdict)).rejects.toMatchObject({
+    status: 400,
+    message,
+  });
+});
+
+test('nobody decides on a review of their own, or without being a moderator', async () => {
+  const own = await makeReview(mia);
+  await report(own);
+  await expect(decide(own, 'dismiss')).rejects.toMatchObject({
+    message: 'This review is your own: another moderator decides on it',
+  });
+  await decide(own, 'dismiss', ben);
+  const id = await reported();
+  const former = await makeUser();
+  await setModerator(former.id, true);
+  await setModerator(former.id, false);
+  const blocked = await makeUser();
+  await setModerator(blocked.id, true);
+  await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
+  for (const other of [await makeUser(), former, blocked]) {
+    await expect(decide(id, 'hide', other)).rejects.toMatchObject({ status: 404 });
+    const { id: victim } = await makeUser();
+    const by = { ...why, moderator_id: other.id };
+    await expect(decideUser(victim, 'block', by)).rejects.toMatchObject({ status: 404 });
+    expect(await readItem(userKey(victim))).not.toHaveProperty('blocked_at');
+  }
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
+});
+
+test('an author asks once for another look, and another moderator takes it', async () => {
+  const id = await reported();
+  await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });
+  await decide(id, 'hide');
+  await expect(appeal(id, ben.id, '')).rejects.toMatchObject({ status: 404 });
+  // Two clicks are one question.
+  await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
+  expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'It is mine.' });
+  expect(await places(id)).toEqual(['date', 'popularity']);
+  for (const verdict of ['uphold', 'restore'] as const) {
+    await expect(decide(id, verdict)).rejects.toMatchObject({
+      status: 400,
+      message: 'The author asks for another look at your decision: another moderator takes it',
+    });
+  }
+  await decide(id, 'uphold', ben);
+  expect(await readItem(reviewKey(id))).toMatchObject({
+    is_hidden: true,
+    moderation: { decision: 'uphold', ...why },
+  });
+  await expect(appeal(id, author.id, '')).rejects.toMatchObject({
+    message: 'You have asked for another look at this decision already',
+  });
+  await decide(id, 'restore');
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false, all: 'REVIEW' });
+  // Another decision, another look.
+  await decide(id, 'hide', ben);
+  await appeal(id, author.id, '');
+  await decide(id, 'restore');
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
+test('a blocked author may ask for another look, and what they have written can be decided on', async () => {
+  const blocked = await makeUser();
+  const id = await makeReview(blocked);
+  await report(id);
+  await decideUser(blocked.id, 'block', { ...why, moderator_id: mia.id });
+  await decide(id, 'hide');
+  await appeal(id, blocked.id, '');
+  await decide(id, 'restore', ben);
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
+});
+
+test('two moderators block an account once, and neither blocks the other', async () => {
+  const { id } = await makeUser();
+  const block = (by: TestUser, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
+  const outcomes = await Promise.allSettled([block(mia), block(ben)]);
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(await listDecisionsOn(id, 9)).toHaveLength(1);
+  await expect(block(mia, ben.id)).rejects.toMatchObject({
+    message: 'A moderator is blocked by the operator of the service alone',
+  });
+  await decideUser(id, 'unblock', { ...why, moderator_id: ben.id });
+  await expect(decideUser(id, 'unblock', { ...why, moderator_id: mia.id })).rejects.toMatchObject({
+    message: 'This account is not blocked',
+  });
+  expect((await listDecisionsOn(id, 9)).map(({ decision }) => decision)).toEqual([
+    'unblock',
+    'block',
+  ]);
+});
+
+test('reports, decisions, questions, edits and erasures at once leave every number right', async () => {
+  const random = randomNumbers(14);
+  const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
+  const authors = await makeUsers(3);
+  const readers = await makeUsers(12);
+  const reviews = await Promise.all(
+    [0, 1, 2, 3, 4, 5].map(async (i) => {
+      const by = authors[i % 3] as TestUser;
+      return { id: await makeReview(by), by };
+    }),
+  );
+  const deeds = {
+    report: async () => {
+      const [{ id, by }, reader] = [pick(reviews), pick(readers)];
+      await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason: 'spam' });
+    },
+    decide: () =>
+      decide(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold']), pick([mia, ben])),
+    ask: async () => {
+      const { id, by } = pick(reviews);
+      await appeal(id, by.id, '');
+    },
+    edit: async () => {
+      const { id, by } = pick(reviews);
+      await updateReviewText(id, by);
+    },
+    leave: async () => {
+      await eraseReport(pick(reviews).id, pick(readers).id);
+    },
+  };
+  const plan = Array.from({ length: 200 }, () => {
+    const name = pick(['report', 'report', 'decide', 'ask', 'edit', 'leave'] as const);
+    return deeds[name];
+  });
+  let done = 0;
+  for (let start = 0; start < plan.length; start += 20) {
+    const outcomes = await Promise.allSettled(plan.slice(start, start + 20).map((deed) => deed()));
+    for (const outcome of outcomes) {
+      // What comes too late is refused, and nothing else goes wrong.
+      if (outcome.status === 'fulfilled') done++;
+      else expect([400, 404]).toContain(outcome.reason.status);
+    }
+  }
+  expect(done).toBeGreaterThan(60);
+  await applyStream();
+  expect(await differences()).toEqual([]);
+  for (const { id, by } of reviews) {
+    const decisions = (await listDecisionsOn(by.id, 1000)).filter(
+      ({ review_id }) => review_id === id,
+    );
+    const file = await readItem(caseKey(id));
+    expect(decisions).toHaveLength(Number(file?.round ?? 0));
+    expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
+  }
+});
+
+let editions = 0;
+
+function updateReviewText(id: string, { caller }: TestUser) {
+  const body = { text: `A record that gets better with every listen: number ${++editions}.` };
+  return invoke(updateReview, { caller, path: { review_id: id }, body });
+}

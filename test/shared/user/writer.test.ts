@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { loadFunction } from '../../../infra/local/invoke.ts';
+import { resourceOf } from '../../../shared/http/match-route.ts';
+import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
+import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';
+import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
+import { csrfToken, readSession, startSession } from '../../../shared/pages/session.ts';
+import { type Route, routes } from '../../../shared/routes.ts';
+import { table } from '../../../shared/table/client.ts';
+import { userKey } from '../../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  reviewBody,
+  setAttributes,
+  type TestUser,
+  vote,
+} from '../../fixtures.ts';
+import { invoke, proxyEvent } from '../../invoke.ts';
+import { formOf, makeClient, makeCode, redeem } from '../../oauth/client.ts';
+import { differences } from '../../recount.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
+
+const other = await makeUser();
+const why = { reason: 'abuse', note: '', moderator_id: null } as const;
+const profile = { display_name: 'Annie' };
+
+/** What somebody sends who has a review, a vote, an application and a token. */
+type Sent = Partial<Record<'path' | 'query' | 'body' | 'form', Record<string, string>>>;
+interface Scene {
+  user: TestUser;
+  own: string;
+  voted: string;
+  unseen: string;
+  client: Awaited<ReturnType<typeof makeClient>>;
+}
+
+/** By operation; each succeeds as long as nobody is blocked. */
+const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
+  'create-review': () => ({ body: reviewBody() as Record<string, string> }),
+  'update-review': ({ own }) => ({ path: { review_id: own }, body: { rating: 1 } as never }),
+  'delete-review': ({ own }) => ({ path: { review_id: own } }),
+  'put-vote': ({ unseen }) => ({ path: { review_id: unseen }, body: { vote: true } as never }),
+  'delete-vote': ({ voted }) => ({ path: { review_id: voted } }),
+  'report-review': ({ voted }) => ({ path: { review_id: voted }, body: {} }),
+  'update-me': () => ({ body: profile }),
+  'update-account': () => ({ form: profile }),
+  'register-application': ({ client }) => ({ form: registrationOf(client) }),
+  'update-application': ({ client }) => ({
+    path: { client_id: client.client_id },
+    form: registrationOf(client),
+  }),
+  'create-personal-token': () => ({ form: { name: 'Script', days: '7' } }),
+  'answer-authorization': async ({ client }) => ({
+    query: { request_id: await askedBy(client) },
+    form: { decision: 'approve' },
+  }),
+};
+
+/** What stays: to leave, to take back what was given to others, and to ask for another look. */
+const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
+  'sign-out': () => ({ form: {} }),
+  'rotate-secret': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
+  'revoke-application': ({ client }) => ({
+    path: { client_id: client.client_id },
+    form: { everybody: 'yes' },
+  }),
+  'revoke-connection': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
+  'revoke-personal-token': () => ({ path: { token_id: 'f'.repeat(32) }, form: {} }),
+  'delete-application': ({ client }) => ({
+    path: { client_id: client.client_id },
+    form: { confirm: 'yes' },
+  }),
+  'appeal-decision': async ({ own }) => {
+    await decideReview(own, 'hide', why);
+    return { path: { review_id: own }, form: {} };
+  },
+  'delete-account': () => ({ form: { name: 'Ann' } }),
+  'delete-me': () => ({}),
+};
+
+function registrationOf({ website, redirect_uri }: Scene['client']) {
+  return { name: 'Shelf', desc: '', website, redirect_uri };
+}
+
+function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<string> {
+  const asked = { client_id, name, redirect_uri, scopes: [], state: null, code_challenge: null };
+  return insertAuthorizationRequest(asked);
+}
+
+async function makeScene(): Promise<Scene> {
+  const user = await makeUser();
+  const [own, voted, unseen] = [
+    await makeReview(user),
+    await makeReview(other),
+    await makeReview(other),
+  ];
+  await vote(user, voted);
+  return { user, own, voted, unseen, client: await makeClient(user) };
+}
+
+async function send(operation: string, { user }: Scene, { path, query, body, form }: Sent) {
+  const route = routes.find((each) => each.operation === operation) as Route;
+  const handler = await loadFunction(operation);
+  const cookie = (await startSession(user.id)).split(';')[0] ?? '';
+  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const csrf = session && (await csrfToken(session));
+  const isForm = form !== undefined;
+  const withResource = (event: object, context: never) =>
+    handler({ ...event, resource: resourceOf(route) }, context);
+  return invoke(isForm ? withResource : handler, {
+    method: route.method,
+    path,
+    query,
+    caller: isForm ? undefined : user.caller,
+    headers: isForm
+      ? { cookie, 'Content-Type': 'application/x-www-form-urlencoded' }
+      : { 'Content-Type': 'application/json' },
+    body: isForm ? formOf({ ...form, csrf }) : body,
+  });
+}
+
+const blocked = 'A moderator has blocked this account: it can read and be deleted, but not write';
+
+describe('a blocked account', () => {
+  afterEach(() => {
+    table.middlewareStack.remove('block');
+  });
+
+  test('is refused, or let through, wherever people write', () => {
+    const others = ['create-token', 'revoke-token', 'finish-sign-in', 'request-authorization'];
+    // Moderators among whom nobody is blocked.
+    const moderators = ['decide-review', 'decide-user'];
+    const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];
+    const writing = routes.filter((route) => route.table === 'write');
+    expect(writing.map(({ operation }) => operation).toSorted()).toEqual(known.toSorted());
+  });
+
+  test.each(Object.keys(refused))('may not %s', async (operation) => {
+    const scene = await makeScene();
+    const sent = (await refused[operation]?.(scene)) ?? {};
+    await decideUser(scene.user.id, 'block', why);
+    const answer = await send(operation, scene, sent);
+    expect(answer.status).toBe(403);
+    if (sent.form) expect(answer.body).toContain(`<p>${blocked}.</p>`);
+    else expect(answer.body).toEqual({ error: 'access_denied', description: blocked });
+    await decideUser(scene.user.id, 'unblock', why);
+    expect((await send(operation, scene, sent)).status).toBeLessThan(400);
+  });
+
+  // Its transaction does not touch the voter.
+  const held = Object.keys(refused).filter((operation) => operation !== 'delete-vote');
+  test.each(held)('may not %s that is blocked at the last moment', async (operation) => {
+    const scene = await makeScene();
+    const sent = (await refused[operation]?.(scene)) ?? {};
+    let isBlocked = false;
+    table.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (/^TransactWrite/.test(`${context.commandName}`) && !isBlocked) {
+          isBlocked = true;
+          await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
+        }
+        return next(args);
+      },
+      { step: 'initialize', name: 'block' },
+    );
+    expect([(await send(operation, scene, sent)).status, isBlocked]).toEqual([403, true]);
+  });
+
+  test.each(Object.keys(allowed))('may %s', async (operation) => {
+    const scene = await makeScene();
+    const sent = (await allowed[operation]?.(scene)) ?? {};
+    await decideUser(scene.user.id, 'block', why);
+    expect((await send(operation, scene, sent)).status).toBeLessThan(400);
+  });
+
+  test('gets no new tokens, and is of the type Blocked whatever the karma', async () => {
+    const scene = await makeScene();
+    const { user, client } = scene;
+    const code = await makeCode(client, user);
+    await setAttributes(userKey(user.id), { karma: 5000 });
+    await decideUser(user.id, 'block', why);
+    expect(await redeem(client, code)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    const token = { user_id: user.id, name: 'Script', scopes: [], days: 7 } as const;
+    await expect(createPersonalToken({ ...token, scopes: [] })).rejects.toMatchObject({
+      status: 403,
+    });
+    const getUser = await loadFunction('get-user');
+    const read = () => invoke(getUser, { path: { user_id: user.id } });
+    expect((await read()).body.user.user_type).toBe('Blocked');
+    await decideUser(user.id, 'unblock', why);
+    expect((await read()).body.user.user_type).toBe('Sorcerer');
+    await setAttributes(userKey(user.id), { karma: 0 });
+  });
+
+  test('reads what it could read before', async () => {
+    const scene = await makeScene();
+    await decideUser(scene.user.id, 'block', why);
+    for (const operation of ['get-me', 'list-my-reviews', 'list-my-tokens']) {
+      const handler = await loadFunction(operation);
+      expect((await invoke(handler, { caller: scene.user.caller })).status).toBe(200);
+    }
+    const page = await loadFunction('show-account');
+    const cookie = (await startSession(scene.user.id)).split(';')[0] ?? '';
+    const shown = await invoke(page, { headers: { cookie } });
+    expect([shown.status, shown.body.includes('Account blocked: abuse')]).toEqual([200, true]);
+  });
+});
+
+test('an account that is gone is gone, blocked or not', async () => {
+  const gone = { ...(await makeScene()), user: { ...other, id: randomUUID() } };
+  gone.user.caller = { ...gone.user.caller, user_id: gone.user.id };
+  const answer = await send('create-review', gone, { body: reviewBody() as never });
+  expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token']);
+});
+
+test('all numbers are what they would be without anybody who was refused', async () => {
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
