@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { currentPosition } from '../shared/changes/feed.ts';
 import {
   allRecords,
   headerOf,
@@ -51,7 +52,10 @@ export async function exportAll(out: string, source: string) {
   });
 }
 
-/** Writes what is public to the new folder `out`: a file of users, one of reviews for each licence, and their checksums. */
+/**
+ * Writes what is public to the new folder `out`: a file of users, one of reviews for each licence, their checksums, and from where on who
+ * mirrors them follows the changes.
+ */
 export async function exportPublic(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
     const folder = `${out}.new`;
@@ -75,6 +79,7 @@ export async function exportPublic(out: string, source: string) {
     }
     const sums = Object.entries(files).map(([name, { sha256 }]) => `${sha256}  ${name}\n`);
     writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
+    writeFileSync(join(folder, 'POSITION'), `${spool.noted('changes')}\n`);
     renameSync(folder, out);
     return { out, files };
   });
@@ -140,6 +145,8 @@ async function withSpool<T>(
     } else {
       spool.note('source', source);
       spool.note('begun', new Date().toISOString());
+      // Before anything is read, so that who follows the changes from there misses none.
+      spool.note('changes', await currentPosition());
     }
     await scanInto(spool, showProgress('Reading'));
     const result = await work(spool);

@@ -1,10 +1,12 @@
 import * as v from 'valibot';
+import { Case, queuedIn } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { type ReviewRecord, reviewRecord } from '../review/record.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/batch.ts';
+import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
 import {
@@ -53,9 +55,8 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
   const ofOthers = (kind: KeptKind, { user_id, client_id }: Item) =>
-    kind === 'decision' ||
-    (hasUser(user_id) &&
-      (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP')));
+    hasUser(user_id) &&
+    (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
   for (const { items } of spool.read(0)) {
     const user = items.find(({ sk }) => sk === 'USER');
     if (user)
@@ -75,12 +76,17 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
     for (const item of ofKind(items, 'vote')) {
       if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
     }
-    for (const item of ofKind(items, 'report')) {
-      if (hasUser(item.user_id)) yield keptRecord('report', item);
-    }
-    for (const item of ofKind(items, 'case')) yield keptRecord('case', item);
+    const reports = ofKind(items, 'report').filter(({ user_id }) => hasUser(user_id));
+    for (const item of reports) yield keptRecord('report', item);
+    for (const item of ofKind(items, 'case')) yield caseRecord(item, reports);
   }
-  yield* kept([5]);
+  for (const { items } of spool.read(5)) {
+    for (const { author, ...item } of items) {
+      // What is left of a decision about an account that is erased.
+      const log = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
+      yield keptRecord('decision', log);
+    }
+  }
 
   function* kept(groups: readonly Group[]): Generator<TransferRecord> {
     for (const group of groups) {
@@ -92,6 +98,19 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       }
     }
   }
+}
+
+/** A case counts the reports that are there with it. */
+function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
+  const file = v.parse(Case, item);
+  const open = reports.filter(({ round }) => round === file.round).length;
+  const isOpen = file.state === 'open' && (open > 0 || file.appeal !== undefined);
+  const counted: Case = {
+    ...file,
+    state: isOpen ? 'open' : 'closed',
+    reports: isOpen ? open : 0,
+  };
+  return keptRecord('case', { ...caseKey(file.review_id), ...queuedIn(counted), ...counted });
 }
 
 /** The public reviews of a spool by id. */

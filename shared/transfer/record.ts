@@ -176,16 +176,23 @@ const derived = new Set([
 ]);
 const ofContact = Object.keys(Contact.entries);
 
-/** What is known of a thing beside its `named` attributes, by name, so that it has one order. */
+/** What is known of a thing beside its `named` attributes. */
 export function others(
   attributes: Readonly<Record<string, unknown>>,
   named: readonly string[],
 ): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(attributes)
-      .filter(([name]) => !named.includes(name) && !derived.has(name) && !name.includes('|'))
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  const rest = Object.entries(attributes).filter(
+    ([name]) => !named.includes(name) && !derived.has(name) && !name.includes('|'),
   );
+  return ordered(Object.fromEntries(rest)) as Record<string, unknown>;
+}
+
+/** The same with all names in one order: DynamoDB keeps none. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
 }
 
 const userNames = Object.keys(UserRecord.entries);
@@ -256,8 +263,7 @@ export function voteRecord(item: Item, revisions: number): VoteRecord {
 export function keptRecord(kind: KeptKind, { pk, sk, ...attributes }: Item): KeptRecord {
   const { popularity_rank, ...rest } = attributes;
   const rank = popularity_rank === undefined ? {} : { popularity_rank: `${popularity_rank}` };
-  const sorted = Object.entries({ ...rest, ...rank }).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { kind, item: { pk, sk, ...Object.fromEntries(sorted) } };
+  return { kind, item: { pk, sk, ...(ordered({ ...rest, ...rank }) as object) } };
 }
 
 /** The item of such a record. */

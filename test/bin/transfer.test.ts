@@ -18,10 +18,11 @@ import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { createTable } from '../../infra/local/database.ts';
+import { readChanges } from '../../shared/changes/feed.ts';
+import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
-import { setHidden } from '../../shared/review/review-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
@@ -109,6 +110,7 @@ function zoeAs(id: string): TestUser {
 /** Something of every kind. */
 async function live() {
   const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  const gone = await makeUser();
   const identity = { issuer: 'https://id.example', subject: randomUUID(), display_name: 'Zoë' };
   const email = `${randomUUID()}@mail.example`;
   const zoe = await findOrCreateUser({ ...identity, email, musicdb_username: 'zoe' });
@@ -122,11 +124,13 @@ async function live() {
   const hidden = await makeReview(eve, { text: `${text} A hidden one.` });
   await vote(bob, hidden);
   await invoke(reportReview, { caller: ann.caller, path: { review_id: hidden }, body: {} });
-  await setHidden(hidden, true);
+  const why = { reason: 'spam', note: 'A shop.', moderator_id: null } as const;
+  await decideReview(hidden, 'hide', why);
+  await invoke(reportReview, { caller: eve.caller, path: { review_id: review }, body: {} });
+  await invoke(reportReview, { caller: gone.caller, path: { review_id: review }, body: {} });
   const { grant, access_token } = await makeGrant(ann, ['vote'], { owner: bob });
   const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 } as const;
   const token = await createPersonalToken({ ...own, scopes: [] });
-  const gone = await makeUser();
   const left = await makeReview(gone);
   await vote(gone, review);
   await invoke(deleteMe, { caller: gone.caller });
@@ -163,6 +167,8 @@ describe('npm run admin -- export, import', () => {
     });
     expect([...counts.keys()].sort()).toEqual([
       'application',
+      'case',
+      'decision',
       'grant',
       'identity',
       'report',
@@ -195,8 +201,14 @@ describe('npm run admin -- export, import', () => {
         { id: 2, text, rating: 2, timestamp: expect.any(String) },
       ],
     });
+    const open = all.find(({ kind, item }) => kind === 'case' && item.review_id === review);
+    // The account of the other who has reported it is being deleted.
+    expect(open.item).toMatchObject({ state: 'open', reports: 1 });
     expect(one(draft)).toMatchObject({ published_on: null });
-    expect(one(hidden)).toMatchObject({ is_hidden: true });
+    expect(one(hidden)).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide', reason: 'spam', note: 'A shop.' },
+    });
     const votes = all.filter(({ kind, review_id }) => kind === 'vote' && review_id === review);
     expect(votes).toHaveLength(2);
     expect(votes).toEqual(
@@ -260,7 +272,7 @@ describe('npm run admin -- export, import', () => {
     const out = path('');
     const { files: made } = await ask(['export', '--public', '--out', out]);
     const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8');
-    const names = readdirSync(out).filter((name) => name !== 'SHA256SUMS');
+    const names = readdirSync(out).filter((name) => name.endsWith('.gz'));
     expect(names).toContain('reviews-cc0-1.0.jsonl.gz');
     expect(names).toContain('reviews-cc-by-sa-3.0.jsonl.gz');
     expect(names.sort()).toEqual(Object.keys(made).sort());
@@ -322,6 +334,8 @@ describe('npm run admin -- export, import', () => {
       karma: 0,
     });
     expect(users.map(({ id }) => id)).toEqual(users.map(({ id }) => id).toSorted());
+    const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
+    expect(await readChanges(since, 10)).toMatchObject({ changes: [], has_more: false });
     const everything = [...content.values()].join('');
     for (const secret of [
       email,
