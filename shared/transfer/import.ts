@@ -76,6 +76,8 @@ interface Part {
   /** First votes by user and UTC day. */
   cast: { userId: string; day: string }[];
   told: Told;
+  /** What it has besides, or what does not fit: for when it is written. */
+  later: Unit[];
   facet?: string;
 }
 
@@ -101,7 +103,13 @@ const attempts = 5;
 
 /** What must be known of an item that is there. */
 const read = [
-  ...['deleted_at', 'user_id', 'edits', 'is_hidden', 'published_on', 'version', 'applications'],
+  'deleted_at',
+  'user_id',
+  'edits',
+  'is_hidden',
+  'published_on',
+  'version',
+  'applications',
 ];
 
 const alive = { ConditionExpression: isAlive };
@@ -146,10 +154,11 @@ export async function importRecords(
     const known = await readAll(units, pretended);
     const later: Unit[] = [];
     const parts = units.flatMap((unit) => {
-      const part = partOf(unit, known, later);
+      const part = partOf(unit, known);
       for (const item of part.puts) known.set(keyString(item), item);
       if (part.puts.length > 0) return [part];
       tell(part.told);
+      later.push(...part.later);
       return [];
     });
     for (const together of packed(parts)) {
@@ -169,7 +178,10 @@ export async function importRecords(
           continue;
         }
       }
-      for (const { told } of together) tell(told);
+      for (const part of together) {
+        tell(part.told);
+        later.push(...part.later);
+      }
     }
     if (later.length > 0) await apply(later);
   }
@@ -316,13 +328,13 @@ function keysOfKept({ record: { kind, item } }: Sourced<KeptRecord>): Key[] {
   ];
 }
 
-/** What a unit needs, as things stand. What it has besides, or does not fit, is for `later`. */
-function partOf(unit: Unit, known: ReadonlyMap<string, Item>, later: Unit[]): Part {
-  const part: Part = { unit, puts: [], touches: [], cast: [], told: nothing() };
+/** What a unit needs, as things stand. */
+function partOf(unit: Unit, known: Known): Part {
+  const part: Part = { unit, puts: [], touches: [], cast: [], told: nothing(), later: [] };
   if (unit.kind === 'user') addUser(part, unit.user, known);
   else if (unit.kind === 'kept') addKept(part, unit.kept, known);
-  else if (unit.kind === 'votes') addVotes(part, unit, known, later);
-  else addReview(part, unit, known, later);
+  else if (unit.kind === 'votes') addVotes(part, unit, known);
+  else addReview(part, unit, known);
   return part;
 }
 
@@ -378,12 +390,7 @@ function addKept(
   part.told.written.push(kind);
 }
 
-function addReview(
-  part: Part,
-  unit: Extract<Unit, { kind: 'review' }>,
-  known: Known,
-  later: Unit[],
-): void {
+function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: Known): void {
   const { where, record } = unit.review;
   const { id, user_id, entity_id, revisions } = record;
   const key = reviewKey(id);
@@ -403,8 +410,8 @@ function addReview(
     if (fault === undefined) present(part, 'review');
     else refuse(part, where, fault);
     // On their own they are seen to be there, or without a review.
-    if (unit.votes.length > 0) later.push({ kind: 'votes', reviewId: id, votes: unit.votes });
-    later.push(...unit.kept.map((kept): Unit => ({ kind: 'kept', kept })));
+    if (unit.votes.length > 0) part.later.push({ kind: 'votes', reviewId: id, votes: unit.votes });
+    part.later.push(...unit.kept.map((kept): Unit => ({ kind: 'kept', kept })));
     return;
   }
 
@@ -413,9 +420,11 @@ function addReview(
   const votes = unit.votes.slice(0, Math.min(room, mostVotes));
   const kept = unit.kept.slice(0, room - votes.length);
   if (votes.length < unit.votes.length) {
-    later.push({ kind: 'votes', reviewId: id, votes: unit.votes.slice(votes.length) });
+    part.later.push({ kind: 'votes', reviewId: id, votes: unit.votes.slice(votes.length) });
   }
-  later.push(...unit.kept.slice(kept.length).map((one): Unit => ({ kind: 'kept', kept: one })));
+  part.later.push(
+    ...unit.kept.slice(kept.length).map((one): Unit => ({ kind: 'kept', kept: one })),
+  );
 
   const tallies = revisions.map(() => tally(undefined));
   for (const vote of votes) {
@@ -445,12 +454,7 @@ function addReview(
   for (const one of kept) addKept(part, one, known, true);
 }
 
-function addVotes(
-  part: Part,
-  unit: Extract<Unit, { kind: 'votes' }>,
-  known: Known,
-  later: Unit[],
-): void {
+function addVotes(part: Part, unit: Extract<Unit, { kind: 'votes' }>, known: Known): void {
   const { reviewId, votes } = unit;
   const key = reviewKey(reviewId);
   const review = known.get(keyString(key)) as (Item & Review) | undefined;
@@ -460,7 +464,7 @@ function addVotes(
     return;
   }
   const rest = votes.slice(mostVotes);
-  if (rest.length > 0) later.push({ kind: 'votes', reviewId, votes: rest });
+  if (rest.length > 0) part.later.push({ kind: 'votes', reviewId, votes: rest });
   const { edits, is_hidden } = review;
   const gained: Record<string, number> = {};
   const earlier = new Map<number, Record<string, number>>();
