@@ -11,6 +11,7 @@ import { dumpRecords, loadDump } from '../shared/transfer/critiquebrainz.ts';
 import { importRecords, type Outcome, type Sourced } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
+import { recountOwners } from '../shared/transfer/recount.ts';
 import { showProgress } from './progress.ts';
 import { isLocal, rebuild, withoutStream } from './seed.ts';
 
@@ -56,7 +57,9 @@ export async function importExport(file: string, isDryRun: boolean) {
     }
   }
 
-  const outcome = await bulk(isDryRun, () => run(records(), isDryRun, refusals));
+  const outcome = await bulk(isDryRun, (isAlone) =>
+    run(records(), { isDryRun, isAlone }, refusals),
+  );
   if (fault !== undefined) {
     console.error(`${fault}: what came before it has been read`);
     process.exitCode = 1;
@@ -78,7 +81,9 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     const archives = files.map((name) => ({ name, bytes: bytesOf(name) }));
     await loadDump(database, archives, into(left_out));
     const records = dumpRecords(database, into(left_out), into(changed));
-    const outcome = await bulk(isDryRun, () => run(records, isDryRun, refusalsOf()));
+    const outcome = await bulk(isDryRun, (isAlone) =>
+      run(records, { isDryRun, isAlone }, refusalsOf()),
+    );
     database.close();
     return { ...outcome, left_out, changed };
   } finally {
@@ -107,11 +112,11 @@ function refusalsOf() {
 
 async function run(
   records: AsyncIterable<Sourced>,
-  isDryRun: boolean,
+  options: { isDryRun: boolean; isAlone: boolean },
   refusals: Refusals,
 ): Promise<Outcome> {
   const { written, present } = await importRecords(records, {
-    isDryRun,
+    ...options,
     onRefused: refusals.add,
     onProgress: showProgress('Importing'),
   });
@@ -119,16 +124,17 @@ async function run(
 }
 
 /**
- * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts the totals. So it does where
- * that was interrupted. Any other table follows its stream.
+ * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts owners and totals. So it
+ * does where that was interrupted. Any other table follows its stream.
  */
-async function bulk<T extends object>(isDryRun: boolean, work: () => Promise<T>) {
-  if (isDryRun || !isLocal() || !(await isEmptyOrBegun())) return work();
+async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean) => Promise<T>) {
+  if (isDryRun || !isLocal() || !(await isEmptyOrBegun())) return work(false);
   const results: T[] = [];
   await withoutStream(async () => {
-    results.push(await work());
+    results.push(await work(true));
+    await recountOwners(showProgress('Counting'));
   });
-  return { ...(results[0] as T), totals: await rebuild(showProgress('Counting')) };
+  return { ...(results[0] as T), totals: await rebuild(showProgress('Listing')) };
 }
 
 async function isEmptyOrBegun(): Promise<boolean> {

@@ -119,17 +119,19 @@ const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
 /**
  * Writes records that are not in the table yet, each with what is counted of it, in transactions on condition that nothing has changed since
  * it was read: safe beside traffic, and whoever was interrupted does it again. What is there is left as it is. A record that cannot be
- * written is told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. Throws ApiError 503 when the table stays
- * busy.
+ * written is told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. With `isAlone` nobody else writes to the
+ * table, so that authors and entities can be left as they are, for `recountOwners` to count. Throws ApiError 503 when the table stays busy.
  */
 export async function importRecords(
   records: AsyncIterable<Sourced>,
   {
     isDryRun = false,
+    isAlone = false,
     onRefused = () => {},
     onProgress = () => {},
   }: {
     isDryRun?: boolean;
+    isAlone?: boolean;
     onRefused?: (where: string, reason: string) => void;
     onProgress?: (records: number) => void;
   } = {},
@@ -155,6 +157,7 @@ export async function importRecords(
     const later: Unit[] = [];
     const parts = units.flatMap((unit) => {
       const part = partOf(unit, known);
+      if (isAlone) part.touches = part.touches.filter(({ key }) => key.pk.startsWith('REVIEW#'));
       for (const item of part.puts) known.set(keyString(item), item);
       if (part.puts.length > 0) return [part];
       tell(part.told);
