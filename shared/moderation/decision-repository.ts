@@ -15,7 +15,7 @@ import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
 import { checkWriter, mayWrite } from '../user/writer.ts';
 import { type Case, replaceCase } from './case.ts';
-import { type Found, readCase } from './case-repository.ts';
+import { type Found, readCase, readShownCase } from './case-repository.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
@@ -43,8 +43,8 @@ export async function decideReview(reviewId: string, verdict: Verdict, by: By): 
 }
 
 /**
- * The same of a review as a moderator has seen it: throws ApiError 400 when it has been decided or changed since. The same form sent twice decides
- * once.
+ * The same of a review as a moderator has seen it: throws ApiError 400 when it has been decided or changed since, 404 for a draft. The same form
+ * sent twice decides once.
  */
 export async function decideAsSeen(
   reviewId: string,
@@ -53,7 +53,7 @@ export async function decideAsSeen(
   { version, edits }: Seen,
 ): Promise<void> {
   await retryStale(async () => {
-    const found = await readCase(reviewId);
+    const found = await readShownCase(reviewId);
     const { review, file } = found;
     if (version !== file.version || edits !== review.edits) {
       if (isDecidedSo(found, verdict, by)) return;

@@ -1,11 +1,10 @@
 import { html } from 'hono/html';
-import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
-import { readCase } from '../moderation/case-repository.ts';
+import { readShownCase } from '../moderation/case-repository.ts';
 import { findHistory } from '../moderation/decision-repository.ts';
 import type { Report } from '../moderation/report.ts';
 import { readReports } from '../moderation/report-repository.ts';
-import { isDraft, type Review } from '../review/review.ts';
+import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
@@ -38,8 +37,7 @@ export async function casePage(
   filled: Filled = blank,
 ): Promise<Page> {
   requireModerator(visitor);
-  const { review, file } = await readCase(reviewId);
-  if (isDraft(review) && file.state === 'closed') throw notFound('Review');
+  const { review, file } = await readShownCase(reviewId);
   const [{ open, earlier }, history] = await Promise.all([
     readReports(file, mostRead),
     findHistory(review.user_id),
