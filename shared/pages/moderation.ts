@@ -45,7 +45,7 @@ export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 're
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
 export function reasonOf(text: string): string {
-  return reasonWords[text as Decision['reason']] ?? text;
+  return Object.hasOwn(reasonWords, text) ? reasonWords[text as Decision['reason']] : text;
 }
 
 /** What stands in a review. */

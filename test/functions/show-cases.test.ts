@@ -130,11 +130,14 @@ describe('the pages of moderators', () => {
   });
 
   test('show a case with its reports, in words where there are some, and escaped', async () => {
-    const id = await reported('off_topic', 'It is <i>mine</i>');
+    const own = ['It is <i>mine</i>', 'constructor', '__proto__'];
+    const id = await reported('off_topic', ...own);
     const { html } = await ask('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('<h1>A review by Ann &lt;b&gt;</h1>');
     expect(html).toContain('<p class="verbatim">Off topic</p>');
-    expect(html).toContain('<p class="verbatim">It is &lt;i&gt;mine&lt;/i&gt;</p>');
+    for (const text of ['It is &lt;i&gt;mine&lt;/i&gt;', 'constructor', '__proto__']) {
+      expect(html).toContain(`<p class="verbatim">${text}</p>`);
+    }
     expect(html).toContain('value="dismiss"');
     expect(html).not.toContain('value="restore"');
   });
@@ -143,7 +146,11 @@ describe('the pages of moderators', () => {
     const draft = await makeReview(author, { is_draft: true });
     for (const review_id of [randomUUID(), 'x', draft]) {
       expect((await ask('show-case', mia, { path: { review_id } })).status).toBe(404);
+      const form = { decision: 'hide', reason: 'spam', note: '', version: '0', edits: '0' };
+      const sent = { path: { review_id }, form };
+      expect((await ask('decide-review', mia, sent)).status).toBe(404);
     }
+    expect(await readItem(reviewKey(draft))).toMatchObject({ is_hidden: false });
     for (const user_id of [randomUUID(), 'x']) {
       expect((await ask('show-author', mia, { path: { user_id } })).status).toBe(404);
     }
