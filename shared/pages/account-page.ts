@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { Decided } from '../moderation/decision-repository.ts';
+import type { Review } from '../review/review.ts';
 import type { Contact, User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf, field } from './fields.ts';
@@ -77,7 +78,7 @@ function standing(user: User): Html {
   const may =
     user.blocked_at === undefined
       ? `votes on up to ${votes_per_day} reviews a day`
-      : 'a moderator has decided that you read, and write nothing';
+      : 'a moderator has blocked the account, which can read but not write';
   return html`<section>
     <h2>Standing</h2>
     <dl>
@@ -98,12 +99,19 @@ function moderation(decided: readonly Decided[], csrf: string): Html {
 /** Who has decided is not told: it is no affair between two people. */
 function entry({ decision, review }: Decided, csrf: string): Html {
   const { note, decided_at } = decision;
-  const isLast = review?.is_hidden && review.moderation?.decided_at === decided_at;
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
     ${note && html`<p class="verbatim">${note}</p>`}
     ${review && html`<p class="clamp soft">Your review: ${contentOf(review)}</p>`}
-    ${isLast && (review.appealed_at === undefined ? question(review.id, csrf) : html`<p>You have asked for another look, on ${minuteOf(review.appealed_at)}.</p>`)}`;
+    ${review?.is_hidden && review.moderation?.decided_at === decided_at && anotherLook(review, csrf)}`;
+}
+
+/** What the author of a hidden review can do about the last decision on it, or has done. */
+function anotherLook({ id, moderation, appealed_at }: Review, csrf: string): Html {
+  if (appealed_at === undefined) return question(id, csrf);
+  return moderation?.decision === 'uphold'
+    ? html`<p>This was the other look that you asked for. There is no further one.</p>`
+    : html`<p>You have asked for another look, on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
 }
 
 function question(reviewId: string, csrf: string): Html {

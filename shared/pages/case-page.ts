@@ -14,6 +14,7 @@ import { csrfField, type Html, type Visitor } from './layout.ts';
 import {
   contentOf,
   decisionOf,
+  linkTo,
   moderationUrl,
   nameOf,
   reasonOf,
@@ -118,7 +119,7 @@ function reports(
       ${shown.map(
         ({ user_id, reason, reported_at }) => html`<li>
           <p class="verbatim">${reasonOf(reason)}</p>
-          <p class="soft"><a href="${moderationUrl(`/users/${user_id}`)}">${nameOf(user_id, users)}</a>, ${minuteOf(reported_at)}</p>
+          <p class="soft">${linkTo(user_id, users)}, ${minuteOf(reported_at)}</p>
         </li>`,
       )}
     </ul>

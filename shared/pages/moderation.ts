@@ -59,6 +59,12 @@ export function nameOf(id: string | null, users: ReadonlyMap<string, User>): str
   return users.get(id)?.display_name ?? 'somebody who has left';
 }
 
+/** The name, with a link to the page about a person who is still here. */
+export function linkTo(id: string, users: ReadonlyMap<string, User>): Html | string {
+  const name = nameOf(id, users);
+  return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
+}
+
 /** Decisions as moderators see them, newest first. */
 export async function decisionList(decisions: readonly Decision[]): Promise<Html> {
   const ids = decisions.flatMap(({ user_id, moderator_id }) =>
@@ -74,8 +80,8 @@ function entry(decision: Decision, users: ReadonlyMap<string, User>): Html {
     ${note && html`<p class="verbatim">${note}</p>`}
     <p class="soft">
       ${minuteOf(decided_at)}, by ${nameOf(moderator_id, users)}${reports > 0 && `, on ${reportsOf(reports)}`}:
-      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a> of`}
-      <a href="${moderationUrl(`/users/${user_id}`)}">${nameOf(user_id, users)}</a>
+      ${review_id && (users.has(user_id) ? html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a> of` : 'a review of')}
+      ${linkTo(user_id, users)}
     </p>`;
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
@@ -200,5 +201,41 @@ describe('the pages of moderators', () => {
     );
     expect(found).toEqual(notes);
     expect(first.html).toContain('by Mia, on 1 report:');
+  });
+
+  test('lead nowhere from a decision about somebody who has left', async () => {
+    const leaver = await makeUser({ display_name: 'Leo' });
+    const id = await makeReview(leaver);
+    await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: mia.id });
+    expect((await ask('show-decisions', mia)).html).toContain(`users/${leaver.id}">Leo</a>`);
+    await deleteAccount(leaver.id);
+    const { html } = await ask('show-decisions', mia);
+    expect(html).toMatch(/by Mia:\s+a review of\s+somebody who has left\s+<\/p>/);
+    expect(html).not.toMatch(new RegExp(`${leaver.id}|${id}`));
+  });
+});
+
+describe('the account page', () => {
+  test('says what an author can do about a hidden review, and what has come of it', async () => {
+    const cara = await makeUser();
+    const id = await makeReview(cara);
+    const by = { reason: 'spam', note: '', moderator_id: mia.id } as const;
+    const texts = {
+      question: 'Ask for another look',
+      asked: 'There is no answer yet.',
+      answered: 'There is no further one.',
+    };
+    const said = async () => {
+      const { html } = await ask('show-account', cara);
+      return Object.entries(texts).flatMap(([name, text]) => (html.includes(text) ? [name] : []));
+    };
+    await decideReview(id, 'hide', by);
+    expect(await said()).toEqual(['question']);
+    await appeal(id, cara.id, '');
+    expect(await said()).toEqual(['asked']);
+    await decideReview(id, 'uphold', { ...by, moderator_id: null });
+    expect(await said()).toEqual(['answered']);
+    await decideReview(id, 'restore', by);
+    expect(await said()).toEqual([]);
   });
 });
