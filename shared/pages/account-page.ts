@@ -7,12 +7,21 @@ import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
-import { contentOf, decisionOf } from './moderation.ts';
+import { contentOf, decisionOf, nextPage } from './moderation.ts';
 import { minuteOf } from './words.ts';
+
+interface Account {
+  user: User;
+  contact: Contact;
+  /** A page of what moderators have decided. */
+  decided?: readonly Decided[];
+  /** Of the next page. */
+  cursor?: string;
+}
 
 /** The account of a person, with the profile as it is or as it was sent, and with what moderators have decided. */
 export function accountPage(
-  { user, contact, decided }: { user: User; contact: Contact; decided: readonly Decided[] },
+  { user, contact, decided = [], cursor }: Account,
   csrf: string,
   filled: Filled = blank,
 ): Page {
@@ -22,7 +31,7 @@ export function accountPage(
     content: html`${faultOf(filled)}
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
-      ${decided.length > 0 && moderation(decided, csrf)}
+      ${decided.length > 0 && moderation(decided, csrf, cursor)}
       <section>
         <h2>Personal access tokens</h2>
         <p>For scripts of your own: an access token in a minute, without an application.</p>
@@ -89,10 +98,11 @@ function standing(user: User): Html {
   </section>`;
 }
 
-function moderation(decided: readonly Decided[], csrf: string): Html {
+function moderation(decided: readonly Decided[], csrf: string, cursor?: string): Html {
   return html`<section>
     <h2>What moderators have decided</h2>
     <ul class="plain">${decided.map((each) => html`<li>${entry(each, csrf)}</li>`)}</ul>
+    ${nextPage(`${authUrl()}/account`, {}, cursor)}
   </section>`;
 }
 

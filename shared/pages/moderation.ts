@@ -108,8 +108,8 @@ export function whyFields(filled: Filled, reader: string): Html {
 }
 
 /** The link to the next page of a list. */
-export function nextPage(path: string, query: Record<string, string>, cursor?: string): Html | '' {
+export function nextPage(url: string, query: Record<string, string>, cursor?: string): Html | '' {
   if (cursor === undefined) return '';
-  const next = `${moderationUrl(path)}?${new URLSearchParams({ ...query, cursor })}`;
+  const next = `${url}?${new URLSearchParams({ ...query, cursor })}`;
   return html`<p><a class="button quiet" href="${next}">Next page</a></p>`;
 }

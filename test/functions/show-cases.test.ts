@@ -238,4 +238,23 @@ describe('the account page', () => {
     await decideReview(id, 'restore', by);
     expect(await said()).toEqual([]);
   });
+
+  test('leads page by page to every hidden review that can be asked about', async () => {
+    const dora = await makeUser();
+    const ids: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      ids.unshift(await makeReview(dora));
+      await decideReview(`${ids[0]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
+    }
+    const asked = (html: string) =>
+      [...html.matchAll(/\/account\/reviews\/([^"]+)\/appeal"/g)].map(([, id]) => id);
+    const first = await ask('show-account', dora);
+    expect(asked(first.html)).toEqual(ids.slice(0, 20));
+    const cursor = nextOn(first.html) ?? '';
+    const second = await ask('show-account', dora, { query: { cursor } });
+    expect(asked(second.html)).toEqual(ids.slice(20));
+    expect(nextOn(second.html)).toBeUndefined();
+    expect((await ask('show-account', author, { query: { cursor } })).status).toBe(400);
+  });
 });
