@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
 import { readShownCase } from '../moderation/case-repository.ts';
 import { findHistory } from '../moderation/decision-repository.ts';
@@ -30,7 +31,7 @@ const mostReports = 100;
 
 /**
  * A review with all that a moderator needs to decide on it, and the form to do so, empty or as it was sent. Throws ApiError 404 when there is no such
- * review, or its author has not published it yet.
+ * review, its author has not published it yet, or the account is gone.
  */
 export async function casePage(
   reviewId: string,
@@ -43,12 +44,13 @@ export async function casePage(
     readReports(file, mostRead),
     findHistory(review.user_id),
   ]);
+  if (!history) throw notFound('Review');
+  const { display_name: author } = history.user;
   const shown = open.slice(0, mostReports);
   const users = await findUsers([
     ...shown.map(({ user_id }) => user_id),
     ...(file.decided_by ? [file.decided_by] : []),
   ]);
-  const author = history?.user.display_name ?? 'somebody who has left';
   return {
     title: `A review by ${author}`,
     asksNoName: true,
@@ -60,14 +62,11 @@ export async function casePage(
         ${lastDecision(review, file, users)}
       </section>
       ${file.reports > 0 && reports(shown, file.reports, earlier.length, users)}
-      ${
-        history &&
-        html`<section>
-          <h2>The author</h2>
-          ${await historyOf(history)}
-          <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
-        </section>`
-      }
+      <section>
+        <h2>The author</h2>
+        ${await historyOf(history)}
+        <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
+      </section>
       ${verdict(review, file, visitor, filled)}`,
   };
 }

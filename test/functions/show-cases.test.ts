@@ -212,6 +212,8 @@ describe('the pages of moderators', () => {
     const { html } = await ask('show-decisions', mia);
     expect(html).toMatch(/by Mia:\s+a review of\s+somebody who has left\s+<\/p>/);
     expect(html).not.toMatch(new RegExp(`${leaver.id}|${id}`));
+    const { status } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(status).toBe(404);
   });
 });
 
