@@ -18,7 +18,7 @@ process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 // These look at the embedded database itself, or kill one.
-const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|outage)'];
+const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|mirror|outage)'];
 
 /** @type {import('jest').Config} */
 export default {

@@ -5,6 +5,7 @@ import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { readEntity } from '../shared/review/entity-summary.ts';
+import { linkToFeed } from '../shared/review/feed-link.ts';
 import { EntityOverview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import type { AuthoredReview } from '../shared/review/review-repository.ts';
@@ -22,13 +23,14 @@ export const docs = {
   summary: 'Read what people think of an entity',
   description:
     'All public reviews of it in numbers, with the three latest and the three most popular. An entity that nobody has reviewed has none.',
+  headers: ['Link'],
   fields: { include_metadata: 'Whether to add what the music or book database says of it' },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);
   const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
-  const headers = { 'Cache-Control': brieflyShared };
+  const headers = { 'Cache-Control': brieflyShared, Link: linkToFeed(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
   const { id: entity_id, entity_type } = summary;
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
+import { Answer } from '../shared/http/response.ts';
+import { linkToFeed } from '../shared/review/feed-link.ts';
 import { PresentedUser } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { getUser } from '../shared/user/user-repository.ts';
@@ -10,10 +12,13 @@ export const request = v.object({ path: v.object({ user_id: PathId('User') }) })
 
 export const response = /* @__PURE__ */ v.object({ user: PresentedUser });
 
-export const docs = { tag: 'Users', summary: "Read a user's profile" } satisfies Docs<
-  typeof request
->;
+export const docs = {
+  tag: 'Users',
+  summary: "Read a user's profile",
+  headers: ['Link'],
+} satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async ({ path }) => ({
-  user: presentUser(await getUser(path.user_id)),
-}));
+export const handler = endpoint(request, async ({ path }) => {
+  const user = presentUser(await getUser(path.user_id));
+  return new Answer({ user }, { headers: { Link: linkToFeed(path) } });
+});

@@ -5,6 +5,7 @@ import { invalidRequest } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
+import { linkToFeed } from '../shared/review/feed-link.ts';
 import { ReviewPage } from '../shared/review/presented.ts';
 import { Language, presentReview, Stars } from '../shared/review/review.ts';
 import { listReviews } from '../shared/review/review-list.ts';
@@ -73,5 +74,12 @@ export const handler = endpoint(request, ({ query }) => {
         average_rating,
       };
     },
+    ...feedsOf(filter),
   );
 });
+
+/** The link to the feed of the entity or the user whose reviews these are; none where it is both. */
+function feedsOf({ entity_id, user_id }: { entity_id?: string; user_id?: string }): string[] {
+  if (entity_id !== undefined) return user_id === undefined ? [linkToFeed({ entity_id })] : [];
+  return user_id === undefined ? [] : [linkToFeed({ user_id })];
+}

@@ -2,10 +2,11 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { contributionOf } from '../shared/aggregates/contribution.ts';
 import { growTrees } from '../shared/aggregates/grow.ts';
 import { project } from '../shared/aggregates/project.ts';
+import { changesIn, logChanges } from '../shared/changes/log.ts';
 import { describeError } from '../shared/describe-error.ts';
 
 /**
- * Keeps totals and rank trees up to date with the table's stream. A batch is applied as one. When that fails its records are applied one by
+ * Keeps totals, rank trees and the log of changes up to date with the table's stream. A batch is applied as one. When that fails its records are applied one by
  * one, up to the one at fault.
  */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -35,4 +36,6 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
+  // Last, so that what is tried again because of the others is logged once.
+  await logChanges(changesIn(records));
 }

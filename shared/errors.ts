@@ -70,6 +70,15 @@ export function methodNotAllowed(allowed: readonly string[]): ApiError {
   return new ApiError(405, 'method_not_allowed', `This path takes ${methods}`, { Allow: methods });
 }
 
+/** 410: what has changed since cannot be told any more. */
+export function positionGone(): ApiError {
+  return new ApiError(
+    410,
+    'gone',
+    'since is more than 30 days old, or of a table that was restored since: start again from a dump',
+  );
+}
+
 /** 412: the thing is no longer what the client has seen of it (RFC 9110 section 13.1.1). */
 export function preconditionFailed(what: string): ApiError {
   return new ApiError(

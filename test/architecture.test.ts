@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const floors = [
   ['account', 'audit'],
   ['pages'],
-  ['aggregates', 'vote', 'moderation', 'http'],
+  ['aggregates', 'changes', 'vote', 'moderation', 'http'],
   ['review', 'oauth'],
   ['entity', 'user'],
   ['list'],

@@ -5,6 +5,8 @@ import { roundTripsIn } from '../bin/bench/measure.ts';
 import { toLine, withCpu } from '../bin/bench/table.ts';
 import { seed } from '../bin/seed.ts';
 
+process.env.AUTH_URL = 'https://api.example/ws';
+
 beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
 });

@@ -57,7 +57,7 @@ function undocumented({ path, method }: Route, status: number, body: unknown): s
   const said = responses[status];
   const found = said?.$ref ? (shared[said.$ref.split('/').at(-1) ?? ''] as Documented) : said;
   if (!found) return [`OpenAPI has no status ${status}`];
-  const codes = Object.keys(found.content?.['application/json'].examples ?? {});
+  const codes = Object.keys(found.content?.['application/json']?.examples ?? {});
   const { error } = body as { error?: string };
   return status < 400 || codes.includes(`${error}`)
     ? []
@@ -67,7 +67,7 @@ function undocumented({ path, method }: Route, status: number, body: unknown): s
 /** A response of the OpenAPI document. */
 interface Documented {
   $ref?: string;
-  content?: { 'application/json': { examples?: Record<string, unknown> } };
+  content?: { 'application/json'?: { examples?: Record<string, unknown> } };
 }
 
 function errorSchemaOf(route: Route | undefined) {

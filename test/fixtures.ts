@@ -7,6 +7,7 @@ import {
   GetRecordsCommand,
   GetShardIteratorCommand,
   ListStreamsCommand,
+  type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams';
 import {
   DynamoDBDocumentClient,
@@ -173,7 +174,7 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
     const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
     iterator = page.NextShardIterator ?? iterator;
     if (!page.Records?.length) break;
-    records.push(...(page.Records as DynamoDBRecord[]));
+    records.push(...page.Records.map(toLambda));
   }
   client.destroy();
   // The embedded engine also reports writes that change nothing; AWS does not.
@@ -181,6 +182,15 @@ export async function readStream(): Promise<DynamoDBRecord[]> {
     ({ eventName, dynamodb }) =>
       eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage),
   );
+}
+
+/** Lambda tells times in seconds. */
+function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
+  const made = Number(dynamodb?.ApproximateCreationDateTime) / 1000;
+  return {
+    ...record,
+    dynamodb: { ...dynamodb, ApproximateCreationDateTime: made },
+  } as DynamoDBRecord;
 }
 
 /** Lets the consumers of the table's stream do what is left for them to do. */

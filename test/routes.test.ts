@@ -35,17 +35,21 @@ const contract = `
   GET    /1/review/{review_id}                              public
   DELETE /1/review/{review_id}                              review
   POST   /1/review/{review_id}                              review
+  GET    /1/changes                                         public
   GET    /1/reviews                                         public
   GET    /1/entity/{entity_id}                              public
+  GET    /1/entity/{entity_id}/reviews.atom                 public
   GET    /1/entities                                        public
   GET    /1/user/me/applications                            token
   GET    /1/user/me/reviews                                 token
   GET    /1/user/me/tokens                                  token
+  GET    /1/user/me/export                                  user
   GET    /1/user/me                                         token
   POST   /1/user/me                                         user
   DELETE /1/user/me                                         user
   GET    /1/user                                            public
   GET    /1/user/{user_id}                                  public
+  GET    /1/user/{user_id}/reviews.atom                     public
   POST   /1/oauth/token                                     public
   POST   /1/oauth/revoke                                    public
   GET    /1/openapi.json                                    public
@@ -61,6 +65,7 @@ const contract = `
   POST   /account/sign-out                                  public
   GET    /account                                           public
   POST   /account                                           public
+  GET    /account/data                                      public
   GET    /account/delete                                    public
   POST   /account/delete                                    public
   GET    /account/applications                              public

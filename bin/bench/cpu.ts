@@ -82,7 +82,8 @@ export function spreadOf(numbers: readonly number[]): Spread {
 }
 
 /** Throws when a request was refused, and lets the scene learn from the answer. */
-function check(step: Step, scene: Scene | undefined, answer: Answer): void {
+/** Throws when a step was refused that should not be, or the other way round; else lets the scene learn from the answer. */
+export function check(step: Step, scene: Scene | undefined, answer: Answer): void {
   const isRefused = answer?.error !== undefined || (answer?.statusCode ?? 200) !== 200;
   if (isRefused !== Boolean(step.isRefused)) {
     throw new Error(`${step.name}: ${JSON.stringify(answer)}`);

@@ -1,11 +1,19 @@
 import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
+import { logChanges } from '../../shared/changes/log.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { newCaller } from './caller.ts';
 import { type Cost, measureEvent, measureRun } from './measure.ts';
 import { newScene, operationOf, type Scene, steps } from './requests.ts';
 import { type Line, type Run, toLine } from './table.ts';
+
+/** The steps that the stream's consumer has something to do about, and what they change. */
+const consumed: Readonly<Record<string, string>> = {
+  'create-review': 'a publication',
+  'update-review': 'an edit',
+  'put-vote': 'a vote',
+};
 
 /** Sends a request to each endpoint, in an order in which each finds what it needs, and counts; each of them is a line. */
 export async function benchEndpoints(runs: number): Promise<Line[]> {
@@ -18,9 +26,8 @@ export async function benchEndpoints(runs: number): Promise<Line[]> {
       const status = step.isRefused && cost.status === 401 ? 200 : cost.status;
       add(step.name, { cost: { ...cost, status }, budget: step.budget?.(scene) ?? {} });
       step.learn?.(scene, cost.body);
-      if (step.name === 'create-review')
-        add('update-aggregates (a publication)', await consume(scene));
-      if (step.name === 'put-vote') add('update-aggregates (a vote)', await consume(scene));
+      const change = consumed[step.name];
+      if (change) add(`update-aggregates (${change})`, await consume(scene));
     }
   }
   return [...taken].map(([name, runs]) => toLine(name, runs));
@@ -33,7 +40,13 @@ async function countOne(operation: string, event: object): Promise<{ body: strin
 
 /** What the stream's consumer does about one change of a review. */
 async function consume({ own }: Scene): Promise<Run> {
-  const [item = {}] = (await batchGet([reviewKey(own)], { consistent: true })).values();
-  const { result: _, ...cost } = await measureRun(() => project([contribution(item)]));
+  const items = await batchGet([reviewKey(own)], { consistent: true });
+  const { result: _, ...cost } = await measureRun(async () => {
+    for (const item of items.values()) {
+      await project([contribution(item)]);
+      const version = Number(item.version);
+      await logChanges([{ id: own, version, isGone: false, made: Date.now() }]);
+    }
+  });
   return { cost: { ...cost, status: 200, body: undefined }, budget: {} };
 }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { newSceneOf } from './cpu.ts';
+import { check, newSceneOf } from './cpu.ts';
 import type { Service } from './process.ts';
 import { operationOf, pages, steps } from './requests.ts';
 
@@ -20,8 +20,16 @@ export async function profile(service: Service, name: string): Promise<void> {
     throw new Error(`--profile must name one of ${known}`);
   }
   const scene = await newSceneOf(service);
+  // A vote needs a review to vote on.
+  for (const before of steps.slice(0, Math.max(0, steps.indexOf(step)))) {
+    const task = { operation: operationOf(before), events: [before.event(scene)] };
+    const { answers } = await service.ask('call', task);
+    check(before, scene, answers[0]);
+  }
   const events = Array.from({ length: times }, () => step.event(scene));
-  const json = await service.ask('profile', { operation: operationOf(step), events });
+  const task = { operation: operationOf(step), events };
+  const { json, answers } = await service.ask('profile', task);
+  for (const answer of answers) check(step, undefined, answer);
   const file = `${name.replaceAll(/[ ,]+/g, '-')}.cpuprofile`;
   writeFileSync(file, json);
   console.log(`${file}, of which:`);

@@ -55,6 +55,15 @@ export const steps: readonly Step[] = [
     read: 10,
     roundTrips: 3,
   }),
+  get('get-entity-feed', ({ some }) => ({ path: { entity_id: some[0]?.entity_id } }), {
+    read: 55,
+    roundTrips: 4,
+  }),
+  get('get-user-feed', ({ some }) => ({ path: { user_id: some[0]?.user.id } }), {
+    read: 55,
+    roundTrips: 4,
+  }),
+  get('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
   {
     ...get('batch-get-entities', ({ some }) => ({
       query: { entity_ids: entitiesOf(some).join() },
@@ -95,6 +104,7 @@ export const steps: readonly Step[] = [
   get('list-my-reviews', ({ author }) => ({ caller: author.caller })),
   get('list-my-applications', ({ author }) => ({ caller: author.caller })),
   get('list-my-tokens', ({ author }) => ({ caller: author.caller })),
+  get('export-me', ({ author }) => ({ caller: author.caller }), { read: 16 }),
   send('delete-review', 'DELETE', byAuthor, 2),
   {
     name: 'authorizer',

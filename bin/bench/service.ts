@@ -13,8 +13,11 @@ export interface Tasks {
   call: { take: { operation: string; events: object[] }; give: { cpu: number; answers: Answer[] } };
   /** Sends one event; gives what it takes at least, and what was answered. */
   record: { take: { operation: string; event: object }; give: { floor: Floor; answer: Answer } };
-  /** Sends the events one after the other; gives a CPU profile, as JSON. */
-  profile: { take: { operation: string; events: object[] }; give: string };
+  /** Sends the events one after the other; gives a CPU profile, as JSON, and what was answered. */
+  profile: {
+    take: { operation: string; events: object[] };
+    give: { json: string; answers: Answer[] };
+  };
 }
 
 /** What a handler gave, or why it threw. */
@@ -80,9 +83,10 @@ const tasks: { [K in keyof Tasks]: (task: Tasks[K]['take']) => Promise<Tasks[K][
     session.connect();
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
-    for (const event of events) await answerOf(handler, event);
+    const answers: Answer[] = [];
+    for (const event of events) answers.push(await answerOf(handler, event));
     const { profile } = await session.post('Profiler.stop');
-    return JSON.stringify(profile);
+    return { json: JSON.stringify(profile), answers };
   },
 };
 

@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import {
   type IRole,
-  PolicyDocument,
+  ManagedPolicy,
   PolicyStatement,
   Role,
   ServicePrincipal,
@@ -71,6 +71,9 @@ function isSignIn({ path }: Route): boolean {
 function throttling(rate: number) {
   return { throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate };
 }
+
+/** Functions in a policy: IAM takes 6,144 characters, of 130 at most for each. Ten such policies fit a role. */
+const policySize = 45;
 
 /** The REST API without its routes: what needs its address must exist before them. */
 export class Api extends Construct {
@@ -213,17 +216,20 @@ export class Api extends Construct {
     const role = new Role(this, 'Caller', {
       description: 'API Gateway calls the functions',
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
-      inlinePolicies: {
-        Rights: new PolicyDocument({
-          statements: [
-            new PolicyStatement({
-              actions: ['lambda:InvokeFunction'],
-              resources: [...this.functions.values()].map(({ lambda }) => lambda.functionArn),
-            }),
-          ],
-        }),
-      },
     });
+    const functions = [...this.functions.values()].map(({ lambda }) => lambda.functionArn);
+    for (let start = 0; start < functions.length; start += policySize) {
+      new ManagedPolicy(this, `CallerRights${start / policySize + 1}`, {
+        description: 'Some of the functions that API Gateway calls',
+        roles: [role],
+        statements: [
+          new PolicyStatement({
+            actions: ['lambda:InvokeFunction'],
+            resources: functions.slice(start, start + policySize),
+          }),
+        ],
+      });
+    }
     return role.withoutPolicyUpdates();
   }
 }

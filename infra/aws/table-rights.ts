@@ -18,7 +18,7 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  */
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*'],
-  queried: ['REVIEW#*', 'TOTALS'],
+  queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
   /** Of indexes: all reviews and users, the facets, and what entities and authors have published. What is not for everybody has a prefix. */
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };

@@ -52,7 +52,8 @@ of a review, it refuses to overwrite what has not been seen (412).
 
 **Errors** are \`{"error", "description"}\`: a code for programs and a sentence for developers, with a \`request_id\` from 500 on. 429 and 503 say in \`Retry-After\` when to try again.
 
-A slash at the end of a path makes no difference. Unknown fields and parameters are ignored. Times are HTTP dates. Any origin may call (CORS), without cookies.
+A slash at the end of a path makes no difference. Unknown fields and parameters are ignored. Times are HTTP dates, but for what is told as it is stored (ISO 8601).
+Any origin may call (CORS), without cookies.
 `.trim();
 
 /** What parameters mean wherever they are. */
@@ -63,7 +64,8 @@ const common: Record<string, string> = {
   rev: 'The number of the revision: the first is 1',
   limit: 'How many items a page has at most',
   offset: 'How many items to skip; not with `cursor`',
-  cursor: 'Where the page begins: `next` of the page before, with the same filters and order',
+  cursor:
+    'Where the page or part begins: `next` of the one before, with the same filters and order',
 };
 
 /** The OpenAPI document of these endpoints. */
@@ -225,9 +227,9 @@ function successOf(endpoint: Endpoint) {
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
   const names = [
     ...(isPublic(endpoint) ? ['ETag'] : []),
-    ...(isPaged ? ['Link'] : []),
+    ...(isPaged || docs.headers?.includes('Link') ? ['Link'] : []),
     ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
-    ...(docs.headers ?? []),
+    ...(docs.headers ?? []).filter((name) => name !== 'Link'),
   ];
   const [[, only] = []] = fieldsOf(response);
   return {
@@ -238,7 +240,10 @@ function successOf(endpoint: Endpoint) {
       ),
     }),
     content: {
-      'application/json': { schema: jsonSchemaOf(response), example: exampleOf(response) },
+      [docs.type ?? 'application/json']: {
+        schema: jsonSchemaOf(response),
+        example: exampleOf(response),
+      },
     },
   };
 }

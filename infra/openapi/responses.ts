@@ -64,6 +64,12 @@ const kinds: Record<string, Kind> = {
     example: 'The votes of today are used up',
   },
   not_found: { status: 404, when: 'There is no such thing.', example: 'Review not found' },
+  gone: {
+    status: 410,
+    when: 'It is kept no longer.',
+    example:
+      'since is more than 30 days old, or of a table that was restored since: start again from a dump',
+  },
   precondition_failed: {
     status: 412,
     when: 'It is no longer what `If-Match` says.',
@@ -146,7 +152,7 @@ export const headers = {
   },
   Link: {
     description:
-      'Leads to the next page (RFC 8288), relative to the request; the last page has none.',
+      'Leads on (RFC 8288), relative to the request: `next` to the next page, which the last page lacks, and `alternate` to the same reviews as an Atom feed.',
     schema: { type: 'string' },
     example: '<?limit=50&cursor=…>; rel="next"',
   },

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
+import * as account from '../../shared/account/presented.ts';
+import * as changes from '../../shared/changes/presented.ts';
 import * as entity from '../../shared/entity/presented.ts';
 import * as http from '../../shared/http/presented.ts';
 import * as oauth from '../../shared/oauth/presented.ts';
@@ -13,9 +15,16 @@ export type JsonSchema = { [keyword: string]: unknown };
 
 /** Every schema that is exported where things are presented goes by its name, and appears once. */
 const named: Record<string, v.GenericSchema> = Object.fromEntries(
-  Object.entries({ ...entity, ...review, ...user, ...vote, ...oauth, ...http }).map(
-    ([name, schema]) => [name.replace(/^Presented|Body$/g, ''), schema],
-  ),
+  Object.entries({
+    ...account,
+    ...changes,
+    ...entity,
+    ...review,
+    ...user,
+    ...vote,
+    ...oauth,
+    ...http,
+  }).map(([name, schema]) => [name.replace(/^Presented|Body$/g, ''), schema]),
 );
 
 const options = {

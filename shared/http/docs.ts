@@ -7,6 +7,7 @@ type OwnError =
   | 'access_denied'
   | 'limit_exceeded'
   | 'not_found'
+  | 'gone'
   | 'invalid_client'
   | 'invalid_grant'
   | 'invalid_scope'
@@ -39,7 +40,9 @@ export type Docs<R extends RequestSchema> = {
   /** By code: when it happens, as a sentence. */
   errors?: Partial<Record<OwnError, string>>;
   /** What the answer carries besides, and the refusal where a limit is exceeded. */
-  headers?: readonly ('RateLimit' | 'RateLimit-Policy')[];
+  headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
+  /** The media type of the answer, where it is no JSON. */
+  type?: 'application/atom+xml';
   /** A body that is valid. */
   example?: Record<string, unknown>;
 } & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });

@@ -6,12 +6,12 @@ import { ApiError, invalidRequest, unsupportedMediaType } from '../errors.ts';
 import { errorResponse } from './error-response.ts';
 import { requireMediaType, requireUtf8 } from './media-type.ts';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from './request.ts';
-import { Answer, headResponse, json, publicJson } from './response.ts';
+import { Answer, headResponse, json, publicAnswer } from './response.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
- * A Lambda handler for one endpoint. It validates the parts of the request that `schema` names, and answers 200 with the JSON of what
+ * A Lambda handler for one endpoint. It validates the parts of the request that `schema` names, and answers 200 with what, mostly as JSON,
  * `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
  */
 export function endpoint<T extends RequestSchema>(
@@ -27,7 +27,7 @@ export function endpoint<T extends RequestSchema>(
       const given = await handle(readRequest(schema, partsOf(event)));
       const answer = given instanceof Answer ? given : new Answer(given);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
-        ? publicJson(answer, listHeaderOf(event, 'If-None-Match'))
+        ? publicAnswer(answer, listHeaderOf(event, 'If-None-Match'))
         : json(200, answer.body, answer.headers);
     });
 }

@@ -17,12 +17,13 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
 
 /**
  * The answer of a list: one page. Every page but the last says the way to the next one, as `next` in the body and as a Link (RFC 8288)
- * relative to the request. `offset` is that of the page, also where a cursor led to it, and is exact while nobody writes.
+ * relative to the request, after the `links` that are there on every page. `offset` is that of the page, also where a cursor led to it, and is exact while nobody writes.
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,
   read: (position: Position) => Promise<T>,
   present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),
+  ...links: string[]
 ) {
   const { limit, offset: asked, cursor: sent, ...rest } = query;
   if (sent !== undefined && asked > 0) {
@@ -37,12 +38,14 @@ export async function pagedAnswer<T extends { next?: SortKey }, B extends object
   const given = Object.entries({ ...rest, limit, cursor }).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, `${value}`] as [string, string]],
   );
+  const next = cursor ? [`<?${new URLSearchParams(given)}>; rel="next"`] : [];
+  const all = [...links, ...next];
   return new Answer(
     { count, limit, offset, ...body, next: cursor },
     {
       headers: {
         'Cache-Control': brieflyShared,
-        ...(cursor && { Link: `<?${new URLSearchParams(given)}>; rel="next"` }),
+        ...(all.length > 0 && { Link: all.join(', ') }),
       },
     },
   );

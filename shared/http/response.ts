@@ -46,14 +46,21 @@ export class Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** The part of the entity tag that If-Match compares: while it is the same, so is all that its owner can change. */
   readonly revisionTag: string | undefined;
+  /** The media type of a body that is a text and no JSON. */
+  readonly type: string | undefined;
 
   constructor(
     body: unknown,
-    { headers = {}, revisionTag }: Partial<Pick<Answer, 'headers' | 'revisionTag'>> = {},
+    {
+      headers = {},
+      revisionTag,
+      type,
+    }: Partial<Pick<Answer, 'headers' | 'revisionTag' | 'type'>> = {},
   ) {
     this.body = body;
     this.headers = headers;
     this.revisionTag = revisionTag;
+    this.type = type;
   }
 }
 
@@ -61,16 +68,20 @@ export class Answer {
  * The response to a GET that anybody may send, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`. A client or cache that has the
  * same already gets 304 without a body. Unless the endpoint says otherwise, caches keep it but ask every time.
  */
-export function publicJson(
-  { body, headers, revisionTag }: Answer,
+export function publicAnswer(
+  { body, headers, revisionTag, type }: Answer,
   ifNoneMatch: string | undefined,
 ): APIGatewayProxyResult {
-  const response = json(200, body, {
+  const inJson = json(200, body, {
     'Cache-Control': 'public, no-cache',
     // API Gateway compresses, but does not say so to caches.
     Vary: 'Accept-Encoding',
     ...headers,
   });
+  const response =
+    type === undefined
+      ? inJson
+      : { ...inJson, headers: { ...inJson.headers, 'Content-Type': type }, body: `${body}` };
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];

@@ -47,23 +47,37 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   };
 }
 
-function makeCursor(binding: string, { offset, after }: Required<Position>): string {
-  const place = typeof after === 'bigint' ? { rank: `${after}` } : after;
-  const content = Buffer.from(JSON.stringify([offset, place]));
+/** A place as a text that a client sends back, with a checksum that binds it to what it is a place in. */
+export function sealPlace(binding: string, place: unknown): string {
+  const content = Buffer.from(JSON.stringify(place));
   return Buffer.concat([digest(binding, content), content]).toString('base64url');
 }
 
-function openCursor(binding: string, cursor: string): Position {
-  const bytes = Buffer.from(cursor, 'base64url');
+/** The place in such a text; undefined where it is not one that was sealed with this binding, or not what the schema says. */
+export function openPlace<T extends v.GenericSchema>(
+  binding: string,
+  schema: T,
+  sent: string,
+): v.InferOutput<T> | undefined {
+  const bytes = Buffer.from(sent, 'base64url');
   const content = bytes.subarray(digestBytes);
-  // Base64url decoding skips what it does not know: only the one spelling is the cursor.
-  const isWhole = bytes.toString('base64url') === cursor;
-  const parsed =
-    isWhole && digest(binding, content).equals(bytes.subarray(0, digestBytes))
-      ? v.safeParse(v.pipe(v.string(), v.parseJson(), Content), content.toString())
-      : undefined;
-  if (!parsed?.success) throw badCursor();
-  const [offset, place] = parsed.output;
+  // Base64url decoding skips what it does not know: only the one spelling is the text that was sealed.
+  const isWhole = bytes.toString('base64url') === sent;
+  if (!isWhole || !digest(binding, content).equals(bytes.subarray(0, digestBytes))) {
+    return undefined;
+  }
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), content.toString());
+  return parsed.success ? parsed.output : undefined;
+}
+
+function makeCursor(binding: string, { offset, after }: Required<Position>): string {
+  return sealPlace(binding, [offset, typeof after === 'bigint' ? { rank: `${after}` } : after]);
+}
+
+function openCursor(binding: string, cursor: string): Position {
+  const opened = openPlace(binding, Content, cursor);
+  if (!opened) throw badCursor();
+  const [offset, place] = opened;
   return { offset, after: typeof place === 'string' ? place : place.rank };
 }
 

@@ -24,6 +24,10 @@ export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   user: [
     { can: 'Change your profile', detail: 'Your public name and your email address' },
     {
+      can: 'Download your data',
+      detail: 'All that is stored about you, your votes and reports among it',
+    },
+    {
       can: 'Delete your account',
       detail: 'With all that you have written, at once and for good',
       isDangerous: true,

@@ -38,6 +38,11 @@ export function accountPage(
         <p><a class="button quiet" href="${authUrl()}/account/tokens">Your tokens</a></p>
       </section>
       <section>
+        <h2>Your data</h2>
+        <p>Everything that is stored about you, in a file for programs and people (JSON): your profile, reviews, votes and all else.</p>
+        <p><a class="button quiet" href="${authUrl()}/account/data">Download my data</a></p>
+      </section>
+      <section>
         <h2>Delete the account</h2>
         <p>With all that you have written. You are told what that means before anything happens.</p>
         <p><a class="button danger" href="${authUrl()}/account/delete">Delete my account …</a></p>

@@ -30,11 +30,28 @@ export interface Redirect {
   notice?: Notice;
 }
 
+/** A JSON document that a browser saves as a file. */
+export interface Download {
+  file: string;
+  document: object;
+}
+
 /** The response of the Lambda proxy integration. */
 export async function respond(
-  answer: Page | Redirect,
+  answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
+  if ('file' in answer) {
+    return {
+      statusCode: 200,
+      headers: {
+        ...securityHeaders(),
+        'Content-Type': 'application/json',
+        'Content-Disposition': `attachment; filename="${answer.file}"`,
+      },
+      body: JSON.stringify(answer.document),
+    };
+  }
   const cookies = answer.cookies?.length && {
     multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
   };

@@ -13,7 +13,7 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { errorPage, explain, signInUrl } from './error-page.ts';
 import { type Faults, type Filled, faultsOf } from './fields.ts';
-import { type Page, type Redirect, respond } from './html-response.ts';
+import { type Download, type Page, type Redirect, respond } from './html-response.ts';
 import type { Visitor } from './layout.ts';
 import { nameForm } from './name-form.ts';
 import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
@@ -29,7 +29,7 @@ export interface Visit<T extends RequestSchema> {
 type Handle<T extends RequestSchema> = (
   request: v.InferOutput<T>,
   visit: Visit<T>,
-) => Promise<Page | Redirect> | Page | Redirect;
+) => Promise<Page | Redirect | Download> | Page | Redirect;
 
 /** What shows a form once more, filled in as it was sent, with what is wrong beside the fields. */
 type Again<T extends RequestSchema> = (
@@ -78,10 +78,11 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
  * a proposed one, as a sign-in does not always say what others may call somebody.
  */
 function completed(
-  answer: Page | Redirect,
+  answer: Page | Redirect | Download,
   event: APIGatewayProxyEvent,
   visitor: Visitor | undefined,
-): Page | Redirect {
+): Page | Redirect | Download {
+  if ('file' in answer) return answer;
   const { cookies = [] } = answer;
   if ('location' in answer) {
     return answer.notice
@@ -115,7 +116,7 @@ async function takeForm<T extends RequestSchema>(
   parts: Parameters<typeof readRequest>[1],
   visit: Visit<T>,
   { form, session }: { form: Record<string, string>; session: Session },
-): Promise<Page | Redirect> {
+): Promise<Page | Redirect | Download> {
   const { body, ...others } = schema.entries;
   const request = readRequest(v.object(others as v.ObjectEntries) as unknown as T, parts);
   if (!(await isCsrfToken(session, form.csrf ?? ''))) {

@@ -141,6 +141,13 @@ export const PresentedRevision = described(
 );
 export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
 
+/** Reviews in Atom 1.0. */
+export const AtomFeed = described(
+  v.string(),
+  'A feed of reviews (RFC 4287)',
+  '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">…</feed>',
+);
+
 /** A page of the list of reviews. */
 export const ReviewPage = described(
   v.object({

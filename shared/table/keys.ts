@@ -35,6 +35,8 @@ import type { Order } from './definition.ts';
  * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
+ * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | which public reviews were written, for who follows them |
+ * | lane        | CHANGES          | LANE#<lane>               | when something was last logged in a lane of changes     |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
@@ -164,6 +166,19 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 /** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
 export function deferredKey(id = ''): Key {
   return { pk: 'DEFERRED', sk: `COUNTS#${id}` };
+}
+
+/** How many lanes the changes of reviews are logged in: those of one review in one, so that writers of others seldom wait for each other. */
+export const changesLanes = 8;
+
+/** Changes that were logged at a time, epoch ms; without one, what all such keys of a lane begin with. */
+export function changesKey(lane: number, at?: number): Key {
+  return { pk: `CHANGES#${lane}`, sk: `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}` };
+}
+
+/** What says where a lane of changes ends; without a number, what all such keys begin with. */
+export function laneKey(lane?: number): Key {
+  return { pk: 'CHANGES', sk: `LANE#${lane ?? ''}` };
 }
 
 /** Beside a review or user: what totals and rank trees hold of it, and as of which version. */

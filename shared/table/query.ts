@@ -42,13 +42,27 @@ export async function getItem(
   return Item as Item | undefined;
 }
 
-/** The items of a partition whose sort keys begin as that of `prefix` does, page by page; consistent unless half the units will do. */
+/**
+ * The items of a partition whose sort keys begin as that of `prefix` does, page by page, all or those behind the sort key `after`; consistent
+ * unless half the units will do.
+ */
 export async function* queryItems(
   prefix: Key,
-  { pageSize = 250, descending = false, consistent = true } = {},
+  {
+    pageSize = 250,
+    descending = false,
+    consistent = true,
+    after,
+  }: { pageSize?: number; descending?: boolean; consistent?: boolean; after?: string } = {},
 ): AsyncGenerator<Item[]> {
-  const query = { ...within(prefix), ConsistentRead: consistent, ScanIndexForward: !descending };
-  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) yield Items as Item[];
+  const query = {
+    ...within(prefix, after),
+    ConsistentRead: consistent,
+    ScanIndexForward: !descending,
+  };
+  for await (const { Items = [] } of pagesOf({ ...query, Limit: pageSize })) {
+    yield (Items as Item[]).filter(({ sk }) => sk !== after);
+  }
 }
 
 /** How many items `queryItems` would give, for the same units. */
@@ -148,10 +162,10 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
   };
 }
 
-function within(prefix: Key) {
+function within(prefix: Key, from = prefix.sk) {
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk) },
+    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk), ':from': from },
   };
 }
 

@@ -144,6 +144,7 @@ describe('what is granted already', () => {
       'Write in your name',
       'Vote in your name',
       'Change your profile',
+      'Download your data',
     ]);
     expect(listedUnder(first, 'Careful: it will also be able to')).toEqual(['Delete your account']);
 
@@ -153,7 +154,11 @@ describe('what is granted already', () => {
     const more = await browser.visit(authorizeUrl(client, 'review,vote,user'));
     const already = 'You have allowed Demo before, so it already may';
     expect(listedUnder(more, already)).toEqual([base, 'Write in your name']);
-    expect(listedUnder(more, 'This adds')).toEqual(['Vote in your name', 'Change your profile']);
+    expect(listedUnder(more, 'This adds')).toEqual([
+      'Vote in your name',
+      'Change your profile',
+      'Download your data',
+    ]);
     expect(listedUnder(more, 'Careful: it will also be able to')).toEqual(['Delete your account']);
 
     const less = await browser.visit(authorizeUrl(client, ''));

@@ -458,7 +458,10 @@ function statements(template: Template): Statement[] {
   const roles = resources(template, 'AWS::IAM::Role').flatMap(([id, { Properties }]) =>
     (Properties.Policies ?? []).map((policy: Resource['Properties']) => [id, policy]),
   );
-  const policies = resources(template, 'AWS::IAM::Policy').map(([, { Properties }]) => [
+  const policies = [
+    ...resources(template, 'AWS::IAM::Policy'),
+    ...resources(template, 'AWS::IAM::ManagedPolicy'),
+  ].map(([, { Properties }]) => [
     Properties.Roles.map(({ Ref }: { Ref: string }) => Ref).join(),
     Properties,
   ]);

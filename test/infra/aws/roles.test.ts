@@ -113,6 +113,7 @@ interface Answer {
   review: object;
   count: number;
   next?: string;
+  changes?: object[];
   access_token: string;
   refresh_token: string;
 }
@@ -215,6 +216,11 @@ async function readAll({
   await call('GET', `/review/${review}/revisions/99`, {}, 404);
   await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
   await call('GET', `/entity/${entity_id}?include_metadata=true`);
+  for (const feed of [`entity/${entity_id}`, `user/${user_id}`]) {
+    const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+    await response.text();
+    expect(`${response.status} ${feed}`).toMatch(/^(200|404 user)/);
+  }
   await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
   for (const query of [
     'limit=0',
@@ -308,12 +314,16 @@ describe('each function does with its role', () => {
     if (!author || !voter) throw new Error('two users were asked for');
     const { access_token: token } = await makeGrant(author, ['review']);
     const { access_token: other } = await makeGrant(voter, ['vote']);
-    const { id } = await call('POST', '/review/', { token, body: reviewBody() });
+    const { next: position } = await call('GET', '/changes');
+    const body = reviewBody();
+    const { id } = await call('POST', '/review/', { token, body });
     const path = `/review/${id}`;
     await call('PUT', `${path}/vote`, { token: other, body: { vote: true } });
     const { review } = await call('GET', path);
     expect(review).toMatchObject({ popularity: 1, votes: { positive: 1, negative: 0 } });
     await stream.idle();
+    const { changes } = await call('GET', `/changes?since=${position}`);
+    expect(changes).toEqual([expect.objectContaining({ id })]);
     expect((await call('GET', '/review/')).count).toBe(1);
     await call('DELETE', path, { token });
     await stream.idle();
@@ -321,6 +331,13 @@ describe('each function does with its role', () => {
     expect((await call('GET', '/user/me', { token })).user.id).toBe(author.id);
     await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
     await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
+    // Names are asked for and kept where reviews are of something new.
+    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
+      await makeReview(author, { entity_id: body.entity_id });
+      const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
+      expect(await response.text()).toContain('<entry>');
+      body.entity_id = randomUUID();
+    }
   });
 
   test('the journey of an application', async () => {
@@ -465,6 +482,7 @@ describe('each function does with its role', () => {
     await call('PUT', `/review/${draft.id}/vote`, { ...voter, body: { vote: true } }, 404);
     await call('POST', `/review/${draft.id}`, { token, body: { text: null } });
     await call('GET', '/user/me/reviews?limit=1&offset=1', { token });
+    for (const each of [token, voter.token]) await call('GET', '/user/me/export', { token: each });
     const other = await call('POST', '/review/', { token, body: reviewBody({ is_draft: true }) });
     await call('DELETE', `/review/${other.id}`, { token });
     await call('POST', `/review/${draft.id}`, { token, body: { is_draft: false } });
@@ -626,9 +644,12 @@ describe('who reads for everybody', () => {
       'batch-get-entities',
       'batch-get-reviews',
       'get-entity',
+      'get-entity-feed',
       'get-review',
       'get-revision',
       'get-user',
+      'get-user-feed',
+      'list-changes',
       'list-reviews',
       'list-revisions',
       'list-users',
@@ -665,6 +686,7 @@ describe('who reads for everybody', () => {
     ['a decision', get(`DECISION#${id}`)],
     ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
     ['who has voted on a day', all('VOTES')],
+    ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],
     ['the whole table', on('Scan', 'table')()],
     ['in order to change the numbers of an entity', on('UpdateItem', 'table')(`ENTITY#${id}`)],

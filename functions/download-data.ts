@@ -1,0 +1,60 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { readOwnData } from '../shared/account/export.ts';
+import type { OwnData } from '../shared/account/presented.ts';
+import { authUrl } from '../shared/auth-url.ts';
+import { IntegerParameter } from '../shared/http/request.ts';
+import { page } from '../shared/pages/page.ts';
+import { Session } from '../shared/pages/session.ts';
+
+export const request = v.object({
+  caller: Session,
+  query: v.object({
+    cursor: v.optional(v.string()),
+    /** The number of the part that begins at the cursor. */
+    from: v.optional(IntegerParameter(1, 9999), '1'),
+    /** Set where this very part is asked for. */
+    file: v.optional(v.literal('yes')),
+  }),
+});
+
+/** Milliseconds for which parts are looked for; behind them the list goes on. */
+const patience = 4_000;
+
+/** Gives all that is stored about the person as a file or, where that is more than an answer takes, a list of the files that it is parted into. */
+export const handler = page(request, async ({ caller, query }) => {
+  const { cursor, from, file } = query;
+  const end = performance.now() + patience;
+  let part = await readOwnData(caller.user_id, cursor);
+  if (file) return download(part, `my-data-${from}.json`);
+  if (cursor === undefined && part.next === undefined) return download(part, 'my-data.json');
+
+  const parts = [addressOf({ cursor, from, file: 'yes' })];
+  while (part.next !== undefined && performance.now() < end) {
+    parts.push(addressOf({ cursor: part.next, from: from + parts.length, file: 'yes' }));
+    part = await readOwnData(caller.user_id, part.next);
+  }
+  const more =
+    part.next !== undefined && addressOf({ cursor: part.next, from: from + parts.length });
+  return {
+    title: 'Your data',
+    content: html`<section>
+      <p>There is more of it than fits one file. Each is a JSON document; the lists in them go on from one to the next.</p>
+      <ol start="${from}">
+        ${parts.map((address, i) => html`<li><a href="${address}">Part ${from + i}</a></li>`)}
+      </ol>
+      ${more && html`<p><a href="${more}">The parts behind these</a></p>`}
+    </section>`,
+  };
+});
+
+function download({ next: _, ...document }: OwnData, file: string) {
+  return { file, document };
+}
+
+function addressOf(query: { cursor: string | undefined; from: number; file?: 'yes' }): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, `${value}`] as [string, string]],
+  );
+  return `${authUrl()}/account/data?${new URLSearchParams(given)}`;
+}

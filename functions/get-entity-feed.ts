@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { PathId } from '../shared/http/request.ts';
+import { Answer, brieflyShared } from '../shared/http/response.ts';
+import { reviewFeed } from '../shared/review/atom.ts';
+import { atomType } from '../shared/review/feed-link.ts';
+import { AtomFeed } from '../shared/review/presented.ts';
+
+export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });
+
+export const response = AtomFeed;
+
+export const docs = {
+  tag: 'Entities',
+  summary: 'Follow the reviews of an entity in a feed reader',
+  description:
+    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with names where the music or book database knows them. Errors are JSON.',
+  type: 'application/atom+xml',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ path: { entity_id } }) => {
+  const feed = await reviewFeed({ entity_id }, (name) => `Reviews of ${name ?? entity_id}`);
+  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
+});

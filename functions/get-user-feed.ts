@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import type { Docs } from '../shared/http/docs.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { PathId } from '../shared/http/request.ts';
+import { Answer, brieflyShared } from '../shared/http/response.ts';
+import { reviewFeed } from '../shared/review/atom.ts';
+import { atomType } from '../shared/review/feed-link.ts';
+import { AtomFeed } from '../shared/review/presented.ts';
+import { getUser } from '../shared/user/user-repository.ts';
+
+export const request = v.object({ path: v.object({ user_id: PathId('User') }) });
+
+export const response = AtomFeed;
+
+export const docs = {
+  tag: 'Users',
+  summary: 'Follow the reviews by a user in a feed reader',
+  description:
+    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with names where the music or book database knows them. Errors are JSON.',
+  type: 'application/atom+xml',
+} satisfies Docs<typeof request>;
+
+export const handler = endpoint(request, async ({ path: { user_id } }) => {
+  const { display_name } = await getUser(user_id);
+  const feed = await reviewFeed({ user_id }, () => `Reviews by ${display_name}`);
+  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
+});

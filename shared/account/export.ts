@@ -1,0 +1,258 @@
+import * as v from 'valibot';
+import { invalidRequest, invalidToken } from '../errors.ts';
+import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { openPlace, sealPlace } from '../list/cursor.ts';
+import { readCases } from '../moderation/case-repository.ts';
+import { Decision } from '../moderation/decision.ts';
+import { Report } from '../moderation/report.ts';
+import { findApplications, listApplications } from '../oauth/application-repository.ts';
+import { listGrants } from '../oauth/grant-repository.ts';
+import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
+import { Review } from '../review/review.ts';
+import { Revision, revisionOf } from '../review/revision.ts';
+import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
+import { collect, type Entry, queryIndex, queryItems } from '../table/query.ts';
+import { findAccount } from '../user/user-repository.ts';
+import { Vote } from '../vote/vote.ts';
+import type { ExportedReview, OwnData } from './presented.ts';
+
+/** What may be longer than an answer, in the order in which it is read. */
+const lists = ['connections', 'reviews', 'decisions', 'votes', 'reports'] as const;
+type List = (typeof lists)[number];
+
+/** Behind what a part begins: a list, and a place in it. */
+const Place = v.tuple([v.picklist(lists), v.string()]);
+
+/** Some records of a list, and the place behind them. */
+interface Piece<T> {
+  place: string;
+  records: T[];
+}
+
+/** For the status, the headers and the frame of an answer, in bytes. */
+const frame = 10_000;
+
+/** Milliseconds after which a part is long enough, whatever its size: a function has 15 seconds. */
+const patience = 5_000;
+
+/**
+ * One part of everything that is stored about a person, as it is stored: times are ISO 8601, and nothing in it is a secret or somebody else's. A
+ * part is as much as fits an answer; `next` leads to the one behind it, and the last has none. What is there from the first part to the last
+ * is in exactly one of them, whatever is written meanwhile; only a vote that is cast again may be in two. Throws ApiError 401 when the account is gone, 400 for a bad cursor.
+ */
+export async function readOwnData(
+  userId: string,
+  cursor?: string,
+  maxBytes = largestAnswer - frame,
+): Promise<OwnData> {
+  const binding = `export ${userId}`;
+  const from = cursor === undefined ? undefined : openPlace(binding, Place, cursor);
+  if (cursor !== undefined && !from) {
+    throw invalidRequest('cursor must be one that came with a part of your own data');
+  }
+  const [first, after] = from ?? [lists[0], ''];
+  const part: OwnData = {
+    ...(from ? {} : await readAccount(userId)),
+    connections: [],
+    reviews: [],
+    decisions: [],
+    votes: [],
+    reports: [],
+  };
+  const end = performance.now() + patience;
+  let bytes = bytesOf(JSON.stringify(part));
+  let place: v.InferOutput<typeof Place> | undefined;
+  for (const list of lists.slice(lists.indexOf(first))) {
+    for await (const piece of sources[list](userId, list === first ? after : '')) {
+      bytes += bytesOf(JSON.stringify(piece.records));
+      if (place && (bytes > maxBytes || performance.now() > end)) {
+        return { ...part, next: sealPlace(binding, place) };
+      }
+      for (const record of piece.records) add(part, list, record);
+      place = [list, piece.place];
+    }
+  }
+  return part;
+}
+
+/** What is never long. */
+async function readAccount(userId: string) {
+  const [account, applications, tokens, days] = await Promise.all([
+    findAccount(userId),
+    listApplications(userId),
+    listPersonalTokens(userId),
+    collect(queryItems(dailyVotesKey(userId, ''))),
+  ]);
+  if (!account) throw invalidToken();
+  const { user, contact } = account;
+  return {
+    profile: {
+      ...user,
+      email: contact.email,
+      musicdb_username: contact.musicdb_username,
+      identity: contact.identity ?? null,
+    },
+    applications: applications.map(
+      ({ secret_id: _, previous_secret: __, user_id: ___, ...application }) => application,
+    ),
+    personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
+      return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
+    }),
+    votes_by_day: days.map(({ sk, count = 0, cast = count }) => {
+      const day = sk.slice(dailyVotesKey('', '').sk.length);
+      return { day, first_votes: Number(count), votes: Number(cast) };
+    }),
+  };
+}
+
+/** How each list is read, behind a place in it. */
+const sources: {
+  [L in List]: (
+    userId: string,
+    after: string,
+  ) => AsyncGenerator<Piece<OwnData[L][number]>, void, undefined>;
+} = { connections, reviews, decisions, votes, reports };
+
+function add(part: OwnData, list: List, record: OwnData[List][number]): void {
+  const last = part.reviews.at(-1);
+  if (list === 'reviews' && last?.id === (record as ExportedReview).id) {
+    last.revisions.push(...(record as ExportedReview).revisions);
+  } else (part[list] as unknown[]).push(record);
+}
+
+/** By application: what a person has granted to one stays together, as the place of a single grant would tell its id, which tokens are made of. */
+async function* connections(userId: string, after: string) {
+  const grants = (await listGrants(userId)).filter(
+    ({ client_id }) => client_id > after && client_id !== nobody,
+  );
+  const byClient = Map.groupBy(grants, ({ client_id }) => client_id);
+  const applications = await findApplications([...byClient.keys()]);
+  for (const client_id of [...byClient.keys()].sort()) {
+    const name = applications.get(client_id)?.name ?? null;
+    const records = (byClient.get(client_id) ?? []).map(({ scopes, created, renewed }) => {
+      return { client_id, name, scopes, created, renewed };
+    });
+    yield { place: client_id, records };
+  }
+}
+
+/** In the order of the claims, that is of entities. A place within a review is followed by the number of a revision. */
+async function* reviews(userId: string, after: string): AsyncGenerator<Piece<ExportedReview>> {
+  const [entity = '', revision] = after.split('#');
+  const claim = claimKey(userId, entity);
+  if (revision !== undefined) {
+    const claims = await batchGet([claim], { consistent: true });
+    for (const own of await claimed([...claims.values()])) {
+      yield* piecesOf(own, Number(revision));
+    }
+  }
+  const options = { pageSize: 50, after: entity ? claim.sk : undefined };
+  for await (const claims of queryItems(claimKey(userId, ''), options)) {
+    for (const own of await claimed(claims)) yield* piecesOf(own);
+  }
+}
+
+/** A review, and what its author says to have it looked at again. */
+interface OwnReview {
+  review: Review;
+  appeal: string | undefined;
+}
+
+/** The reviews that claims lead to, in their order. */
+async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
+  const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
+  const items = await batchGet(keys, { consistent: true });
+  const reviews = keys.flatMap((key) => {
+    const item = items.get(keyString(key));
+    return item ? [v.parse(Review, item)] : [];
+  });
+  const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
+  const cases = await readCases(asked.map(({ id }) => caseKey(id)));
+  return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
+}
+
+/** A review with its revisions, one by one behind the number `after`: they may be more than fit a part. */
+async function* piecesOf(
+  { review, appeal }: OwnReview,
+  after = 0,
+): AsyncGenerator<Piece<ExportedReview>> {
+  const { id, entity_id, edits } = review;
+  const pieceOf = ({ review_id: _, ...revision }: Revision, place: string) => {
+    return { place, records: [{ ...exported(review), appeal, revisions: [revision] }] };
+  };
+  if (after < edits) {
+    const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
+    const pages = queryItems(prefix, { after: revisionKey(id, after).sk });
+    for await (const page of pages) {
+      const earlier = page.map((each) => v.parse(Revision, each));
+      for (const revision of earlier) {
+        // An edit since the review was read is not of its time.
+        if (revision.id <= edits) yield pieceOf(revision, `${entity_id}#${revision.id}`);
+      }
+    }
+  }
+  yield pieceOf(revisionOf(review), entity_id);
+}
+
+/** What is stored of a review beside its revisions. */
+function exported(review: Review) {
+  const { id, entity_id, entity_type, language, license, created, published_on } = review;
+  const { is_hidden, source, source_url, popularity, moderation, appealed_at } = review;
+  return {
+    id,
+    entity_id,
+    entity_type,
+    language,
+    license,
+    created,
+    published_on,
+    is_hidden,
+    popularity,
+    source,
+    source_url,
+    moderation,
+    appealed_at,
+  };
+}
+
+/** By time, so that a vote that is cast again meanwhile moves to where the walk has yet to come: it may be there twice, and is never missed. */
+async function* votes(userId: string, after: string) {
+  for await (const { place, item } of listed(`VOTER#${userId}`, after)) {
+    const { user_id: _, ...vote } = v.parse(Vote, item);
+    yield { place, records: [vote] };
+  }
+}
+
+async function* reports(userId: string, after: string) {
+  for await (const { place, item } of listed(`REPORTER#${userId}`, after)) {
+    const { review_id, reason, reported_at } = v.parse(Report, item);
+    yield { place, records: [{ review_id, reason, reported_at }] };
+  }
+}
+
+/** Without who has decided. */
+async function* decisions(userId: string, after: string) {
+  for await (const { place, item } of listed(`SUBJECT#${userId}`, after)) {
+    const { review_id, decision, reason, note, decided_at } = v.parse(Decision, item);
+    yield { place, records: [{ review_id, decision, reason, note, decided_at }] };
+  }
+}
+
+/** The items that an index lists under an author, oldest first, behind a place. */
+async function* listed(
+  partition: string,
+  after: string,
+): AsyncGenerator<{ place: string; item: Item }> {
+  const range = after === '' ? {} : { low: after };
+  const pages = queryIndex('author-by-date', partition, { range, pageSize: 100 });
+  for await (const page of pages) {
+    const entries = page.filter(({ date }) => date !== after);
+    const keys = entries.map(({ pk, sk }: Entry) => ({ pk, sk }));
+    const items = await batchGet(keys, { consistent: true });
+    for (const { date: place = '', ...key } of entries) {
+      const item = items.get(keyString(key));
+      if (item) yield { place, item };
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { Count, described, Id } from '../described.ts';
+import { PresentedEntityType } from '../entity/presented.ts';
+import { PresentedLanguage } from '../review/presented.ts';
+
+/** A time stamp as dumps have it. */
+function Time(description: string) {
+  return described(
+    v.pipe(v.string(), v.isoTimestamp()),
+    `${description}, in ISO 8601`,
+    '2026-11-20T20:30:00.000Z',
+  );
+}
+
+const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
+
+/** A public review as it stands in a dump. */
+export const PublicRecord = described(
+  v.object({
+    kind: described(v.literal('review'), 'What it is', 'review'),
+    id,
+    entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+    entity_type: PresentedEntityType,
+    user_id: Id('Its author', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
+    language: PresentedLanguage,
+    license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
+    created: Time('When it was first saved'),
+    published_on: Time('When it was published'),
+    source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
+    source_url: described(v.nullable(v.string()), 'Its address there', null),
+    revisions: described(
+      v.array(
+        v.object({
+          id: Count('Its number: the first is 1', 1),
+          text: described(
+            v.nullable(v.string()),
+            'The text, verbatim',
+            'Forty minutes that reward every new listen.',
+          ),
+          rating: described(v.nullable(v.number()), '1 to 5', 5),
+          timestamp: Time('When it was made'),
+          votes_positive: described(v.number(), 'Upvotes cast while it was current', 4),
+          votes_negative: described(v.number(), 'Downvotes alike', 1),
+        }),
+      ),
+      'All of them, the first one first. Where there are more than an answer takes, the oldest are left out: they can be read by their numbers',
+    ),
+  }),
+  'A public review as it stands in a dump',
+);
+
+/** A change as the API shows it. */
+export const PresentedChange = described(
+  v.object({
+    id,
+    version: Count('Rises with every change of the review', 3),
+    review: v.nullable(PublicRecord),
+  }),
+  'A review that was published, edited, voted on, hidden or deleted: as it is now, or `null` when it is public no more',
+);
+export type PresentedChange = v.InferOutput<typeof PresentedChange>;
+
+/** A page of changes. */
+export const ChangePage = described(
+  v.object({
+    changes: v.array(PresentedChange),
+    next: described(
+      v.string(),
+      'The position behind these changes: sent as `since`, it gets the next',
+      'eyJ…',
+    ),
+    has_more: described(
+      v.boolean(),
+      'Whether there are more by now; if not, ask again later',
+      false,
+    ),
+  }),
+  'Changes of public reviews',
+);
+export type ChangePage = v.InferOutput<typeof ChangePage>;

@@ -1,0 +1,340 @@
+import { randomUUID } from 'node:crypto';
+import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { handler } from '../../functions/export-me.ts';
+import { handler as reportReview } from '../../functions/report-review.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { readOwnData } from '../../shared/account/export.ts';
+import type { OwnData } from '../../shared/account/presented.ts';
+import { bytesOf } from '../../shared/lambda-limits.ts';
+import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
+import { newReview } from '../../shared/review/review.ts';
+import { deleteReview } from '../../shared/review/review-repository.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { claimKey } from '../../shared/table/keys.ts';
+import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import {
+  makeGrant,
+  makeReview,
+  makeUser,
+  makeUsers,
+  scanTable,
+  type TestUser,
+  text,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
+
+const megabyte = 1024 * 1024;
+
+function ask({ caller }: TestUser, query?: Record<string, string>) {
+  return invoke(handler, { caller, query });
+}
+
+/** All parts, joined as the description says. `between` is done after each. */
+async function walk(
+  userId: string,
+  maxBytes?: number,
+  between: () => Promise<unknown> = async () => {},
+): Promise<{ whole: OwnData; parts: OwnData[] }> {
+  const parts: OwnData[] = [];
+  let cursor: string | undefined;
+  do {
+    const part = await readOwnData(userId, cursor, maxBytes);
+    parts.push(part);
+    cursor = part.next;
+    if (cursor !== undefined) await between();
+  } while (cursor !== undefined);
+  return { whole: joined(parts), parts };
+}
+
+function joined(parts: readonly OwnData[]): OwnData {
+  const reviews = new Map<string, OwnData['reviews'][number]>();
+  for (const review of parts.flatMap((part) => part.reviews)) {
+    const revisions = [...(reviews.get(review.id)?.revisions ?? []), ...review.revisions];
+    reviews.set(review.id, { ...review, revisions });
+  }
+  const { next: _, ...first } = parts[0] as OwnData;
+  return {
+    ...first,
+    connections: parts.flatMap((part) => part.connections),
+    reviews: [...reviews.values()],
+    votes: parts.flatMap((part) => part.votes),
+    reports: parts.flatMap((part) => part.reports),
+  };
+}
+
+describe('GET /user/me/export', () => {
+  let user: TestUser;
+  let friend: TestUser;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    const identity = { issuer: 'https://id.example', subject: randomUUID() };
+    const known = await findOrCreateUser({
+      ...identity,
+      display_name: 'Vic',
+      email: 'vic@example.com',
+      musicdb_username: 'vic-m',
+    });
+    const caller = { user_id: known.id, client_id: '0'.repeat(32), scope: 'user' };
+    user = { ...known, caller };
+    friend = await makeUser({ display_name: 'Fred' });
+    ids.edited = await makeReview(user, { text: `First. ${text}` });
+    ids.draft = await makeReview(user, { is_draft: true });
+    ids.hidden = await makeReview(user);
+    const path = { review_id: ids.edited };
+    await vote(friend, ids.edited, false);
+    await invoke(updateReview, { caller, path, body: { text: `Second. ${text}` } });
+    await vote(friend, ids.edited);
+    await setHidden(ids.hidden, true, { reason: 'spam', note: 'An advertisement.' });
+    await appeal(ids.hidden, user.id, 'I have paid for it myself.');
+    ids.liked = await makeReview(friend, { text: `By a friend. ${text}` });
+    await vote(user, ids.liked);
+    await invoke(reportReview, {
+      caller,
+      path: { review_id: ids.liked },
+      body: { reason: 'Too nice' },
+    });
+    await invoke(reportReview, {
+      caller: friend.caller,
+      path: { review_id: ids.edited },
+      body: { reason: 'Of somebody else' },
+    });
+    await makeGrant(user, ['vote'], { owner: friend });
+    await makeGrant(user, ['review']);
+    await createPersonalToken({ user_id: user.id, name: 'Script', scopes: ['user'], days: 7 });
+  });
+
+  test('gives all that is stored about a person', async () => {
+    const { status, headers, body } = await ask(user);
+    expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
+    expect(body.profile).toMatchObject({
+      id: user.id,
+      display_name: 'Vic',
+      created: user.created,
+      email: 'vic@example.com',
+      musicdb_username: 'vic-m',
+      identity: expect.stringMatching(/^[\da-f]{64}$/),
+    });
+    const reviews = new Map(body.reviews.map((each: { id: string }) => [each.id, each]));
+    expect([...reviews.keys()].toSorted()).toEqual([ids.edited, ids.draft, ids.hidden].toSorted());
+    expect(reviews.get(ids.edited)).toMatchObject({
+      popularity: 1,
+      is_hidden: false,
+      revisions: [
+        { id: 1, text: `First. ${text}`, votes_positive: 0, votes_negative: 0 },
+        { id: 2, text: `Second. ${text}`, votes_positive: 1, votes_negative: 0 },
+      ],
+    });
+    expect(reviews.get(ids.draft)).toMatchObject({ published_on: null, revisions: [{ id: 1 }] });
+    expect(reviews.get(ids.hidden)).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide', reason: 'spam', note: 'An advertisement.' },
+      appealed_at: expect.any(String),
+      appeal: 'I have paid for it myself.',
+    });
+    expect(body.decisions).toEqual([
+      {
+        review_id: ids.hidden,
+        decision: 'hide',
+        reason: 'spam',
+        note: 'An advertisement.',
+        decided_at: expect.any(String),
+      },
+    ]);
+    expect(body.votes).toEqual([
+      { review_id: ids.liked, vote: true, voted_at: expect.any(String), revision: 1 },
+    ]);
+    expect(body.reports).toEqual([
+      { review_id: ids.liked, reason: 'Too nice', reported_at: expect.any(String) },
+    ]);
+    expect(body.votes_by_day).toEqual([
+      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1 },
+    ]);
+    expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);
+    expect(body.connections.map(({ scopes }: { scopes: string[] }) => scopes).toSorted()).toEqual([
+      ['review'],
+      ['vote'],
+    ]);
+    expect(body.personal_tokens).toEqual([
+      expect.objectContaining({ name: 'Script', scopes: ['user'] }),
+    ]);
+    expect(body).not.toHaveProperty('next');
+  });
+
+  test('gives no secret, and nothing of others', async () => {
+    const { body } = await ask(user);
+    const given = JSON.stringify(body);
+    const items = await scanTable();
+    const secrets = items.flatMap(({ grant_id, secret_id }) => [grant_id, secret_id]);
+    const known = secrets.filter((secret) => typeof secret === 'string');
+    expect(known.length).toBeGreaterThan(4);
+    for (const secret of known) expect(given).not.toContain(secret);
+    for (const others of [friend.id, 'Fred', 'By a friend', 'Of somebody else']) {
+      expect(given).not.toContain(others);
+    }
+  });
+
+  test('names every item that is of this person', async () => {
+    const given = JSON.stringify((await ask(user)).body);
+    const own = (await scanTable()).filter(
+      ({ pk, sk, user_id, author }) =>
+        !/^(PROJECTION|CODE|IDEMPOTENCY)$/.test(sk) &&
+        [pk, sk, user_id, author].some((value) => `${value}`.includes(user.id)),
+    );
+    const kinds = new Set(own.map(({ sk }) => sk.split('#')[0]));
+    const expected = 'APP CASE CLAIM CONTACT DECISION GRANT IDENTITY REPORT REVIEW USER VOTE VOTES';
+    expect([...kinds].toSorted().join(' ')).toBe(expected);
+    for (const item of own) {
+      const { sk, pk, voted_at, reported_at, decided_at, identity, entity_id, created } = item;
+      const [told] = [voted_at, reported_at, decided_at, identity, entity_id, created].filter(
+        Boolean,
+      );
+      const name = told ?? (sk.split('#')[1] || pk.split('#')[1]);
+      expect(given).toContain(name);
+    }
+  });
+
+  test('of an account that is gone is 401', async () => {
+    const caller = { ...user.caller, user_id: randomUUID() };
+    expect((await invoke(handler, { caller })).status).toBe(401);
+  });
+
+  test('refuses a cursor that is not of this person', async () => {
+    const [other] = (await makeUsers(1)) as [TestUser];
+    for (let i = 0; i < 3; i++) await makeReview(other);
+    const { next = '' } = await readOwnData(other.id, undefined, 100);
+    expect((await ask(other, { cursor: next })).status).toBe(200);
+    for (const cursor of [next, `${next}A`, 'x', '']) {
+      const { status, body } = await ask(user, { cursor });
+      expect([status, body.error]).toEqual([400, 'invalid_request']);
+      expect(body.description).toMatch(/^cursor must be/);
+    }
+  });
+
+  test('in parts of any size is what it is in one, a review with many revisions included', async () => {
+    const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
+    for (let i = 0; i < 4; i++) {
+      const review_id = await makeReview(many);
+      const path = { review_id };
+      for (let rating = 1; rating <= 2 * i; rating++) {
+        const body = { rating: 1 + (rating % 5), text: `${rating} ${text}` };
+        await invoke(updateReview, { caller: many.caller, path, body });
+      }
+      for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
+    }
+    for (const voter of voters) {
+      const review_id = await makeReview(voter);
+      await vote(many, review_id);
+      await invoke(reportReview, { caller: many.caller, path: { review_id } });
+      await makeGrant(many, ['vote'], { owner: voter });
+    }
+    const { whole } = await walk(many.id);
+    expect(whole.reviews.map(({ revisions }) => revisions.length).toSorted()).toEqual([1, 3, 5, 7]);
+    expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
+    for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
+      const { whole: sum, parts } = await walk(many.id, maxBytes);
+      expect(sum).toEqual(whole);
+      expect(parts.length).toBeGreaterThan(1);
+    }
+    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 3 + 3);
+  });
+
+  test('loses and repeats nothing that stays while others are written and deleted', async () => {
+    const [writer, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const kept: string[] = [];
+    const gone: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      kept.push(await makeReview(writer));
+      gone.push(await makeReview(writer));
+    }
+    const liked: string[] = [];
+    for (let i = 0; i < 5; i++) liked.push(await makeReview(other));
+    for (const id of liked) await vote(writer, id);
+    let rounds = 0;
+    const { parts } = await walk(writer.id, 0, async () => {
+      const id = gone.pop();
+      if (id) await deleteReview(id, writer.id);
+      if (rounds < 15) await makeReview(writer);
+      // The vote moves to the end, where it has yet to come.
+      const [again = '', ...rest] = liked;
+      if (rounds < 15) {
+        await vote(writer, again, rounds % 2 === 0);
+        liked.splice(0, 5, ...rest, again);
+      }
+      rounds++;
+    });
+    const seen = parts.flatMap((part) => part.reviews.map(({ id }) => id));
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen).toEqual(expect.arrayContaining(kept));
+    const votes = new Set(parts.flatMap((part) => part.votes.map(({ review_id }) => review_id)));
+    expect(votes).toEqual(new Set(liked));
+  });
+
+  test('gives a revision once that is made while the review is read', async () => {
+    const writer = await makeUser();
+    const review_id = await makeReview(writer);
+    const rate = (rating: number) =>
+      invoke(updateReview, { caller: writer.caller, path: { review_id }, body: { rating } });
+    await rate(1);
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const { input } = command as QueryCommand;
+      const isRevisions = `${input?.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#');
+      if (isRevisions) {
+        jest.mocked(table.send).mockRestore();
+        await rate(2);
+      }
+      return send(command as never);
+    }) as never);
+    const { reviews } = await readOwnData(writer.id);
+    expect(reviews[0]?.revisions.map(({ id, rating }) => [id, rating])).toEqual([
+      [1, 4],
+      [2, 1],
+    ]);
+  });
+
+  test('of an account that is larger than an answer comes in parts that Lambda takes', async () => {
+    const large = await makeUser();
+    const long = '🎷'.repeat(5_000);
+    const puts = Array.from({ length: 400 }, () => {
+      const review = newReview(large.id, {
+        entity_id: randomUUID(),
+        entity_type: 'work',
+        text: long,
+        rating: 5,
+        language: 'en',
+        license_choice: 'CC0 1.0',
+        is_draft: false,
+      });
+      const claim = { ...claimKey(large.id, review.entity_id), review_id: review.id };
+      return [{ put: reviewItem(review) }, { put: claim }];
+    }).flat();
+    await batchWrite(puts);
+
+    const ids = new Set<string>();
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { status, headers, body } = await ask(large, cursor ? { cursor } : undefined);
+      expect(status).toBe(200);
+      sizes.push(bytesOf({ statusCode: 200, headers, body: JSON.stringify(body) }));
+      for (const { id, revisions } of body.reviews) {
+        expect(revisions).toMatchObject([{ text: long }]);
+        ids.add(id);
+      }
+      expect(headers.link).toBe(body.next && `<?cursor=${body.next}>; rel="next"`);
+      cursor = body.next;
+    } while (cursor);
+    expect(ids.size).toBe(400);
+    expect(sizes.length).toBe(2);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(6 * megabyte);
+    expect(sizes[0]).toBeGreaterThan(5.9 * megabyte);
+  });
+});

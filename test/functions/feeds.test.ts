@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { handler as getEntity } from '../../functions/get-entity.ts';
+import { handler as entityFeed } from '../../functions/get-entity-feed.ts';
+import { handler as getUser } from '../../functions/get-user.ts';
+import { handler as userFeed } from '../../functions/get-user-feed.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  setAttributes,
+  type TestUser,
+  text,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { stopClock } from '../oauth/clock.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+/** An element of a document, whatever is before and behind its children left out. */
+interface Element {
+  name: string;
+  attributes: Record<string, string>;
+  text: string;
+  children: Element[];
+}
+
+/** Reads a document as strictly as XML 1.0 and its namespaces ask for. */
+function parse(xml: string): Element {
+  const parser = new SaxesParser({ xmlns: true });
+  const root: Element = { name: '', attributes: {}, text: '', children: [] };
+  const open = [root];
+  const take = (text: string) => {
+    for (const element of open.slice(-1)) element.text += text;
+  };
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ local, uri, attributes }: SaxesTagNS) => {
+    expect(uri).toBe('http://www.w3.org/2005/Atom');
+    const values = Object.values(attributes).map(({ name, value }) => [name, value]);
+    const element = {
+      name: local,
+      attributes: Object.fromEntries(values),
+      text: '',
+      children: [],
+    };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+  });
+  parser.on('closetag', () => open.pop());
+  parser.on('text', take);
+  parser.on('cdata', take);
+  parser.write(xml).close();
+  return root.children[0] as Element;
+}
+
+function all({ children }: Element, name: string): Element[] {
+  return children.filter((child) => child.name === name);
+}
+
+function only(element: Element, name: string): Element {
+  const [found, ...more] = all(element, name);
+  if (!found || more.length > 0) throw new Error(`${more.length + 1} × ${name}`);
+  return found;
+}
+
+/** What a reader shows of HTML that has tags of lines and paragraphs only: any other tag would be somebody's who wrote a review. */
+function shown(html: string): string {
+  const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  const bare = html.replaceAll(/<(p|\/p|br)>/g, (tag) => (tag === '<br>' ? '\n' : ''));
+  expect(bare).not.toMatch(/[<>]/);
+  return bare.replaceAll(/&(#?\w+);/g, (_, name) => entities[name] ?? `?${name}`);
+}
+
+const feedOf = async (handler: unknown, path: Record<string, string>) => {
+  const answer = await invoke(handler, { path });
+  expect(answer.status).toBe(200);
+  return { ...answer, feed: parse(answer.body) };
+};
+
+let author: TestUser;
+const entity_id = randomUUID();
+const ids: string[] = [];
+
+beforeAll(async () => {
+  const users = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  author = users[0];
+  for (const user of users) {
+    // What is of the same millisecond has no order.
+    stopClock(Date.now() + 5);
+    ids.unshift(await makeReview(user, { entity_id, rating: 3 }));
+  }
+});
+
+describe.each([
+  ['GET /entity/{entity_id}/reviews.atom', entityFeed, () => ({ entity_id })],
+  ['GET /user/{user_id}/reviews.atom', userFeed, () => ({ user_id: author.id })],
+])('%s', (_, handler, path) => {
+  test('is a feed as RFC 4287 asks for, with an ETag', async () => {
+    const { headers, body, feed } = await feedOf(handler, path() as Record<string, string>);
+    expect(headers['content-type']).toBe('application/atom+xml');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(feed.name).toBe('feed');
+    expect(only(feed, 'id').text).toMatch(
+      /^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/,
+    );
+    const links = all(feed, 'link').map(({ attributes }) => [attributes.rel, attributes.href]);
+    expect(links).toContainEqual(['self', only(feed, 'id').text]);
+    for (const entry of all(feed, 'entry')) {
+      for (const name of ['id', 'title', 'updated', 'published', 'author', 'link', 'content']) {
+        expect(only(entry, name)).toBeDefined();
+      }
+      expect(only(only(entry, 'author'), 'name').text).toBe('Ann');
+    }
+    const known = { 'If-None-Match': headers.etag ?? '' };
+    const again = await invoke(handler, { path: path() as never, headers: known });
+    expect([again.status, again.body]).toEqual([304, '']);
+    const head = await invoke(handler, { path: path() as never, method: 'HEAD' });
+    expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag]);
+    expect(body).toMatch(/^<\?xml version="1.0" encoding="utf-8"\?>/);
+  });
+});
+
+describe('a feed', () => {
+  test('has the newest first, and when each was published and last changed', async () => {
+    const { feed } = await feedOf(entityFeed, { entity_id });
+    const entries = all(feed, 'entry');
+    expect(entries.map((entry) => only(entry, 'id').text)).toEqual(
+      ids.map((id) => `urn:uuid:${id}`),
+    );
+    expect(only(entries[0] as Element, 'link').attributes.href).toBe(
+      `https://api.example/ws/1/review/${ids[0]}`,
+    );
+    const before = only(feed, 'updated').text;
+    stopClock(Date.now() + 60_000);
+    const caller = author.caller;
+    await invoke(updateReview, { caller, path: { review_id: ids[2] ?? '' }, body: { rating: 1 } });
+    const { feed: after } = await feedOf(entityFeed, { entity_id });
+    const edited = all(after, 'entry')[2] as Element;
+    expect(only(edited, 'title').text).toMatch(/^★☆☆☆☆ release group /);
+    expect(only(edited, 'updated').text).toBe(only(after, 'updated').text);
+    expect(only(edited, 'published').text < only(edited, 'updated').text).toBe(true);
+    expect(before < only(after, 'updated').text).toBe(true);
+  });
+
+  test('has no draft, nothing hidden, and at most 50', async () => {
+    const writer = await makeUser();
+    await makeReview(writer, { is_draft: true });
+    await setHidden(await makeReview(writer), true);
+    const path = { user_id: writer.id };
+    const { feed } = await feedOf(userFeed, path);
+    expect([all(feed, 'entry'), only(feed, 'updated').text]).toEqual([
+      [],
+      '1970-01-01T00:00:00.000Z',
+    ]);
+    for (let i = 0; i < 51; i++) await makeReview(writer);
+    expect(all((await feedOf(userFeed, path)).feed, 'entry')).toHaveLength(50);
+  });
+
+  test.each([
+    ['markup', `<script>alert(1)</script> <img src=x onerror="x()"> ${text}`],
+    ['what ends CDATA', `]]> <![CDATA[ ]]]]>> --> ${text}`],
+    ['entities', `&lt;b&gt; &amp; &amp;amp; &#0; &unknown; 'q' "q" & ${text}`],
+    ['characters that XML has not', `\u0001\u0008\u000b\u001f\ufffe\uffff ${text}`],
+    ['several lines', `one\ntwo\n\nfour ${text}`],
+  ])('shows a hostile text as it was written: %s', async (_, hostile) => {
+    const writer = await makeUser();
+    await makeReview(writer, { text: hostile, rating: null });
+    const { feed } = await feedOf(userFeed, { user_id: writer.id });
+    const content = only(only(feed, 'entry'), 'content');
+    expect(content.attributes.type).toBe('html');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: XML 1.0 section 2.2 leaves these out.
+    const expected = hostile.replaceAll(/[\u0001-\u0008\u000b\u001f\ufffe\uffff]/g, '\ufffd');
+    expect(shown(content.text)).toBe(expected);
+  });
+
+  test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(
+    'shows a hostile name as it is: %j',
+    async (display_name) => {
+      const writer = await makeUser({ display_name });
+      await makeReview(writer);
+      const { feed } = await feedOf(userFeed, { user_id: writer.id });
+      expect(only(feed, 'title').text).toBe(`Reviews by ${display_name}`);
+      expect(only(only(only(feed, 'entry'), 'author'), 'name').text).toBe(display_name);
+    },
+  );
+
+  test('of an account that is gone is 404, in JSON', async () => {
+    const gone = await makeUser();
+    await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
+    for (const user_id of [gone.id, randomUUID()]) {
+      const { status, headers, body } = await invoke(userFeed, { path: { user_id } });
+      expect([status, headers['content-type']]).toEqual([404, 'application/json']);
+      expect(body.error).toBe('not_found');
+    }
+  });
+
+  test('is what the JSON of its entity, its user and their reviews leads to', async () => {
+    const linkTo = (path: string) =>
+      `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
+    const [ofEntity, ofUser] = [linkTo(`entity/${entity_id}`), linkTo(`user/${author.id}`)];
+    const linkOf = async (handler: unknown, request: object) =>
+      (await invoke(handler, request)).headers.link;
+    expect(await linkOf(getEntity, { path: { entity_id } })).toBe(ofEntity);
+    expect(await linkOf(getUser, { path: { user_id: author.id } })).toBe(ofUser);
+    expect(await linkOf(listReviews, { query: { user_id: author.id } })).toBe(ofUser);
+    const query = { entity_id, limit: '2' };
+    expect(await linkOf(listReviews, { query })).toMatch(
+      new RegExp(`^${ofEntity.replaceAll(/[/.+]/g, '\\$&')}, <\\?entity_id=.*>; rel="next"$`),
+    );
+    const both = { entity_id, user_id: author.id };
+    expect(await linkOf(listReviews, { query: both })).toBeUndefined();
+  });
+});

@@ -1,0 +1,51 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What a mirror keeps: how far it has followed, and every public review as one line, by id. */
+export interface Mirror {
+  since: string;
+  reviews: Record<string, string>;
+}
+
+/** Reads what a mirror has kept. */
+export function readMirror(file: string): Mirror {
+  return JSON.parse(readFileSync(file, 'utf8')) as Mirror;
+}
+
+/** Keeps all of it or nothing, wherever the process is killed. */
+export function keepMirror(file: string, mirror: Mirror): void {
+  writeFileSync(`${file}.new`, JSON.stringify(mirror));
+  renameSync(`${file}.new`, file);
+}
+
+interface Page {
+  changes: { id: string; review: object | null }[];
+  next: string;
+  has_more: boolean;
+}
+
+// A process that follows the changes of a service for good: the file that it keeps, and a file with the base URL, which may change.
+const [, script = '', file = '', address = ''] = process.argv;
+if (script.endsWith('journeys/mirror.ts')) {
+  const mirror = readMirror(file);
+  for (;;) {
+    try {
+      const url = readFileSync(address, 'utf8');
+      const query = new URLSearchParams({ since: mirror.since, limit: '20' });
+      const response = await fetch(`${url}/changes?${query}`);
+      if (response.status === 410) process.exit(1);
+      if (response.status !== 200) throw new Error(`${response.status}`);
+      const { changes, next, has_more } = (await response.json()) as Page;
+      for (const { id, review } of changes) {
+        if (review) mirror.reviews[id] = JSON.stringify(review);
+        else delete mirror.reviews[id];
+      }
+      mirror.since = next;
+      if (changes.length > 0) keepMirror(file, mirror);
+      if (!has_more) await sleep(100);
+    } catch {
+      // The service is away, or busy.
+      await sleep(100);
+    }
+  }
+}
