@@ -25,7 +25,7 @@ import {
 } from './moderation.ts';
 import { minuteOf } from './words.ts';
 
-/** How many reports are read, and how many shown one by one. */
+/** How many reports are read, and how many of the open and of the earlier ones are shown. */
 const mostRead = 1000;
 const mostReports = 100;
 
@@ -46,7 +46,7 @@ export async function casePage(
   ]);
   if (!history) throw notFound('Review');
   const { display_name: author } = history.user;
-  const shown = open.slice(0, mostReports);
+  const shown = [open, earlier].flatMap((each) => each.slice(0, mostReports));
   const users = await findUsers([
     ...shown.map(({ user_id }) => user_id),
     ...(file.decided_by ? [file.decided_by] : []),
@@ -61,7 +61,8 @@ export async function casePage(
         ${facts(review)}
         ${lastDecision(review, file, users)}
       </section>
-      ${file.reports > 0 && reports(shown, file.reports, earlier.length, users)}
+      ${reports('', open, file.reports, users)}
+      ${reports(' from before the last decision', earlier, earlier.length, users)}
       <section>
         <h2>The author</h2>
         ${await historyOf(history)}
@@ -107,13 +108,15 @@ function appealOf(statement: string, askedAt: string): Html {
 }
 
 function reports(
-  shown: readonly Report[],
+  when: string,
+  found: readonly Report[],
   count: number,
-  earlier: number,
   users: ReadonlyMap<string, User>,
-): Html {
+): Html | '' {
+  if (count === 0) return '';
+  const shown = found.slice(0, mostReports);
   return html`<section>
-    <h2>${reportsOf(count)}</h2>
+    <h2>${reportsOf(count)}${when}</h2>
     <ul class="plain">
       ${shown.map(
         ({ user_id, reason, reported_at }) => html`<li>
@@ -123,7 +126,6 @@ function reports(
       )}
     </ul>
     ${count > shown.length && html`<p>And ${reportsOf(count - shown.length)} more.</p>`}
-    ${earlier > 0 && html`<p class="soft">Besides ${reportsOf(earlier)} from before the last decision.</p>`}
   </section>`;
 }
 

@@ -143,6 +143,19 @@ describe('the pages of moderators', () => {
     expect(html).not.toContain('value="restore"');
   });
 
+  test('show whoever looks once more what others had reported', async () => {
+    const id = await reported('abuse', 'It names my sister');
+    await decideReview(id, 'hide', { reason: 'abuse', note: '', moderator_id: null });
+    await appeal(id, author.id, 'It was a joke.');
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('<p class="verbatim">It was a joke.</p>');
+    expect(html).toMatch(/<h2>2 reports from before the last decision<\/h2>/);
+    for (const reason of ['Abuse', 'It names my sister']) {
+      expect(html).toContain(`<p class="verbatim">${reason}</p>`);
+    }
+    expect(html).not.toContain('<h2>0 reports');
+  });
+
   test('know no review and no user that is not there, nor a draft', async () => {
     const draft = await makeReview(author, { is_draft: true });
     for (const review_id of [randomUUID(), 'x', draft]) {
