@@ -1,6 +1,7 @@
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
+import * as v from 'valibot';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
@@ -12,17 +13,21 @@ import { consumers, isFor } from '../../shared/background.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewRecord } from '../../shared/review/record.ts';
-import type { Review } from '../../shared/review/review.ts';
+import { Review } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
+import { batchWrite, type Item } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
+import { changesKey, laneKey, reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeReview,
   makeUser,
   makeUsers,
   randomNumbers,
+  readItem,
   readStream,
   scanTable,
+  setAttributes,
   type TestUser,
   text,
   vote,
@@ -360,6 +365,66 @@ describe('GET /changes', () => {
     expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
   }, 60_000);
 
+  test('reads long histories for a few reviews at a time, and tells all of them', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 8; i++) {
+      const id = await makeReview(author);
+      ids.push(id);
+      // As 499 edits leave it.
+      const item = await readItem(reviewKey(id));
+      await setAttributes(reviewKey(id), { edits: 499, version: 500 });
+      const earlier = Array.from({ length: 499 }, (_, n) => ({
+        ...revisionKey(id, n + 1),
+        ...revisionOf(v.parse(Review, item)),
+        id: n + 1,
+      }));
+      await batchWrite(earlier.map((put) => ({ put })));
+    }
+    await applyStream();
+    const seen: string[] = [];
+    let next = since;
+    for (let hasMore = true; hasMore; ) {
+      const sent = jest.spyOn(table, 'send');
+      const { body } = await ask({ since: next, limit: '100' });
+      const answers = await Promise.all(sent.mock.results.map(({ value }) => value));
+      sent.mockRestore();
+      const items = answers.flatMap((answer) => (answer as { Items?: Item[] }).Items ?? []);
+      expect(items.filter(({ sk }) => sk.startsWith('REVISION#')).length).toBeLessThan(1_000);
+      for (const { id, review } of body.changes) {
+        expect(review.revisions).toHaveLength(500);
+        seen.push(id);
+      }
+      next = body.next;
+      hasMore = body.has_more;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('reads a bounded part of the log for an answer, however often one review was changed', async () => {
+    const author = await makeUser();
+    const id = await makeReview(author);
+    const since = await position();
+    // As 3,000 votes leave it that are cast one after the other.
+    const lane = Number.parseInt(id.slice(0, 8), 16) % 8;
+    const last = Number((await readItem(laneKey(lane)))?.latest);
+    const items = Array.from({ length: 3_000 }, (_, n) => ({
+      ...changesKey(lane, last + n + 1),
+      before: last + n,
+      changes: [`${id} ${n + 2}`],
+    }));
+    await batchWrite(items.map((put) => ({ put })));
+    await setAttributes(laneKey(lane), { latest: last + 3_000 });
+    await setAttributes(reviewKey(id), { version: 3_001 });
+    const sent = jest.spyOn(table, 'send');
+    const { told, pages } = await follow(since, 100);
+    // Two more are the head of the lanes and the review, for each page.
+    expect(sent.mock.calls.length / pages).toBeLessThan(50);
+    expect(pages).toBeGreaterThan(2);
+    expect(told.map(({ version }) => version)).toEqual([3_001]);
+  });
+
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
     'refuses what is no position: %j',
     async (since) => {
@@ -394,6 +459,27 @@ describe('GET /changes', () => {
       kept = (await follow(kept)).next;
     }
     expect((await follow(kept)).told).toEqual([]);
+  });
+
+  test('says so where what a position has still to tell is too old to be kept', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids = [await makeReview(author)];
+    const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
+    do ids.push(await makeReview(author));
+    while (lane(ids.at(-1)) === lane(ids[0]));
+    await applyStream();
+    const now = Date.now();
+    stopClock(now + 29 * 86_400_000);
+    // The position of the first page is new, though of some lanes nothing was read for long.
+    const { body } = await ask({ since, limit: '1' });
+    expect(body.has_more).toBe(true);
+    stopClock(now + 40 * 86_400_000);
+    const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
+    await batchWrite(log.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    expect((await ask({ since: body.next })).status).toBe(410);
+    expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
+    await batchWrite(log.map((put) => ({ put })));
   });
 
   describe('in a table that was restored to an earlier time', () => {
