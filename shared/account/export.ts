@@ -21,8 +21,8 @@ import type { ExportedReview, OwnData } from './presented.ts';
 const lists = ['connections', 'reviews', 'decisions', 'votes', 'reports'] as const;
 type List = (typeof lists)[number];
 
-/** Behind what a part begins: a list, and a place in it. */
-const Place = v.tuple([v.picklist(lists), v.string()]);
+/** Behind what a part begins: a list, and a place in it, made of ids, times and numbers. Anything else could be no key, and whoever likes can seal it. */
+const Place = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
 
 /** Some records of a list, and the place behind them. */
 interface Piece<T> {
