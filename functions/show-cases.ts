@@ -49,7 +49,7 @@ export const handler = page(request, async ({ query: { sort, cursor: from } }, {
           ? html`<p>There is nothing to decide.</p>`
           : html`<ul class="plain">${page.cases.map((each) => html`<li>${entry(each)}</li>`)}</ul>`
       }
-      ${nextPage('', { sort }, cursor)}
+      ${nextPage(moderationUrl(), { sort }, cursor)}
     </section>`,
   };
 });

@@ -25,14 +25,14 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   const { page, cursor } = await readFromCursor(
     log,
     { offset: 0, limit, cursor: query.cursor },
-    ({ after }) => listDecisions(limit, after),
+    ({ after }) => listDecisions(limit, { after }),
   );
   return {
     title: 'Log of moderation',
     content: html`<section>
       <p><a href="${moderationUrl()}">Reported reviews</a></p>
       ${page.decisions.length > 0 ? await decisionList(page.decisions) : html`<p>Nothing has been decided yet.</p>`}
-      ${nextPage('/log', {}, cursor)}
+      ${nextPage(moderationUrl('/log'), {}, cursor)}
     </section>`,
   };
 });

@@ -34,6 +34,6 @@ export const handler = page(
   async ({ caller }, filled, { visitor }) => {
     const account = await findAccount(caller.user_id);
     if (!account) throw invalidToken();
-    return accountPage({ ...account, decided: [] }, visitor.csrf, filled);
+    return accountPage(account, visitor.csrf, filled);
   },
 );

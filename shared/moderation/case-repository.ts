@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type List, type Page, readPage } from '../list/read-page.ts';
-import { Review, toReference } from '../review/review.ts';
+import { isDraft, Review, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
@@ -23,6 +23,13 @@ export async function readCase(reviewId: string): Promise<Found> {
   const review = item && v.parse(Review, item);
   if (!review || review.deleted_at !== undefined) throw notFound('Review');
   return { review, file: found ? v.parse(Case, found) : newCase(review) };
+}
+
+/** The same for moderators: throws ApiError 404 also where the author has not published the review yet, and asks for no other look at it. */
+export async function readShownCase(reviewId: string): Promise<Found> {
+  const found = await readCase(reviewId);
+  if (isDraft(found.review) && found.file.state === 'closed') throw notFound('Review');
+  return found;
 }
 
 /** A page of the queue: open cases with their reviews and authors, those that wait longest or those with the most reports first. */

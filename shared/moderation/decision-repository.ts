@@ -9,13 +9,13 @@ import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { type Key, reviewKey, userKey } from '../table/keys.ts';
-import { collect, type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
+import { type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
 import { checkWriter, mayWrite } from '../user/writer.ts';
 import { type Case, replaceCase } from './case.ts';
-import { type Found, readCase } from './case-repository.ts';
+import { type Found, readCase, readShownCase } from './case-repository.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
@@ -43,8 +43,8 @@ export async function decideReview(reviewId: string, verdict: Verdict, by: By): 
 }
 
 /**
- * The same of a review as a moderator has seen it: throws ApiError 400 when it has been decided or changed since. The same form sent twice decides
- * once.
+ * The same of a review as a moderator has seen it: throws ApiError 400 when it has been decided or changed since, 404 for a draft. The same form
+ * sent twice decides once.
  */
 export async function decideAsSeen(
   reviewId: string,
@@ -53,7 +53,7 @@ export async function decideAsSeen(
   { version, edits }: Seen,
 ): Promise<void> {
   await retryStale(async () => {
-    const found = await readCase(reviewId);
+    const found = await readShownCase(reviewId);
     const { review, file } = found;
     if (version !== file.version || edits !== review.edits) {
       if (isDecidedSo(found, verdict, by)) return;
@@ -181,12 +181,18 @@ export async function decideUser(
   });
 }
 
-/** A page of the log, newest first. */
+/** A page of the log, newest first: of all of it, or of what is about a user and the user's reviews. */
 export async function listDecisions(
   limit: number,
-  after?: SortKey,
+  { userId, after }: { userId?: string; after?: SortKey } = {},
 ): Promise<Pick<Page, 'next'> & { decisions: Decision[] }> {
-  const log: List = { partitions: [{ scope: 'all', value: 'DECISION' }] };
+  const log: List = {
+    partitions: [
+      userId === undefined
+        ? { scope: 'all', value: 'DECISION' }
+        : { scope: 'author', value: `SUBJECT#${userId}` },
+    ],
+  };
   const order = { order: 'date', descending: true } as const;
   const { entries, next } = await readPage(log, { ...order, limit, offset: 0, after });
   return { decisions: await readDecisions(entries), next };
@@ -198,39 +204,35 @@ export async function* allDecisions(): AsyncGenerator<Decision[]> {
   for await (const entries of pages) yield readDecisions(entries);
 }
 
-/** What has been decided about a user and the user's reviews, newest first: the last of it. */
-export async function listDecisionsOn(userId: string, most: number): Promise<Decision[]> {
-  const pages = queryIndex('author-by-date', `SUBJECT#${userId}`, {
-    descending: true,
-    pageSize: most,
-  });
-  return readDecisions(await collect(pages, most));
-}
-
 /** A decision, and the review that it is about as it is now. */
 export interface Decided {
   decision: Decision;
   review: Review | undefined;
 }
 
-/** What was decided about a user and the user's reviews, newest first, with the reviews. */
-export async function listDecided(userId: string, most = 20): Promise<Decided[]> {
-  const decisions = await listDecisionsOn(userId, most);
+/** A page of what was decided about a user and the user's reviews, newest first, with the reviews. */
+export async function listDecided(
+  userId: string,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<Page, 'next'> & { decided: Decided[] }> {
+  const { decisions, next } = await listDecisions(limit, { userId, after });
   const ids = new Set(decisions.flatMap(({ review_id }) => review_id ?? []));
   const items = ids.size > 0 ? await batchGet([...ids].map(reviewKey)) : new Map();
-  return decisions.map((decision) => {
+  const decided = decisions.map((decision) => {
     const item = decision.review_id && items.get(keyString(reviewKey(decision.review_id)));
     return { decision, review: item ? v.parse(Review, item) : undefined };
   });
+  return { decided, next };
 }
 
 /** What is known of a user that moderators decide about; undefined when there is no such account. */
 export async function findHistory(
   userId: string,
 ): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
-  const [item, decisions] = await Promise.all([
+  const [item, { decisions }] = await Promise.all([
     getItem(userKey(userId)),
-    listDecisionsOn(userId, 20),
+    listDecisions(20, { userId }),
   ]);
   const user = parseUser(item);
   return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };

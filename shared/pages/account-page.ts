@@ -1,17 +1,27 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { Decided } from '../moderation/decision-repository.ts';
+import type { Review } from '../review/review.ts';
 import type { Contact, User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
-import { contentOf, decisionOf } from './moderation.ts';
+import { contentOf, decisionOf, nextPage } from './moderation.ts';
 import { minuteOf } from './words.ts';
+
+interface Account {
+  user: User;
+  contact: Contact;
+  /** A page of what moderators have decided. */
+  decided?: readonly Decided[];
+  /** Of the next page. */
+  cursor?: string;
+}
 
 /** The account of a person, with the profile as it is or as it was sent, and with what moderators have decided. */
 export function accountPage(
-  { user, contact, decided }: { user: User; contact: Contact; decided: readonly Decided[] },
+  { user, contact, decided = [], cursor }: Account,
   csrf: string,
   filled: Filled = blank,
 ): Page {
@@ -21,7 +31,7 @@ export function accountPage(
     content: html`${faultOf(filled)}
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
-      ${decided.length > 0 && moderation(decided, csrf)}
+      ${decided.length > 0 && moderation(decided, csrf, cursor)}
       <section>
         <h2>Personal access tokens</h2>
         <p>For scripts of your own: an access token in a minute, without an application.</p>
@@ -82,7 +92,7 @@ function standing(user: User): Html {
   const may =
     user.blocked_at === undefined
       ? `votes on up to ${votes_per_day} reviews a day`
-      : 'a moderator has decided that you read, and write nothing';
+      : 'a moderator has blocked the account, which can read but not write';
   return html`<section>
     <h2>Standing</h2>
     <dl>
@@ -93,22 +103,30 @@ function standing(user: User): Html {
   </section>`;
 }
 
-function moderation(decided: readonly Decided[], csrf: string): Html {
+function moderation(decided: readonly Decided[], csrf: string, cursor?: string): Html {
   return html`<section>
     <h2>What moderators have decided</h2>
     <ul class="plain">${decided.map((each) => html`<li>${entry(each, csrf)}</li>`)}</ul>
+    ${nextPage(`${authUrl()}/account`, {}, cursor)}
   </section>`;
 }
 
 /** Who has decided is not told: it is no affair between two people. */
 function entry({ decision, review }: Decided, csrf: string): Html {
   const { note, decided_at } = decision;
-  const isLast = review?.is_hidden && review.moderation?.decided_at === decided_at;
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
     ${note && html`<p class="verbatim">${note}</p>`}
     ${review && html`<p class="clamp soft">Your review: ${contentOf(review)}</p>`}
-    ${isLast && (review.appealed_at === undefined ? question(review.id, csrf) : html`<p>You have asked for another look, on ${minuteOf(review.appealed_at)}.</p>`)}`;
+    ${review?.is_hidden && review.moderation?.decided_at === decided_at && anotherLook(review, csrf)}`;
+}
+
+/** What the author of a hidden review can do about the last decision on it, or has done. */
+function anotherLook({ id, moderation, appealed_at }: Review, csrf: string): Html {
+  if (appealed_at === undefined) return question(id, csrf);
+  return moderation?.decision === 'uphold'
+    ? html`<p>This was the other look that you asked for. There is no further one.</p>`
+    : html`<p>You have asked for another look, on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
 }
 
 function question(reviewId: string, csrf: string): Html {

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
-import { readCase } from '../moderation/case-repository.ts';
+import { readShownCase } from '../moderation/case-repository.ts';
 import { findHistory } from '../moderation/decision-repository.ts';
 import type { Report } from '../moderation/report.ts';
 import { readReports } from '../moderation/report-repository.ts';
-import { isDraft, type Review } from '../review/review.ts';
+import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
@@ -15,6 +15,7 @@ import { csrfField, type Html, type Visitor } from './layout.ts';
 import {
   contentOf,
   decisionOf,
+  linkTo,
   moderationUrl,
   nameOf,
   reasonOf,
@@ -24,13 +25,13 @@ import {
 } from './moderation.ts';
 import { minuteOf } from './words.ts';
 
-/** How many reports are read, and how many shown one by one. */
+/** How many reports are read, and how many of the open and of the earlier ones are shown. */
 const mostRead = 1000;
 const mostReports = 100;
 
 /**
  * A review with all that a moderator needs to decide on it, and the form to do so, empty or as it was sent. Throws ApiError 404 when there is no such
- * review, or its author has not published it yet.
+ * review, its author has not published it yet, or the account is gone.
  */
 export async function casePage(
   reviewId: string,
@@ -38,18 +39,18 @@ export async function casePage(
   filled: Filled = blank,
 ): Promise<Page> {
   requireModerator(visitor);
-  const { review, file } = await readCase(reviewId);
-  if (isDraft(review) && file.state === 'closed') throw notFound('Review');
+  const { review, file } = await readShownCase(reviewId);
   const [{ open, earlier }, history] = await Promise.all([
     readReports(file, mostRead),
     findHistory(review.user_id),
   ]);
-  const shown = open.slice(0, mostReports);
+  if (!history) throw notFound('Review');
+  const { display_name: author } = history.user;
+  const shown = [open, earlier].flatMap((each) => each.slice(0, mostReports));
   const users = await findUsers([
     ...shown.map(({ user_id }) => user_id),
     ...(file.decided_by ? [file.decided_by] : []),
   ]);
-  const author = history?.user.display_name ?? 'somebody who has left';
   return {
     title: `A review by ${author}`,
     asksNoName: true,
@@ -60,15 +61,13 @@ export async function casePage(
         ${facts(review)}
         ${lastDecision(review, file, users)}
       </section>
-      ${file.reports > 0 && reports(shown, file.reports, earlier.length, users)}
-      ${
-        history &&
-        html`<section>
-          <h2>The author</h2>
-          ${await historyOf(history)}
-          <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
-        </section>`
-      }
+      ${reports('', open, file.reports, users)}
+      ${reports(' from before the last decision', earlier, earlier.length, users)}
+      <section>
+        <h2>The author</h2>
+        ${await historyOf(history)}
+        <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
+      </section>
       ${verdict(review, file, visitor, filled)}`,
   };
 }
@@ -109,23 +108,24 @@ function appealOf(statement: string, askedAt: string): Html {
 }
 
 function reports(
-  shown: readonly Report[],
+  when: string,
+  found: readonly Report[],
   count: number,
-  earlier: number,
   users: ReadonlyMap<string, User>,
-): Html {
+): Html | '' {
+  if (count === 0) return '';
+  const shown = found.slice(0, mostReports);
   return html`<section>
-    <h2>${reportsOf(count)}</h2>
+    <h2>${reportsOf(count)}${when}</h2>
     <ul class="plain">
       ${shown.map(
         ({ user_id, reason, reported_at }) => html`<li>
           <p class="verbatim">${reasonOf(reason)}</p>
-          <p class="soft"><a href="${moderationUrl(`/users/${user_id}`)}">${nameOf(user_id, users)}</a>, ${minuteOf(reported_at)}</p>
+          <p class="soft">${linkTo(user_id, users)}, ${minuteOf(reported_at)}</p>
         </li>`,
       )}
     </ul>
     ${count > shown.length && html`<p>And ${reportsOf(count - shown.length)} more.</p>`}
-    ${earlier > 0 && html`<p class="soft">Besides ${reportsOf(earlier)} from before the last decision.</p>`}
   </section>`;
 }
 

@@ -45,7 +45,7 @@ export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 're
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
 export function reasonOf(text: string): string {
-  return reasonWords[text as Decision['reason']] ?? text;
+  return Object.hasOwn(reasonWords, text) ? reasonWords[text as Decision['reason']] : text;
 }
 
 /** What stands in a review. */
@@ -57,6 +57,12 @@ export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): st
 export function nameOf(id: string | null, users: ReadonlyMap<string, User>): string {
   if (id === null) return 'the operator';
   return users.get(id)?.display_name ?? 'somebody who has left';
+}
+
+/** The name, with a link to the page about a person who is still here. */
+export function linkTo(id: string, users: ReadonlyMap<string, User>): Html | string {
+  const name = nameOf(id, users);
+  return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
 }
 
 /** Decisions as moderators see them, newest first. */
@@ -74,8 +80,8 @@ function entry(decision: Decision, users: ReadonlyMap<string, User>): Html {
     ${note && html`<p class="verbatim">${note}</p>`}
     <p class="soft">
       ${minuteOf(decided_at)}, by ${nameOf(moderator_id, users)}${reports > 0 && `, on ${reportsOf(reports)}`}:
-      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a> of`}
-      <a href="${moderationUrl(`/users/${user_id}`)}">${nameOf(user_id, users)}</a>
+      ${review_id && (users.has(user_id) ? html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a> of` : 'a review of')}
+      ${linkTo(user_id, users)}
     </p>`;
 }
 
@@ -102,8 +108,8 @@ export function whyFields(filled: Filled, reader: string): Html {
 }
 
 /** The link to the next page of a list. */
-export function nextPage(path: string, query: Record<string, string>, cursor?: string): Html | '' {
+export function nextPage(url: string, query: Record<string, string>, cursor?: string): Html | '' {
   if (cursor === undefined) return '';
-  const next = `${moderationUrl(path)}?${new URLSearchParams({ ...query, cursor })}`;
+  const next = `${url}?${new URLSearchParams({ ...query, cursor })}`;
   return html`<p><a class="button quiet" href="${next}">Next page</a></p>`;
 }

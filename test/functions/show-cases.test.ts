@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../infra/local/invoke.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
@@ -130,20 +131,40 @@ describe('the pages of moderators', () => {
   });
 
   test('show a case with its reports, in words where there are some, and escaped', async () => {
-    const id = await reported('off_topic', 'It is <i>mine</i>');
+    const own = ['It is <i>mine</i>', 'constructor', '__proto__'];
+    const id = await reported('off_topic', ...own);
     const { html } = await ask('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('<h1>A review by Ann &lt;b&gt;</h1>');
     expect(html).toContain('<p class="verbatim">Off topic</p>');
-    expect(html).toContain('<p class="verbatim">It is &lt;i&gt;mine&lt;/i&gt;</p>');
+    for (const text of ['It is &lt;i&gt;mine&lt;/i&gt;', 'constructor', '__proto__']) {
+      expect(html).toContain(`<p class="verbatim">${text}</p>`);
+    }
     expect(html).toContain('value="dismiss"');
     expect(html).not.toContain('value="restore"');
+  });
+
+  test('show whoever looks once more what others had reported', async () => {
+    const id = await reported('abuse', 'It names my sister');
+    await decideReview(id, 'hide', { reason: 'abuse', note: '', moderator_id: null });
+    await appeal(id, author.id, 'It was a joke.');
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('<p class="verbatim">It was a joke.</p>');
+    expect(html).toMatch(/<h2>2 reports from before the last decision<\/h2>/);
+    for (const reason of ['Abuse', 'It names my sister']) {
+      expect(html).toContain(`<p class="verbatim">${reason}</p>`);
+    }
+    expect(html).not.toContain('<h2>0 reports');
   });
 
   test('know no review and no user that is not there, nor a draft', async () => {
     const draft = await makeReview(author, { is_draft: true });
     for (const review_id of [randomUUID(), 'x', draft]) {
       expect((await ask('show-case', mia, { path: { review_id } })).status).toBe(404);
+      const form = { decision: 'hide', reason: 'spam', note: '', version: '0', edits: '0' };
+      const sent = { path: { review_id }, form };
+      expect((await ask('decide-review', mia, sent)).status).toBe(404);
     }
+    expect(await readItem(reviewKey(draft))).toMatchObject({ is_hidden: false });
     for (const user_id of [randomUUID(), 'x']) {
       expect((await ask('show-author', mia, { path: { user_id } })).status).toBe(404);
     }
@@ -193,5 +214,62 @@ describe('the pages of moderators', () => {
     );
     expect(found).toEqual(notes);
     expect(first.html).toContain('by Mia, on 1 report:');
+  });
+
+  test('lead nowhere from a decision about somebody who has left', async () => {
+    const leaver = await makeUser({ display_name: 'Leo' });
+    const id = await makeReview(leaver);
+    await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: mia.id });
+    expect((await ask('show-decisions', mia)).html).toContain(`users/${leaver.id}">Leo</a>`);
+    await deleteAccount(leaver.id);
+    const { html } = await ask('show-decisions', mia);
+    expect(html).toMatch(/by Mia:\s+a review of\s+somebody who has left\s+<\/p>/);
+    expect(html).not.toMatch(new RegExp(`${leaver.id}|${id}`));
+    const { status } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(status).toBe(404);
+  });
+});
+
+describe('the account page', () => {
+  test('says what an author can do about a hidden review, and what has come of it', async () => {
+    const cara = await makeUser();
+    const id = await makeReview(cara);
+    const by = { reason: 'spam', note: '', moderator_id: mia.id } as const;
+    const texts = {
+      question: 'Ask for another look',
+      asked: 'There is no answer yet.',
+      answered: 'There is no further one.',
+    };
+    const said = async () => {
+      const { html } = await ask('show-account', cara);
+      return Object.entries(texts).flatMap(([name, text]) => (html.includes(text) ? [name] : []));
+    };
+    await decideReview(id, 'hide', by);
+    expect(await said()).toEqual(['question']);
+    await appeal(id, cara.id, '');
+    expect(await said()).toEqual(['asked']);
+    await decideReview(id, 'uphold', { ...by, moderator_id: null });
+    expect(await said()).toEqual(['answered']);
+    await decideReview(id, 'restore', by);
+    expect(await said()).toEqual([]);
+  });
+
+  test('leads page by page to every hidden review that can be asked about', async () => {
+    const dora = await makeUser();
+    const ids: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      ids.unshift(await makeReview(dora));
+      await decideReview(`${ids[0]}`, 'hide', { reason: 'spam', note: '', moderator_id: null });
+    }
+    const asked = (html: string) =>
+      [...html.matchAll(/\/account\/reviews\/([^"]+)\/appeal"/g)].map(([, id]) => id);
+    const first = await ask('show-account', dora);
+    expect(asked(first.html)).toEqual(ids.slice(0, 20));
+    const cursor = nextOn(first.html) ?? '';
+    const second = await ask('show-account', dora, { query: { cursor } });
+    expect(asked(second.html)).toEqual(ids.slice(20));
+    expect(nextOn(second.html)).toBeUndefined();
+    expect((await ask('show-account', author, { query: { cursor } })).status).toBe(400);
   });
 });

@@ -6,7 +6,7 @@ import {
   decideAsSeen,
   decideReview,
   decideUser,
-  listDecisionsOn,
+  listDecisions,
 } from '../../../shared/moderation/decision-repository.ts';
 import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
 import { table } from '../../../shared/table/client.ts';
@@ -103,9 +103,8 @@ test('of two moderators at once one decides, and the other hears who has', async
       status: 400,
       message: `${winner} has decided on it meanwhile, so nothing was changed`,
     });
-    const decisions = (await listDecisionsOn(author.id, 100)).filter(
-      ({ review_id }) => review_id === id,
-    );
+    const log = await listDecisions(100, { userId: author.id });
+    const decisions = log.decisions.filter(({ review_id }) => review_id === id);
     expect(decisions).toHaveLength(1);
     expect(decisions[0]).toMatchObject({
       decision: winner === 'Mia' ? 'hide' : 'dismiss',
@@ -270,7 +269,8 @@ test('two moderators block an account once, and neither blocks the other', async
   const block = (by: TestUser, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
   const outcomes = await Promise.allSettled([block(mia), block(ben)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
-  expect(await listDecisionsOn(id, 9)).toHaveLength(1);
+  const log = async () => (await listDecisions(9, { userId: id })).decisions;
+  expect(await log()).toHaveLength(1);
   await expect(block(mia, ben.id)).rejects.toMatchObject({
     message: 'A moderator is blocked by the operator of the service alone',
   });
@@ -278,10 +278,7 @@ test('two moderators block an account once, and neither blocks the other', async
   await expect(decideUser(id, 'unblock', { ...why, moderator_id: mia.id })).rejects.toMatchObject({
     message: 'This account is not blocked',
   });
-  expect((await listDecisionsOn(id, 9)).map(({ decision }) => decision)).toEqual([
-    'unblock',
-    'block',
-  ]);
+  expect((await log()).map(({ decision }) => decision)).toEqual(['unblock', 'block']);
 });
 
 test('reports, decisions, questions, edits and erasures at once leave every number right', async () => {
@@ -331,9 +328,8 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
   await applyStream();
   expect(await differences()).toEqual([]);
   for (const { id, by } of reviews) {
-    const decisions = (await listDecisionsOn(by.id, 1000)).filter(
-      ({ review_id }) => review_id === id,
-    );
+    const log = await listDecisions(1000, { userId: by.id });
+    const decisions = log.decisions.filter(({ review_id }) => review_id === id);
     const file = await readItem(caseKey(id));
     expect(decisions).toHaveLength(Number(file?.round ?? 0));
     expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
