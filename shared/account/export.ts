@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken } from '../errors.ts';
-import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';
@@ -30,9 +30,6 @@ interface Piece<T> {
   records: T[];
 }
 
-/** For the status, the headers and the frame of an answer, in bytes. */
-const frame = 10_000;
-
 /** Milliseconds after which a part is long enough, whatever its size: a function has 15 seconds. */
 const patience = 5_000;
 
@@ -44,7 +41,7 @@ const patience = 5_000;
 export async function readOwnData(
   userId: string,
   cursor?: string,
-  maxBytes = largestAnswer - frame,
+  maxBytes = largestBody,
 ): Promise<OwnData> {
   const binding = `export ${userId}`;
   const from = cursor === undefined ? undefined : openPlace(binding, Place, cursor);

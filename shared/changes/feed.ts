@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
-import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
 import { reviewRecord } from '../review/record.ts';
 import type { Review } from '../review/review.ts';
@@ -42,9 +42,6 @@ const mostLogged = 1_000;
 /** How many revisions are read for more than one review: 1,000 take 20 MB at most, and a hundred long histories more than a function has. */
 const mostRevisions = 1_000;
 
-/** For the status, the headers and the frame of an answer, in bytes. */
-const frame = 10_000;
-
 /** The position behind all that is logged: who reads the table after this, and follows from here, misses nothing. */
 export async function currentPosition(): Promise<string> {
   const time = Date.now();
@@ -72,7 +69,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const fewer = () => readChanges(since, Math.ceil(limit / 2));
   if (limit > 1 && revisions > mostRevisions) return fewer();
   const changes = await Promise.all(told.map(present));
-  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestAnswer - frame) return fewer();
+  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestBody) return fewer();
   const position = { time, ...places, ahead: Object.fromEntries(ahead) };
   // So that who asks again when nothing has changed may be told 304.
   const isSame = time - from.time < day && seal({ ...position, time: from.time }) === since;
