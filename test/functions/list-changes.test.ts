@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
@@ -10,6 +12,7 @@ import { handler as updateAggregates } from '../../functions/update-aggregates.t
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { consumers, isFor } from '../../shared/background.ts';
+import { logChanges } from '../../shared/changes/log.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewRecord } from '../../shared/review/record.ts';
@@ -423,6 +426,22 @@ describe('GET /changes', () => {
     expect(sent.mock.calls.length / pages).toBeLessThan(50);
     expect(pages).toBeGreaterThan(2);
     expect(told.map(({ version }) => version)).toEqual([3_001]);
+  });
+
+  test('costs one unit where nothing is new, else one a change and six a lane, however much is behind', async () => {
+    const since = await position();
+    const query = { since };
+    expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
+    // Items of twenty changes each.
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    for (let version = 1; version <= 60; version++) {
+      await logChanges(ids.map((id) => ({ id, version, isGone: true, made: Date.now() })));
+    }
+    for (const limit of [1, 10]) {
+      const { read, body } = await measure('list-changes', { query: { since, limit: `${limit}` } });
+      expect(body).toMatchObject({ has_more: true, changes: { length: limit } });
+      expect(read).toBeLessThanOrEqual(1 + limit + 6);
+    }
   });
 
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
