@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The folders of shared/, from the top down: each imports only what stands below its own floor. */
 const floors = [
-  ['account', 'audit'],
+  ['account', 'audit', 'transfer'],
   ['pages'],
   ['aggregates', 'changes', 'vote', 'moderation', 'http'],
   ['review', 'oauth'],

@@ -5,6 +5,7 @@ import { addKeyCommands } from './key.ts';
 import { addLoginCommand } from './login.ts';
 import { addModerationCommands } from './moderation.ts';
 import { addTokenCommands } from './token.ts';
+import { addTransferCommands } from './transfer.ts';
 import { addUpkeepCommands } from './upkeep.ts';
 import { addUserCommands } from './user.ts';
 
@@ -55,6 +56,7 @@ export function program(output: OutputConfiguration = {}): Command {
   addTokenCommands(admin);
   addLoginCommand(admin);
   addModerationCommands(admin);
+  addTransferCommands(admin);
   addUpkeepCommands(admin);
   addKeyCommands(admin);
   return admin;

@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
-import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { showProgress } from '../progress.ts';
-import { seed } from '../seed.ts';
+import { rebuild, seed } from '../seed.ts';
 import { answer, as, Count } from './command.ts';
 
 /** What keeps the table in order, or fills it. */
@@ -17,7 +16,7 @@ export function addUpkeepCommands(admin: Command): void {
       .description('totals and rank trees of lists')
       .command('rebuild')
       .description('computes them anew from the table: after an incident, or a bulk load')
-      .action(answer(() => rebuildTotals(showProgress('Reading'))));
+      .action(answer(() => rebuild(showProgress('Reading'))));
   }
 
   admin

@@ -12,6 +12,7 @@ import {
   type KeySchemaElement,
   ResourceInUseException,
   type TableDescription,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/definition.ts';
@@ -119,10 +120,17 @@ export async function createTable(endpoint: string, tableName: string): Promise<
       });
       return activeTable(client, tableName);
     });
-    if (!isDeepStrictEqual(shape(found), shape(wanted))) {
+    const { StreamSpecification } = wanted;
+    // Whoever fills a table without its stream may have been killed.
+    const hasStream = found.StreamSpecification?.StreamEnabled === true;
+    const design = hasStream ? found : { ...found, StreamSpecification };
+    if (!isDeepStrictEqual(shape(design), shape(wanted))) {
       throw new Error(
         `the table ${tableName} at ${endpoint} has other keys, indexes or stream settings than this version needs: use another data folder or table name`,
       );
+    }
+    if (!hasStream) {
+      await client.send(new UpdateTableCommand({ TableName: tableName, StreamSpecification }));
     }
     const TimeToLiveSpecification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
     await orComplain(endpoint, () =>
@@ -133,7 +141,7 @@ export async function createTable(endpoint: string, tableName: string): Promise<
           if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
         }),
     );
-    return found.LatestStreamArn ?? '';
+    return (hasStream ? found : await activeTable(client, tableName)).LatestStreamArn ?? '';
   } finally {
     client.destroy();
   }

@@ -11,6 +11,7 @@ import {
   userKey,
 } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
+import { maxActions, transact } from '../table/transact.ts';
 import {
   type Amounts,
   type Contribution,
@@ -39,22 +40,28 @@ interface Contents {
 /**
  * Computes totals and rank trees anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
  * waits; what is written during the rebuild is in the stream and follows. Gives what was counted. Throws ApiError 503 while another
- * rebuild is at work, or when this one was held up for so long that the consumer went on.
+ * rebuild is at work, or when this one was held up for so long that the consumer went on. `inTransactions` is for the embedded engine, which
+ * waits for the disk once for each of them, and for every item of a batch; elsewhere it would cost twice the units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
+  { inTransactions = false } = {},
 ): Promise<{ reviews: number; users: number; corrected: number }> {
   // Were it interrupted later, nobody could tell in which nodes these counts are.
   await addDeferred();
   const lock = await takeLock();
   try {
-    return await rebuild(onProgress, lock.keep);
+    return await rebuild(onProgress, lock.keep, inTransactions ? transacted : batched);
   } finally {
     await lock.release();
   }
 }
 
-async function rebuild(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
+async function rebuild(
+  onProgress: (items: number) => void,
+  keepLock: () => Promise<void>,
+  request: Request,
+) {
   const { actual, projected, withTrees, nodes } = await readAll(onProgress, keepLock);
   for (const owner of longLists(actual.values())) withTrees.add(owner);
   const amounts: Amounts = new Map();
@@ -71,6 +78,7 @@ async function rebuild(onProgress: (items: number) => void, keepLock: () => Prom
   await writeAll(
     [...corrections, ...orphans.map(removed)].map((put) => ({ put: projectionItem(put) })),
     keepLock,
+    request,
   );
   // Last of all that is read, and first of what is replaced: meanwhile writers announce facets.
   const replaced = await announcedFacets();
@@ -80,10 +88,12 @@ async function rebuild(onProgress: (items: number) => void, keepLock: () => Prom
   await writeAll(
     [...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
     keepLock,
+    request,
   );
   await writeAll(
     nodes.filter((key) => !replaced.has(keyString(key))).map((key) => ({ delete: key })),
     keepLock,
+    request,
   );
   for (const owner of withTrees) {
     await keepLock();
@@ -163,13 +173,33 @@ function longLists(contributions: Iterable<Contribution>): string[] {
   return [...lengths].flatMap(([owner, length]) => (length > leafCapacity ? [owner] : []));
 }
 
+type Writes = Parameters<typeof batchWrite>[0];
+
+/** How much is written at once, and how. */
+interface Request {
+  size: number;
+  write: (writes: Writes) => Promise<void>;
+}
+
+const batched: Request = { size: 25, write: batchWrite };
+const transacted: Request = {
+  size: maxActions,
+  write: (writes) =>
+    transact(
+      writes.map((write) =>
+        'put' in write ? { Put: { Item: write.put } } : { Delete: { Key: write.delete } },
+      ),
+    ),
+};
+
 async function writeAll(
-  writes: Parameters<typeof batchWrite>[0],
+  writes: Writes,
   keepLock: () => Promise<void>,
+  { size, write }: Request,
 ): Promise<void> {
   // One request at a time, so that little is written after a pause that nobody could see.
-  for (let start = 0; start < writes.length; start += 25) {
+  for (let start = 0; start < writes.length; start += size) {
     await keepLock();
-    await batchWrite(writes.slice(start, start + 25));
+    await write(writes.slice(start, start + size));
   }
 }

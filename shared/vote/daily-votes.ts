@@ -65,6 +65,11 @@ export function moveVote(before: Vote, after: Vote | undefined): Write[] {
   ];
 }
 
+/** Counts votes that came from elsewhere, as first votes of the UTC day they were cast on; nothing once such a day is no longer counted. */
+export function countCast(userId: string, day: string, votes: number): Write[] {
+  return day >= daysAgo(keptDays) ? [counted(userId, day, { count: votes, cast: votes })] : [];
+}
+
 /** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */
 export async function readDailyVotes(userId: string, first: string): Promise<Map<string, number>> {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), { consistent: false }));

@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
-import { reviewRecord } from '../../shared/review/record.ts';
-import type { Review } from '../../shared/review/review.ts';
-import { type Revision, revisionOf } from '../../shared/review/revision.ts';
-import { keepMirror, readMirror } from './mirror.ts';
+import { keepMirror, type Mirror, readMirror } from './mirror.ts';
 
 const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, MIRROR_SECONDS = '9' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
@@ -64,23 +63,20 @@ function startMirror(): void {
   run('mirror', ['test/journeys/mirror.ts', kept, address]);
 }
 
-/** The public reviews as lines of a dump, read off the table without the feed. */
-async function dump(): Promise<Record<string, string>> {
-  const { scanTable } = await import('../fixtures.ts');
-  const items = await scanTable();
-  const earlier = Map.groupBy(
-    items.filter(({ sk }) => sk.startsWith('REVISION#')),
-    ({ pk }) => pk,
-  );
-  return Object.fromEntries(
-    items.flatMap((item) => {
-      if (item.sk !== 'REVIEW' || item.published_on === null || item.is_hidden) return [];
-      const review = item as unknown as Review;
-      const revisions = (earlier.get(item.pk) ?? []) as unknown as Revision[];
-      const record = reviewRecord(review, [...revisions, revisionOf(review)]);
-      return [[review.id, JSON.stringify(record)]];
-    }),
-  );
+/** A public dump: its reviews as they stand in its lines, and the position to follow the changes from. */
+async function dump(): Promise<Mirror> {
+  const { exportPublic } = await import('../../bin/export.ts');
+  const out = join(folder, randomUUID());
+  await exportPublic(out, dataDir);
+  const reviews: Mirror['reviews'] = {};
+  for (const name of readdirSync(out).filter((name) => name.startsWith('reviews-'))) {
+    const lines = gunzipSync(readFileSync(join(out, name)))
+      .toString()
+      .trimEnd()
+      .split('\n');
+    for (const line of lines.slice(1)) reviews[JSON.parse(line).id] = line;
+  }
+  return { since: readFileSync(join(out, 'POSITION'), 'utf8').trim(), reviews };
 }
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
@@ -176,10 +172,9 @@ test(
       }),
     );
     await write(url, tokens, seconds / 6);
-    // The position comes before the dump, and both while others write.
+    // The dump is made while others write.
     const writing = write(url, tokens, seconds / 6);
-    const { currentPosition } = await import('../../shared/changes/feed.ts');
-    keepMirror(kept, { since: await currentPosition(), reviews: await dump() });
+    keepMirror(kept, await dump());
     startMirror();
     await writing;
 
@@ -194,7 +189,7 @@ test(
     startMirror();
     await writingAgain;
 
-    const expected = await dump();
+    const { reviews: expected } = await dump();
     const deadline = Date.now() + 30_000;
     let mirrored = readMirror(kept).reviews;
     const isSame = () =>

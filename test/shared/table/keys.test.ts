@@ -10,6 +10,7 @@ import {
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
 import type { Item } from '../../../shared/table/batch.ts';
+import { kindOfItem, leftOut } from '../../../shared/transfer/record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
   applyStream,
@@ -112,4 +113,14 @@ test('the header names all that a journey writes, and where it is listed', async
   for (const name of ['CODE#', 'VOTER#', 'REVISION#']) {
     expect(unknown(items, readHeader(header.replaceAll(name, 'X#')))).not.toEqual([]);
   }
+});
+
+test('what an item is made of is exported, or named among what is left out', () => {
+  const untold = (text: string) =>
+    readHeader(text).filter(({ sk }) => {
+      return Object.hasOwn(leftOut, sk.split('#')[0] ?? '') === (kindOfItem({ sk }) !== undefined);
+    });
+  expect(untold(header)).toEqual([]);
+  // A new kind is found.
+  expect(untold(header.replace('| CODE  ', '| NEW   '))).toHaveLength(1);
 });

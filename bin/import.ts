@@ -1,0 +1,166 @@
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
+import { table, tableName } from '../shared/table/client.ts';
+import { scanItems } from '../shared/table/query.ts';
+import { dumpRecords, loadDump } from '../shared/transfer/critiquebrainz.ts';
+import { importRecords, type Outcome, type Sourced } from '../shared/transfer/import.ts';
+import { linesOf } from '../shared/transfer/lines.ts';
+import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
+import { showProgress } from './progress.ts';
+import { isLocal, rebuild, withoutStream } from './seed.ts';
+
+/** Refused records that are told one by one. */
+const mostTold = 1_000;
+
+/** Imports an export from a file, or from stdin for `-`. Sets the exit status to 1 when something was refused. */
+export async function importExport(file: string, isDryRun: boolean) {
+  const refusals = refusalsOf();
+  let fault: string | undefined;
+  const name = file === '-' ? 'stdin' : file;
+
+  async function* records(): AsyncGenerator<Sourced> {
+    const promised: Record<string, number> = {};
+    let last = 0;
+    try {
+      for await (const { number, text, isWhole } of linesOf(unzipped(bytesOf(file)))) {
+        last = number;
+        if (number === 1) {
+          Object.assign(promised, parseHeader(text).counts);
+          continue;
+        }
+        if (text === '') continue;
+        const record = text === undefined ? 'is not UTF-8' : parseRecord(text);
+        const where = `line ${number}`;
+        if (typeof record === 'string') {
+          if (isWhole) refusals.add(where, record);
+          else fault = `${name} ends in the middle of line ${number}`;
+          continue;
+        }
+        promised[record.kind] = (promised[record.kind] ?? 0) - 1;
+        yield { where, record };
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      fault = `${name} is damaged after line ${last} (${(error as Error).message})`;
+      if (last === 0) throw new Error(fault);
+    }
+    const missing = Object.values(promised).reduce((sum, count) => sum + Math.max(0, count), 0);
+    if (last === 0) throw new Error(`${name} is empty`);
+    if (fault === undefined && missing > refusals.count()) {
+      fault = `${name} ends after line ${last}, ${missing} records before what its first line promises`;
+    }
+  }
+
+  const outcome = await bulk(isDryRun, () => run(records(), isDryRun, refusals));
+  if (fault !== undefined) {
+    console.error(`${fault}: what came before it has been read`);
+    process.exitCode = 1;
+  }
+  return { ...outcome, ...(fault !== undefined && { fault }) };
+}
+
+/** Imports the public dump of CritiqueBrainz. What it holds that cannot be kept is counted, and is no failure. */
+export async function importDump(files: readonly string[], isDryRun: boolean) {
+  const folder = mkdtempSync(join(tmpdir(), 'import-'));
+  const left_out: Record<string, number> = {};
+  const changed: Record<string, number> = {};
+  const into = (counts: Record<string, number>) => (reason: string) => {
+    counts[reason] = (counts[reason] ?? 0) + 1;
+  };
+  try {
+    const database = new DatabaseSync(join(folder, 'dump'));
+    database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF');
+    const archives = files.map((name) => ({ name, bytes: bytesOf(name) }));
+    await loadDump(database, archives, into(left_out));
+    const records = dumpRecords(database, into(left_out), into(changed));
+    const outcome = await bulk(isDryRun, () => run(records, isDryRun, refusalsOf()));
+    database.close();
+    return { ...outcome, left_out, changed };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+type Refusals = ReturnType<typeof refusalsOf>;
+
+/** Tells on stderr what is refused. */
+function refusalsOf() {
+  const reasons: Record<string, number> = {};
+  let told = 0;
+  return {
+    reasons,
+    add(where: string, reason: string): void {
+      reasons[reason] = (reasons[reason] ?? 0) + 1;
+      told++;
+      if (told <= mostTold) console.error(`${where}: ${reason}`);
+      else if (told === mostTold + 1) console.error('and more');
+      process.exitCode = 1;
+    },
+    count: () => told,
+  };
+}
+
+async function run(
+  records: AsyncIterable<Sourced>,
+  isDryRun: boolean,
+  refusals: Refusals,
+): Promise<Outcome> {
+  const { written, present } = await importRecords(records, {
+    isDryRun,
+    onRefused: refusals.add,
+    onProgress: showProgress('Importing'),
+  });
+  return { written, present, refused: refusals.reasons };
+}
+
+/**
+ * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts the totals. So it does where
+ * that was interrupted. Any other table follows its stream.
+ */
+async function bulk<T extends object>(isDryRun: boolean, work: () => Promise<T>) {
+  if (isDryRun || !isLocal() || !(await isEmptyOrBegun())) return work();
+  const results: T[] = [];
+  await withoutStream(async () => {
+    results.push(await work());
+  });
+  return { ...(results[0] as T), totals: await rebuild(showProgress('Counting')) };
+}
+
+async function isEmptyOrBegun(): Promise<boolean> {
+  const { Table } = await table.send(new DescribeTableCommand({ TableName: tableName() }));
+  if (!Table?.StreamSpecification?.StreamEnabled) return true;
+  for await (const { items } of scanItems({ pageSize: 1 })) return items.length === 0;
+  return true;
+}
+
+function bytesOf(file: string): Readable {
+  return file === '-' ? process.stdin : createReadStream(file);
+}
+
+/** What gzip has compressed is told by its first bytes. */
+async function* unzipped(source: Readable): AsyncGenerator<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  const { value: first, done } = await chunks.next();
+  if (done) return;
+  const rest = (async function* () {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  })();
+  if (first[0] !== 0x1f || first[1] !== 0x8b) {
+    yield* rest;
+    return;
+  }
+  const compressed = Readable.from(rest);
+  const gunzip = createGunzip();
+  compressed.on('error', (error) => gunzip.destroy(error));
+  yield* compressed.pipe(gunzip);
+}
+
+function isDamage(error: unknown): boolean {
+  return `${(error as NodeJS.ErrnoException).code}`.startsWith('Z_');
+}

@@ -1,0 +1,325 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
+import { extract } from 'tar-stream';
+import unbzip2 from 'unbzip2-stream';
+import { type EntityType, entityTypes } from '../entity/entity-type.ts';
+import { languages } from '../review/languages.ts';
+import { licenses } from '../review/licenses.ts';
+import type { Sourced } from './import.ts';
+import { linesOf } from './lines.ts';
+import type { FullReviewRecord, UserRecord, VoteRecord } from './record.ts';
+
+/** The columns of the tables that are read, in their order in the dump. */
+const tables = {
+  user_sanitised: ['id', 'created', 'display_name', 'musicbrainz_id'],
+  review: [
+    ...['id', 'entity_id', 'entity_type', 'user_id', 'edits', 'is_draft', 'is_hidden'],
+    ...['license_id', 'language', 'published_on', 'source', 'source_url'],
+  ],
+  revision: ['id', 'review_id', 'timestamp', 'text', 'rating'],
+  vote: ['user_id', 'revision_id', 'vote', 'rated_at'],
+} as const;
+type Table = keyof typeof tables;
+type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
+
+/** What makes a row the same as one of another archive. */
+const keys: Record<Table, string> = {
+  user_sanitised: 'id',
+  review: 'id',
+  revision: 'id',
+  vote: 'user_id, revision_id',
+};
+
+/** Says that something was not kept, or not as it was, and why. */
+type Note = (reason: string) => void;
+
+/** Reads the rows of the archives of a dump into tables of the database. Throws a sentence where one is damaged, or a table in none of them. */
+export async function loadDump(
+  database: DatabaseSync,
+  archives: readonly { name: string; bytes: Readable }[],
+  note: Note,
+): Promise<void> {
+  for (const [table, columns] of Object.entries(tables)) {
+    database.exec(
+      `CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${keys[table as Table]}))`,
+    );
+  }
+  const found = new Set<string>();
+  for (const { name, bytes } of archives) {
+    try {
+      for await (const { file, content } of filesOf(bytes)) {
+        const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
+        if (Object.hasOwn(tables, table)) {
+          found.add(table);
+          await loadTable(database, table as Table, content, note);
+        } else for await (const _ of content);
+      }
+    } catch (cause) {
+      const { message } = cause as Error;
+      throw new Error(`${name} cannot be read as a tar archive with bzip2: ${message}`, { cause });
+    }
+  }
+  const missing = Object.keys(tables).filter((table) => !found.has(table));
+  if (missing.length > 0) {
+    throw new Error(
+      `no archive has cbdump/${missing.join(' or cbdump/')}: name both cbdump.tar.bz2 and one with reviews`,
+    );
+  }
+  database.exec('CREATE INDEX by_review ON revision (review_id)');
+  database.exec('CREATE INDEX by_revision ON vote (revision_id)');
+}
+
+/** The files of a tar archive with bzip2, of any number of streams. */
+async function* filesOf(
+  bytes: Readable,
+): AsyncGenerator<{ file: string; content: AsyncIterable<Uint8Array> }> {
+  const archive = extract();
+  const plain = unbzip2();
+  bytes.on('error', (error) => archive.destroy(error));
+  plain.on('error', (error: unknown) => {
+    archive.destroy(error instanceof Error ? error : new Error(`${error}`));
+  });
+  bytes.pipe(plain).pipe(archive);
+  for await (const entry of archive) {
+    yield { file: entry.header.name, content: entry as AsyncIterable<Uint8Array> };
+  }
+}
+
+async function loadTable(
+  database: DatabaseSync,
+  table: Table,
+  content: AsyncIterable<Uint8Array>,
+  note: Note,
+): Promise<void> {
+  const columns = tables[table];
+  const insert = database.prepare(
+    `INSERT OR IGNORE INTO ${table} VALUES (${columns.map(() => '?').join()})`,
+  );
+  database.exec('BEGIN');
+  for await (const { text } of linesOf(content)) {
+    if (text === '\\.' || text === '') continue;
+    const row = text === undefined ? [] : parseCopy(text);
+    if (row.length === columns.length) insert.run(...row);
+    else note(`${table}: a row that is not UTF-8, or has other columns`);
+  }
+  database.exec('COMMIT');
+}
+
+/** The values of a row of PostgreSQL's COPY in text format; null for `\N`. */
+export function parseCopy(line: string): (string | null)[] {
+  return line.split('\t').map((value) => (value === '\\N' ? null : unescaped(value)));
+}
+
+const escapes: Record<string, string> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+function unescaped(value: string): string {
+  if (!value.includes('\\')) return value;
+  return value.replaceAll(
+    /(?:\\(?:[0-7]{1,3}|x[\da-f]{1,2}))+|\\(.)/gis,
+    (bytes: string, letter: string | undefined) => {
+      if (letter !== undefined) return escapes[letter] ?? letter;
+      const numbers = bytes
+        .slice(1)
+        .split('\\')
+        .map((byte) => {
+          return /^x/i.test(byte) ? Number.parseInt(byte.slice(1), 16) : Number.parseInt(byte, 8);
+        });
+      return Buffer.from(numbers).toString();
+    },
+  );
+}
+
+/**
+ * What a loaded dump holds, as records: users, and reviews each followed by the votes on it. What cannot be kept goes to `note`, and what is
+ * kept in another form to `noteChange`.
+ */
+export async function* dumpRecords(
+  database: DatabaseSync,
+  note: Note,
+  noteChange: Note,
+): AsyncGenerator<Sourced> {
+  for (const row of database.prepare('SELECT * FROM user_sanitised ORDER BY id').iterate()) {
+    const record = userOf(row as Row<'user_sanitised'>);
+    if (typeof record === 'string') note(record);
+    else yield { where: `user ${record.id}`, record };
+  }
+  database.exec('CREATE TEMP TABLE claim (user_id, entity_id, PRIMARY KEY (user_id, entity_id))');
+  const claim = database.prepare('INSERT OR IGNORE INTO claim VALUES (?, ?)');
+  const hasUser = database.prepare('SELECT 1 FROM user_sanitised WHERE id = ?');
+  const revisionsOf = database.prepare(
+    'SELECT * FROM revision WHERE review_id = ? ORDER BY timestamp, CAST(id AS INTEGER)',
+  );
+  const votesOf = database.prepare(
+    `SELECT vote.* FROM vote JOIN revision ON revision.id = revision_id
+     WHERE review_id = ? ORDER BY rated_at, CAST(revision_id AS INTEGER)`,
+  );
+  const reviews = database.prepare('SELECT * FROM review ORDER BY published_on, id').iterate();
+  for (const row of reviews as Iterable<Row<'review'>>) {
+    const revisions = revisionsOf.all(`${row.id}`) as Row<'revision'>[];
+    const numbers = new Map<string, number>();
+    const record = reviewOf(row, revisions, numbers, note, noteChange);
+    const fault =
+      typeof record === 'string'
+        ? record
+        : !hasUser.get(record.user_id)
+          ? 'review: of a user who is not in the dump'
+          : claim.run(record.user_id, record.entity_id).changes === 0
+            ? 'review: a second one of the same user and entity'
+            : undefined;
+    if (typeof record === 'string' || fault !== undefined) {
+      note(`${fault}`);
+      for (const _ of votesOf.iterate(`${row.id}`)) note('vote: on a review that is not kept');
+      continue;
+    }
+    yield { where: `review ${record.id}`, record };
+    for (const vote of votesOn(record, votesOf, hasUser, numbers, note)) {
+      yield { where: `vote of ${vote.user_id} on ${record.id}`, record: vote };
+    }
+  }
+  for (const [query, reason] of [
+    ['vote WHERE revision_id NOT IN (SELECT id FROM revision)', 'vote: on an unknown revision'],
+    ['revision WHERE review_id NOT IN (SELECT id FROM review)', 'revision: of an unknown review'],
+  ] as const) {
+    const count = Number(database.prepare(`SELECT count(*) AS n FROM ${query}`).get()?.n);
+    for (let i = 0; i < count; i++) note(reason);
+  }
+}
+
+function userOf(row: Row<'user_sanitised'>): UserRecord | string {
+  const created = timeOf(row.created);
+  if (!isUuid(row.id) || created === undefined) return 'user: without a UUID or time';
+  const contact = { email: null, musicdb_username: row.musicbrainz_id };
+  const display_name = row.display_name ?? '';
+  return { kind: 'user', id: row.id, display_name, created, contact };
+}
+
+/** A review; `numbers` gets which of its revisions has become which. */
+function reviewOf(
+  row: Row<'review'>,
+  rows: readonly Row<'revision'>[],
+  numbers: Map<string, number>,
+  note: Note,
+  noteChange: Note,
+): FullReviewRecord | string {
+  const { id, entity_id, user_id, license_id } = row;
+  if (!isUuid(id) || !isUuid(entity_id) || !isUuid(user_id)) return 'review: without UUIDs';
+  const entity_type = row.entity_type?.replace(/^bb_/, 'bk_') as EntityType;
+  if (!entityTypes.includes(entity_type)) return `review: of the unknown type ${row.entity_type}`;
+  if (license_id === null || !licenses.some((known) => known.id === license_id)) {
+    return `review: under the unknown licence ${license_id}`;
+  }
+  const language = languageOf(row.language ?? '');
+  if (!language) return `review: in the unknown language ${row.language}`;
+  if (language !== row.language) noteChange(`language ${row.language} to ${language}`);
+
+  const revisions: FullReviewRecord['revisions'] = [];
+  for (const { id: serial, timestamp, ...content } of rows) {
+    const time = timeOf(timestamp);
+    const text = content.text || null;
+    const rating = starsOf(content.rating, note, noteChange);
+    if (time === undefined || (text === null && rating === null)) {
+      note('revision: without time, or without text and rating');
+      continue;
+    }
+    revisions.push({ id: revisions.length + 1, text, rating, timestamp: time });
+    numbers.set(`${serial}`, revisions.length);
+  }
+  const [first] = revisions;
+  if (!first) return 'review: without a revision';
+  const published = timeOf(row.published_on) ?? first.timestamp;
+  return {
+    kind: 'review',
+    id,
+    entity_id,
+    entity_type,
+    user_id,
+    language,
+    license: license_id,
+    created: first.timestamp < published ? first.timestamp : published,
+    published_on: row.is_draft === 't' ? null : published,
+    is_hidden: row.is_hidden === 't',
+    source: row.source || null,
+    source_url: row.source_url || null,
+    revisions,
+  };
+}
+
+/** The newest vote of each person on a review. */
+function votesOn(
+  { id: review_id, user_id: authorId }: FullReviewRecord,
+  votesOf: StatementSync,
+  hasUser: StatementSync,
+  numbers: ReadonlyMap<string, number>,
+  note: Note,
+): Iterable<VoteRecord> {
+  const newest = new Map<string, VoteRecord>();
+  for (const row of votesOf.iterate(review_id) as Iterable<Row<'vote'>>) {
+    const { user_id, vote } = row;
+    const voted_at = timeOf(row.rated_at);
+    const revision = numbers.get(`${row.revision_id}`);
+    const fault =
+      user_id === null || !hasUser.get(user_id) || !isUuid(user_id)
+        ? 'vote: of a user who is not in the dump'
+        : user_id === authorId
+          ? 'vote: on the own review'
+          : revision === undefined
+            ? 'vote: on a revision that is not kept'
+            : voted_at === undefined || (vote !== 't' && vote !== 'f')
+              ? 'vote: without a time, or neither up nor down'
+              : undefined;
+    if (fault !== undefined || user_id === null || !revision || voted_at === undefined) {
+      note(`${fault}`);
+      continue;
+    }
+    if (newest.has(user_id)) note('vote: an older one of the same person on the review');
+    newest.set(user_id, {
+      kind: 'vote',
+      review_id,
+      user_id,
+      vote: vote === 't',
+      voted_at,
+      revision,
+    });
+  }
+  return newest.values();
+}
+
+/** 20 a star; what lies between goes to the nearest, and there is at least one. */
+function starsOf(rating: string | null, note: Note, noteChange: Note): number | null {
+  if (rating === null) return null;
+  const number = Number(rating);
+  if (!(number >= 0 && number <= 100) || rating.trim() === '') {
+    note('rating: not 0 to 100');
+    return null;
+  }
+  const stars = Math.max(1, Math.round(number / 20));
+  if (stars * 20 !== number) noteChange(`rating ${rating} to ${stars}`);
+  return stars;
+}
+
+/** ISO 639-1 of that, or of three letters where there is one. */
+function languageOf(code: string): FullReviewRecord['language'] | undefined {
+  const known = (name: string | undefined) => languages.find((language) => language === name);
+  if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
+  return known(code.toLowerCase()) ?? known(Intl.getCanonicalLocales(code)[0]);
+}
+
+/** ISO 8601 of a time stamp without a zone, which means UTC; smaller parts than milliseconds are dropped. */
+function timeOf(timestamp: string | null): string | undefined {
+  const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(timestamp ?? '');
+  if (!parts) return undefined;
+  const [, day, time, fraction = ''] = parts;
+  const iso = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
+  return Number.isNaN(Date.parse(iso)) ? undefined : iso;
+}
+
+function isUuid(text: string | null): text is string {
+  return text !== null && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+}

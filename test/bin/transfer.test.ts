@@ -1,0 +1,500 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as reportReview } from '../../functions/report-review.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { createTable } from '../../infra/local/database.ts';
+import { readChanges } from '../../shared/changes/feed.ts';
+import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { openToken } from '../../shared/oauth/credentials.ts';
+import { findGrant } from '../../shared/oauth/grant-repository.ts';
+import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
+import { table } from '../../shared/table/client.ts';
+import { reviewKey } from '../../shared/table/keys.ts';
+import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import {
+  applyStream,
+  makeGrant,
+  makeReview,
+  makeUser,
+  makeUsers,
+  scanTable,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { differences } from '../recount.ts';
+import { admin, dataFolder, refuses, spawnAdmin } from './admin.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const first = process.env.TABLE_NAME ?? '';
+let files = 0;
+
+/** A path in the folder of this test that nothing has. */
+function path(end = '.jsonl'): string {
+  return join(folder, `${files++}${end}`);
+}
+
+/** A data folder on an empty table. */
+async function emptyTable(): Promise<{ name: string; dataDir: string }> {
+  const name = `reviews-${randomUUID()}`;
+  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
+  return { name, dataDir: dataFolder({ table_name: name }) };
+}
+
+async function ask(args: string[], dataDir?: string) {
+  const { code, stdout, stderr } = await admin(args, dataDir);
+  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+/** The bytes of an export. */
+async function exported(dataDir?: string): Promise<string> {
+  const out = path();
+  await ask(['export', '--out', out], dataDir);
+  return readFileSync(out, 'utf8');
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into it before it has proved what is there.
+function records(content: string): any[] {
+  return content
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+function file(content: string | Buffer): string {
+  const name = path();
+  writeFileSync(name, content);
+  return name;
+}
+
+let quiet: ReturnType<typeof jest.spyOn> | undefined;
+/** What is told on stderr meanwhile. */
+function listen() {
+  const said: string[] = [];
+  quiet = jest.spyOn(console, 'error').mockImplementation((line) => {
+    said.push(`${line}`);
+  });
+  return said;
+}
+afterEach(() => {
+  quiet?.mockRestore();
+  process.env.TABLE_NAME = first;
+  process.exitCode = undefined;
+});
+
+/** Who has signed in, as a caller. */
+function zoeAs(id: string): TestUser {
+  const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review' };
+  return { id, display_name: '', created: '', caller };
+}
+
+/** Something of every kind. */
+async function live() {
+  const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  const gone = await makeUser();
+  const identity = { issuer: 'https://id.example', subject: randomUUID(), display_name: 'Zoë' };
+  const email = `${randomUUID()}@mail.example`;
+  const zoe = await findOrCreateUser({ ...identity, email, musicdb_username: 'zoe' });
+  const review = await makeReview(ann, { language: 'de', license_choice: 'CC0 1.0' });
+  await vote(bob, review);
+  const change = { caller: ann.caller, path: { review_id: review }, body: { rating: 2 } };
+  await invoke(updateReview, change);
+  await vote(eve, review, false);
+  await setAttributes(reviewKey(review), { source: 'BBC', source_url: 'https://bbc.example/' });
+  const draft = await makeReview(bob, { is_draft: true, text: `${text} A draft.` });
+  const hidden = await makeReview(eve, { text: `${text} A hidden one.` });
+  await vote(bob, hidden);
+  await invoke(reportReview, { caller: ann.caller, path: { review_id: hidden }, body: {} });
+  const why = { reason: 'spam', note: 'A shop.', moderator_id: null } as const;
+  await decideReview(hidden, 'hide', why);
+  await invoke(reportReview, { caller: eve.caller, path: { review_id: review }, body: {} });
+  await invoke(reportReview, { caller: gone.caller, path: { review_id: review }, body: {} });
+  const { grant, access_token } = await makeGrant(ann, ['vote'], { owner: bob });
+  const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 } as const;
+  const token = await createPersonalToken({ ...own, scopes: [] });
+  const left = await makeReview(gone);
+  await vote(gone, review);
+  await invoke(deleteMe, { caller: gone.caller });
+  return {
+    ann,
+    bob,
+    eve,
+    zoe,
+    email,
+    review,
+    draft,
+    hidden,
+    grant,
+    access_token,
+    token,
+    gone,
+    left,
+  };
+}
+
+describe('npm run admin -- export, import', () => {
+  test('moves all that there is to another table, which then exports the same bytes', async () => {
+    const { ann, bob, eve, zoe, email, review, draft, hidden, grant, access_token, ...rest } =
+      await live();
+    const content = await exported();
+    const [header, ...all] = records(content);
+    const counts = Map.groupBy(all, ({ kind }) => kind);
+    expect(header).toEqual({
+      kind: 'header',
+      format: 'review-service',
+      version: 1,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      counts: Object.fromEntries([...counts].map(([kind, { length }]) => [kind, length])),
+    });
+    expect([...counts.keys()].sort()).toEqual([
+      'application',
+      'case',
+      'decision',
+      'grant',
+      'identity',
+      'report',
+      'review',
+      'user',
+      'vote',
+    ]);
+    const one = (id: string) => all.find((record) => record.id === id);
+    expect(one(zoe.id)).toMatchObject({
+      kind: 'user',
+      display_name: 'Zoë',
+      has_proposed_name: true,
+      contact: { email, musicdb_username: 'zoe', identity: expect.any(String) },
+    });
+    expect(one(review)).toEqual({
+      kind: 'review',
+      id: review,
+      entity_id: expect.any(String),
+      entity_type: 'release_group',
+      user_id: ann.id,
+      language: 'de',
+      license: 'CC0 1.0',
+      created: expect.any(String),
+      published_on: expect.any(String),
+      is_hidden: false,
+      source: 'BBC',
+      source_url: 'https://bbc.example/',
+      revisions: [
+        { id: 1, text, rating: 4, timestamp: expect.any(String) },
+        { id: 2, text, rating: 2, timestamp: expect.any(String) },
+      ],
+    });
+    const open = all.find(({ kind, item }) => kind === 'case' && item.review_id === review);
+    // The account of the other who has reported it is being deleted.
+    expect(open.item).toMatchObject({ state: 'open', reports: 1 });
+    expect(one(draft)).toMatchObject({ published_on: null });
+    expect(one(hidden)).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide', reason: 'spam', note: 'A shop.' },
+    });
+    const votes = all.filter(({ kind, review_id }) => kind === 'vote' && review_id === review);
+    expect(votes).toHaveLength(2);
+    expect(votes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ user_id: bob.id, vote: true, revision: 1 }),
+        expect.objectContaining({ user_id: eve.id, vote: false, revision: 2 }),
+      ]),
+    );
+    // What is being deleted is gone.
+    expect(content).not.toContain(rest.gone.id);
+    expect(content).not.toContain(rest.left);
+
+    const { name, dataDir } = await emptyTable();
+    const answer = await ask(['import', file(gzipSync(content))], dataDir);
+    expect(answer).toMatchObject({ written: header.counts, present: {}, refused: {} });
+    expect(answer.totals).toMatchObject({ users: counts.get('user')?.length });
+    expect(await exported(dataDir)).toBe(content);
+    const items = await scanTable();
+    process.env.TABLE_NAME = name;
+    expect(await differences()).toEqual([]);
+    expect(await invoke(getReview, { path: { review_id: review } })).toMatchObject({
+      body: { review: { popularity: 0, votes: { positive: 1, negative: 1 }, edits: 1 } },
+    });
+    for (const made of [access_token, rest.token.access_token]) {
+      const opened = await openToken('access', made);
+      expect(opened && (await findGrant(opened))).toMatchObject({ user_id: ann.id });
+    }
+    expect(grant.user_id).toBe(ann.id);
+
+    // The limit of votes a day is held against those that were cast today.
+    const day = items.find(({ pk, sk }) => pk === `USER#${bob.id}` && sk.startsWith('VOTES#'));
+    const moved = (await scanTable()).find(({ pk, sk }) => pk === day?.pk && sk === day?.sk);
+    expect(moved).toEqual(day);
+
+    const before = await scanTable();
+    expect(await ask(['import', file(content)], dataDir)).toMatchObject({
+      written: {},
+      present: header.counts,
+      refused: {},
+    });
+    process.env.TABLE_NAME = name;
+    expect(await scanTable()).toEqual(before);
+  });
+
+  test('tells what an import would do, and does nothing', async () => {
+    await live();
+    const content = await exported();
+    const { name, dataDir } = await emptyTable();
+    const answer = await ask(['import', '--dry-run', file(content)], dataDir);
+    const [{ counts }] = records(content);
+    expect(answer).toEqual({ is_dry_run: true, written: counts, present: {}, refused: {} });
+    process.env.TABLE_NAME = name;
+    expect(await scanTable()).toEqual([]);
+  });
+
+  test('publishes what everybody may see, by licence and with checksums', async () => {
+    const { ann, review, draft, hidden, email, zoe } = await live();
+    await makeReview(zoeAs(zoe.id), { license_choice: 'CC BY-SA 3.0' });
+    // The vote of the deleted account is shown until the eraser has come by.
+    await applyStream();
+    const out = path('');
+    const { files: made } = await ask(['export', '--public', '--out', out]);
+    const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8');
+    const names = readdirSync(out).filter((name) => name.endsWith('.gz'));
+    expect(names).toContain('reviews-cc0-1.0.jsonl.gz');
+    expect(names).toContain('reviews-cc-by-sa-3.0.jsonl.gz');
+    expect(names.sort()).toEqual(Object.keys(made).sort());
+    const content = new Map<string, string>();
+    for (const name of names) {
+      const bytes = readFileSync(join(out, name));
+      const sum = createHash('sha256').update(bytes).digest('hex');
+      expect(sums).toContain(`${sum}  ${name}\n`);
+      content.set(name, gunzipSync(bytes).toString());
+    }
+    const [header, ...reviews] = records(content.get('reviews-cc0-1.0.jsonl.gz') ?? '');
+    expect(header).toMatchObject({
+      format: 'review-service-public',
+      version: 1,
+      license: {
+        id: 'CC0 1.0',
+        full_name: 'Creative Commons Zero 1.0 Universal',
+        info_url: 'https://creativecommons.org/publicdomain/zero/1.0/',
+      },
+      counts: { review: reviews.length },
+    });
+    expect(reviews.find(({ id }) => id === review)).toEqual({
+      kind: 'review',
+      id: review,
+      entity_id: expect.any(String),
+      entity_type: 'release_group',
+      user_id: ann.id,
+      language: 'de',
+      license: 'CC0 1.0',
+      created: expect.any(String),
+      published_on: expect.any(String),
+      source: 'BBC',
+      source_url: 'https://bbc.example/',
+      revisions: [
+        {
+          id: 1,
+          text,
+          rating: 4,
+          timestamp: expect.any(String),
+          votes_positive: 1,
+          votes_negative: 0,
+        },
+        {
+          id: 2,
+          text,
+          rating: 2,
+          timestamp: expect.any(String),
+          votes_positive: 0,
+          votes_negative: 1,
+        },
+      ],
+    });
+    const [, ...users] = records(content.get('users.jsonl.gz') ?? '');
+    expect(users.find(({ id }) => id === zoe.id)).toEqual({
+      kind: 'user',
+      id: zoe.id,
+      display_name: 'Zoë',
+      created: zoe.created,
+      karma: 0,
+    });
+    expect(users.map(({ id }) => id)).toEqual(users.map(({ id }) => id).toSorted());
+    const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
+    expect(await readChanges(since, 10)).toMatchObject({ changes: [], has_more: false });
+    const everything = [...content.values()].join('');
+    for (const secret of [
+      email,
+      draft,
+      hidden,
+      'A draft',
+      'A hidden',
+      '"report"',
+      '"vote"',
+      'IDENTITY',
+    ])
+      expect(everything).not.toContain(secret);
+
+    const [name = ''] = names.filter((each) => each.startsWith('reviews'));
+    await refuses(1, [[['import', join(out, name)], /^Error: this is a public dump/]]);
+    const one = ['export', '--public'];
+    await refuses(2, [[one, /several files/]]);
+    await refuses(1, [[[...one, '--out', out], /is there already/]]);
+  });
+
+  test('tells bad lines by number and reason, and the rest goes on', async () => {
+    const { ann, bob, review } = await live();
+    const content = await exported();
+    const lines = content.trimEnd().split('\n');
+    const [user, , , , given] = [ann, bob, 0, 0, records(content).find(({ id }) => id === review)];
+    const id = randomUUID();
+    const entity_id = randomUUID();
+    const bad: [object | string, string][] = [
+      ['{"kind": "user"', 'is not a JSON object'],
+      ['[]', 'has no kind'],
+      [{ kind: 'pet' }, 'is of a kind that is not known'],
+      [{ ...given, id, language: 'xx' }, 'language: must be an ISO 639-1 code, in lower case'],
+      [{ ...given, id, license: 'MIT' }, 'license: must be one of'],
+      [{ ...given, id, revisions: [{ ...given.revisions[0], rating: 6 }] }, 'revisions.0.rating: '],
+      [{ ...given, id, entity_id, user_id: randomUUID() }, 'user_id names no account'],
+      [{ ...given, id }, 'the author has another review of this entity'],
+      [
+        {
+          kind: 'vote',
+          review_id: id,
+          user_id: user.id,
+          vote: true,
+          voted_at: given.created,
+          revision: 1,
+        },
+        'its review is not there',
+      ],
+      [
+        {
+          kind: 'vote',
+          review_id: review,
+          user_id: ann.id,
+          vote: true,
+          voted_at: given.created,
+          revision: 1,
+        },
+        'a vote on the own review',
+      ],
+      [{ kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } }, 'grant: has another key'],
+    ];
+    const broken = bad.map(([line]) => (typeof line === 'string' ? line : JSON.stringify(line)));
+    const { name, dataDir } = await emptyTable();
+    const said = listen();
+    const { code, stdout } = await admin(
+      ['import', file([...lines, ...broken, ''].join('\n'))],
+      dataDir,
+    );
+    expect(code).toBe(0);
+    expect(process.exitCode).toBe(1);
+    process.exitCode = undefined;
+    const answer = JSON.parse(stdout);
+    expect(answer.written).toEqual(records(content)[0].counts);
+    expect(Object.values(answer.refused)).toEqual(bad.map(() => 1));
+    expect(said.sort()).toEqual(
+      bad
+        .map(([, reason], i) => expect.stringContaining(`line ${lines.length + i + 1}: ${reason}`))
+        .sort((a, b) => (`${a}` < `${b}` ? -1 : 1)),
+    );
+    process.env.TABLE_NAME = name;
+    expect(await differences()).toEqual([]);
+  });
+
+  test('says what is wrong with a file as a whole', async () => {
+    await live();
+    const content = await exported();
+    const lines = content.trimEnd().split('\n');
+    const { dataDir } = await emptyTable();
+    const wrong = (header: object) => file(`${JSON.stringify(header)}\n`);
+    await refuses(1, [
+      [['import', join(folder, 'none')], /no such file/, dataDir],
+      [['import', file('')], /is empty/, dataDir],
+      [['import', file('{"id": 1}\n')], /this is no export/, dataDir],
+      [
+        ['import', wrong({ kind: 'header', format: 'review-service', version: 2 })],
+        /version 2 .* version 1/,
+        dataDir,
+      ],
+    ]);
+    for (const [broken, fault] of [
+      [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
+      [
+        `${lines.slice(0, -2).join('\n')}\n`,
+        `ends after line ${lines.length - 2}, 2 records before`,
+      ],
+      [gzipSync(content).subarray(0, -200), 'is damaged after line'],
+    ] as const) {
+      const said = listen();
+      const table = await emptyTable();
+      const { stdout } = await admin(['import', file(Buffer.from(broken))], table.dataDir);
+      expect(said).toEqual([expect.stringContaining(fault)]);
+      expect(JSON.parse(stdout).fault).toContain(fault);
+      expect(process.exitCode).toBe(1);
+      process.exitCode = undefined;
+    }
+  });
+
+  test('goes on with an export where it was interrupted', async () => {
+    await live();
+    const whole = await exported();
+    const out = path();
+    const { Spool } = await import('../../shared/transfer/spool.ts');
+    const spool = new Spool(`${out}.part`);
+    const items = await scanTable();
+    const half = items.slice(0, items.length / 2);
+    const { pk = '', sk = '' } = half.at(-1) ?? {};
+    spool.add(half, { pk, sk });
+    spool.close();
+    const said = listen();
+    const { code } = await admin(['export', '--out', out]);
+    expect({ code, said }).toEqual({ code: 0, said: [expect.stringContaining('Going on')] });
+    expect(readFileSync(out, 'utf8')).toBe(whole);
+    expect(existsSync(`${out}.part`)).toBe(false);
+
+    appendFileSync(`${out}.other.part`, '');
+    const other = new Spool(`${out}.other.part`);
+    other.note('source', 'elsewhere');
+    other.close();
+    await refuses(1, [[['export', '--out', `${out}.other`], /the begun export of elsewhere/]]);
+  });
+
+  test('a stream that a killed import has left off is turned on by whoever starts', async () => {
+    const { name } = await emptyTable();
+    const StreamSpecification = { StreamEnabled: false };
+    await table.send(new UpdateTableCommand({ TableName: name, StreamSpecification }));
+    const arn = await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
+    const { Table } = await table.send(new DescribeTableCommand({ TableName: name }));
+    expect(Table).toMatchObject({
+      LatestStreamArn: arn,
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
+    });
+  });
+
+  test('writes to stdout, and reads what a program gives', async () => {
+    await live();
+    const { code, stdout, stderr } = await spawnAdmin(['export']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stderr.replace(/^.*?\{/s, '{'))).toMatchObject({ out: '-' });
+    expect(stdout).toBe(await exported());
+    const { stdout: help } = await admin(['import', '--help']);
+    expect(help).toContain('--dry-run');
+  });
+});
