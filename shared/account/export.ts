@@ -156,13 +156,13 @@ interface OwnReview {
   appeal: string | undefined;
 }
 
-/** The reviews that claims lead to, in their order. */
+/** The reviews that claims lead to, in their order, without those that the person has deleted and that are still being erased. */
 async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await batchGet(keys, { consistent: true });
   const reviews = keys.flatMap((key) => {
     const item = items.get(keyString(key));
-    return item ? [v.parse(Review, item)] : [];
+    return item && item.deleted_at === undefined ? [v.parse(Review, item)] : [];
   });
   const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(asked.map(({ id }) => caseKey(id)));

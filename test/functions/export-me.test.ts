@@ -15,7 +15,7 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey } from '../../shared/table/keys.ts';
+import { claimKey, reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeGrant,
@@ -23,6 +23,7 @@ import {
   makeUser,
   makeUsers,
   scanTable,
+  setAttributes,
   type TestUser,
   text,
   vote,
@@ -201,6 +202,16 @@ describe('GET /user/me/export', () => {
       const name = told ?? (sk.split('#')[1] || pk.split('#')[1]);
       expect(given).toContain(name);
     }
+  });
+
+  test('has nothing of a review that the person has deleted, though it is still being erased', async () => {
+    const author = await makeUser();
+    const kept = await makeReview(author);
+    const gone = await makeReview(author);
+    // As a deletion leaves it that votes kept from being done at once.
+    await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
+    const { body } = await ask(author);
+    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
   });
 
   test('of an account that is gone is 401', async () => {
