@@ -21,6 +21,15 @@ export function HttpDate(description: string) {
   );
 }
 
+/** A time stamp as it is stored, of data that somebody takes along. */
+export function IsoTime(description: string) {
+  return described(
+    v.pipe(v.string(), v.isoTimestamp()),
+    `${description}, in ISO 8601`,
+    '2026-11-20T20:30:00.000Z',
+  );
+}
+
 /** A UUID as the API writes it: in lower case. */
 export function Id(description: string, example: string) {
   return described(v.pipe(v.string(), v.uuid()), description, example);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken } from '../errors.ts';
-import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';
@@ -21,17 +21,14 @@ import type { ExportedReview, OwnData } from './presented.ts';
 const lists = ['connections', 'reviews', 'decisions', 'votes', 'reports'] as const;
 type List = (typeof lists)[number];
 
-/** Behind what a part begins: a list, and a place in it. */
-const Place = v.tuple([v.picklist(lists), v.string()]);
+/** Behind what a part begins: a list, and a place in it, made of ids, times and numbers. Anything else could be no key, and whoever likes can seal it. */
+const Place = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
 
 /** Some records of a list, and the place behind them. */
 interface Piece<T> {
   place: string;
   records: T[];
 }
-
-/** For the status, the headers and the frame of an answer, in bytes. */
-const frame = 10_000;
 
 /** Milliseconds after which a part is long enough, whatever its size: a function has 15 seconds. */
 const patience = 5_000;
@@ -44,7 +41,7 @@ const patience = 5_000;
 export async function readOwnData(
   userId: string,
   cursor?: string,
-  maxBytes = largestAnswer - frame,
+  maxBytes = largestBody,
 ): Promise<OwnData> {
   const binding = `export ${userId}`;
   const from = cursor === undefined ? undefined : openPlace(binding, Place, cursor);
@@ -159,13 +156,13 @@ interface OwnReview {
   appeal: string | undefined;
 }
 
-/** The reviews that claims lead to, in their order. */
+/** The reviews that claims lead to, in their order, without those that the person has deleted and that are still being erased. */
 async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await batchGet(keys, { consistent: true });
   const reviews = keys.flatMap((key) => {
     const item = items.get(keyString(key));
-    return item ? [v.parse(Review, item)] : [];
+    return item && item.deleted_at === undefined ? [v.parse(Review, item)] : [];
   });
   const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(asked.map(({ id }) => caseKey(id)));

@@ -1,19 +1,10 @@
 import * as v from 'valibot';
-import { Count, described, Id } from '../described.ts';
+import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
 import { reasons } from '../review/moderation.ts';
 import { PresentedLanguage } from '../review/presented.ts';
 import { scopes } from '../routes.ts';
-
-/** A time stamp as it is stored. */
-function Time(description: string) {
-  return described(
-    v.pipe(v.string(), v.isoTimestamp()),
-    `${description}, in ISO 8601`,
-    '2026-11-20T20:30:00.000Z',
-  );
-}
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 const client_id = described(v.string(), 'The application', '0123456789abcdef0123456789abcdef');
@@ -27,7 +18,7 @@ const decision = {
   decision: described(v.picklist(decisions), 'What was decided', 'hide'),
   reason: described(v.picklist(reasons), 'Why', 'spam'),
   note: described(v.string(), 'Why, in words', 'An advertisement for a shop.'),
-  decided_at: Time('When'),
+  decided_at: IsoTime('When'),
 };
 
 /** A state of a review. */
@@ -35,7 +26,7 @@ const ExportedRevision = v.object({
   id: Count('Its number: the first is 1', 1),
   text: text('The text, verbatim', 'Forty minutes that reward every new listen.'),
   rating: described(v.nullable(v.number()), '1 to 5', 5),
-  timestamp: Time('When it was made'),
+  timestamp: IsoTime('When it was made'),
   votes_positive: whole('Upvotes that were last cast while it was current', 4),
   votes_negative: whole('Downvotes alike', 1),
 });
@@ -48,7 +39,7 @@ export const ExportedReview = described(
     entity_type: PresentedEntityType,
     language: PresentedLanguage,
     license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
-    created: Time('When it was first saved'),
+    created: IsoTime('When it was first saved'),
     published_on: described(
       v.nullable(v.pipe(v.string(), v.isoTimestamp())),
       'When it was published, in ISO 8601; `null` on a draft',
@@ -59,7 +50,7 @@ export const ExportedReview = described(
     source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
     source_url: described(v.nullable(v.string()), 'Its address there', null),
     moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
-    appealed_at: v.optional(Time('When the person asked for another look at the last decision')),
+    appealed_at: v.optional(IsoTime('When the person asked for another look at the last decision')),
     appeal: v.optional(
       described(v.string(), 'What the person said to that, until it is decided', 'It is my own.'),
     ),
@@ -80,7 +71,7 @@ export const OwnData = described(
         v.looseObject({
           id: Id('The user', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
           display_name: described(v.string(), 'The public name', 'Ann'),
-          created: Time('When the account was created'),
+          created: IsoTime('When the account was created'),
           karma: whole("Positive minus negative votes on the user's reviews", 12),
           email: text('The email address', 'ann@example.com'),
           musicdb_username: text('The name of the linked account in the music database', 'ann'),
@@ -95,7 +86,7 @@ export const OwnData = described(
           v.looseObject({
             client_id,
             name: described(v.string(), 'What people are shown', 'Demo'),
-            created: Time('When it was registered'),
+            created: IsoTime('When it was registered'),
           }),
           'An application that the person has registered, without its secret',
         ),
@@ -107,8 +98,8 @@ export const OwnData = described(
           v.object({
             name: described(v.string(), 'What the person calls it', 'Script'),
             scopes: granted,
-            created: Time('When it was made'),
-            expires: Time('Until when it is good'),
+            created: IsoTime('When it was made'),
+            expires: IsoTime('Until when it is good'),
           }),
           'A personal access token, without what would let somebody use it',
         ),
@@ -132,8 +123,8 @@ export const OwnData = described(
           client_id,
           name: text('What it is called; `null` when it is gone', 'Demo'),
           scopes: granted,
-          created: Time('When the person allowed it'),
-          renewed: Time('When it last got tokens'),
+          created: IsoTime('When the person allowed it'),
+          renewed: IsoTime('When it last got tokens'),
         }),
         'What the person has allowed an application',
       ),
@@ -150,7 +141,7 @@ export const OwnData = described(
         v.object({
           review_id,
           vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
-          voted_at: Time('When it was last cast'),
+          voted_at: IsoTime('When it was last cast'),
           revision: Count('The revision that was current then', 1),
         }),
         'A vote of the person',
@@ -161,7 +152,7 @@ export const OwnData = described(
         v.object({
           review_id,
           reason: described(v.string(), 'What the person wrote', 'Spam'),
-          reported_at: Time('When'),
+          reported_at: IsoTime('When'),
         }),
         'A spam report by the person',
       ),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
-import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
 import { reviewRecord } from '../review/record.ts';
 import type { Review } from '../review/review.ts';
@@ -36,8 +36,11 @@ const settled = 60_000;
 /** How many reviews may be ahead: a position must stay short. */
 const mostAhead = 16;
 
-/** For the status, the headers and the frame of an answer, in bytes. */
-const frame = 10_000;
+/** How many items of the log are read for an answer: reviews that change all the time fold, and would never fill it. */
+const mostLogged = 1_000;
+
+/** How many revisions are read for more than one review: 1,000 take 20 MB at most, and a hundred long histories more than a function has. */
+const mostRevisions = 1_000;
 
 /** The position behind all that is logged: who reads the table after this, and follows from here, misses nothing. */
 export async function currentPosition(): Promise<string> {
@@ -62,10 +65,11 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const { window, hasMore, ...places } = await readWindow(from, heads, limit);
   const ahead = new Map(Object.entries(from.ahead));
   const told = await tell(window, ahead);
+  const revisions = told.reduce((sum, { review }) => sum + (review ? review.edits + 1 : 0), 0);
+  const fewer = () => readChanges(since, Math.ceil(limit / 2));
+  if (limit > 1 && revisions > mostRevisions) return fewer();
   const changes = await Promise.all(told.map(present));
-  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestAnswer - frame) {
-    return readChanges(since, Math.ceil(limit / 2));
-  }
+  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestBody) return fewer();
   const position = { time, ...places, ahead: Object.fromEntries(ahead) };
   // So that who asks again when nothing has changed may be told 304.
   const isSame = time - from.time < day && seal({ ...position, time: from.time }) === since;
@@ -87,14 +91,16 @@ async function readWindow(
   const due = [...lanes.keys()]
     .filter((lane) => (heads[lane] ?? 0) > (lanes[lane] ?? 0))
     .sort((a, b) => placeOf(a) - placeOf(b));
+  let read = 0;
   for (const lane of due) {
+    const head = heads[lane] ?? 0;
     let done = lane === from.into?.[0] ? from.into[1] : 0;
     for await (const { at, before, changes } of each(readLogged(lane, lanes[lane] ?? 0))) {
       if (before !== lanes[lane]) {
-        // What is between them is being written, or else the table is not the one that the position is of.
-        if (Date.now() - at > settled) throw positionGone();
+        refuseGap(at);
         break;
       }
+      if (read++ === mostLogged) return { lanes, window: [...window.values()], hasMore: true };
       for (const change of changes.slice(done)) {
         if (window.size === limit && !window.has(change.id)) {
           return { lanes, into: [lane, done], window: [...window.values()], hasMore: true };
@@ -106,8 +112,14 @@ async function readWindow(
       lanes[lane] = at;
       done = 0;
     }
+    if ((lanes[lane] ?? 0) < head) refuseGap(head);
   }
   return { lanes, window: [...window.values()], hasMore: false };
+}
+
+/** What a lane lacks before a place is being written; or else it is too old to be kept, or the table is not the one that the position is of. */
+function refuseGap(place: number): void {
+  if (Date.now() - place > settled) throw positionGone();
 }
 
 /** A change that is told, with the review while it is public. */

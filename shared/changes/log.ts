@@ -111,10 +111,10 @@ async function readNewest(lane: number, since: number): Promise<Logged[]> {
   return (value as Item[]).map(toLogged);
 }
 
-/** What was logged in a lane behind a place, page by page. */
+/** What was logged in a lane behind a place, in pages that hold 500 changes at most. */
 export async function* readLogged(lane: number, place: number): AsyncGenerator<Logged[]> {
   const { sk: after } = changesKey(lane, place);
-  const pages = queryItems(changesKey(lane), { after, pageSize: 100 });
+  const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
   for await (const items of pages) yield items.map(toLogged);
 }
 

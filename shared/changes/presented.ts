@@ -1,16 +1,7 @@
 import * as v from 'valibot';
-import { Count, described, Id } from '../described.ts';
+import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { PresentedLanguage } from '../review/presented.ts';
-
-/** A time stamp as dumps have it. */
-function Time(description: string) {
-  return described(
-    v.pipe(v.string(), v.isoTimestamp()),
-    `${description}, in ISO 8601`,
-    '2026-11-20T20:30:00.000Z',
-  );
-}
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
@@ -24,8 +15,8 @@ export const PublicRecord = described(
     user_id: Id('Its author', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
     language: PresentedLanguage,
     license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
-    created: Time('When it was first saved'),
-    published_on: Time('When it was published'),
+    created: IsoTime('When it was first saved'),
+    published_on: IsoTime('When it was published'),
     source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
     source_url: described(v.nullable(v.string()), 'Its address there', null),
     revisions: described(
@@ -38,7 +29,7 @@ export const PublicRecord = described(
             'Forty minutes that reward every new listen.',
           ),
           rating: described(v.nullable(v.number()), '1 to 5', 5),
-          timestamp: Time('When it was made'),
+          timestamp: IsoTime('When it was made'),
           votes_positive: described(v.number(), 'Upvotes cast while it was current', 4),
           votes_negative: described(v.number(), 'Downvotes alike', 1),
         }),

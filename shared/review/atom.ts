@@ -46,15 +46,13 @@ function entryOf(authored: AuthoredReview, name: string | undefined) {
   const { id, entity_id, entity_type, rating, text, published_on, license } = review;
   const stars = rating === null ? '' : `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
   const what = name ?? `${entity_type.replaceAll('_', ' ')} ${entity_id}`;
-  const lines = (text ?? '').split(/\r\n|\r|\n/);
+  const lines = text?.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
   return {
     id: `urn:uuid:${id}`,
     link: `${authUrl()}${version}/review/${id}`,
     // These two are HTML, which the library puts into CDATA: no text in it can end that, because it is escaped here.
     title: readable(`${html`${[stars, what].filter(Boolean).join(' ')}`}`),
-    content: readable(
-      `${html`${stars && html`<p>${stars}</p>`}<p>${lines.map((line, i) => html`${i > 0 && html`<br>`}${line}`)}</p>`}`,
-    ),
+    content: readable(`${html`${stars && html`<p>${stars}</p>`}${text && html`<p>${lines}</p>`}`}`),
     author: [
       { name: plain(author.display_name), link: `${authUrl()}${pathOf({ user_id: author.id })}` },
     ],

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { bytesOf, largestAnswer } from '../lambda-limits.ts';
+import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { revisionKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { currentRevision, type Review } from './review.ts';
@@ -14,17 +14,11 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
   return v.parse(Revision, item);
 }
 
-/** For the status, the headers and the frame of an answer, in bytes. */
-const frame = 10_000;
-
 /**
  * The revisions of a review, newest first. When there are more than fill `maxBytes` as Lambda counts an answer, the oldest are left out;
  * each can still be read by its number.
  */
-export async function listRevisions(
-  review: Review,
-  maxBytes = largestAnswer - frame,
-): Promise<Revision[]> {
+export async function listRevisions(review: Review, maxBytes = largestBody): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
   for await (const page of revisionsOf(review)) {

@@ -7,6 +7,7 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
+import { sealPlace } from '../../shared/list/cursor.ts';
 import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { newReview } from '../../shared/review/review.ts';
@@ -14,7 +15,7 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey } from '../../shared/table/keys.ts';
+import { claimKey, reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeGrant,
@@ -22,6 +23,7 @@ import {
   makeUser,
   makeUsers,
   scanTable,
+  setAttributes,
   type TestUser,
   text,
   vote,
@@ -64,6 +66,7 @@ function joined(parts: readonly OwnData[]): OwnData {
     ...first,
     connections: parts.flatMap((part) => part.connections),
     reviews: [...reviews.values()],
+    decisions: parts.flatMap((part) => part.decisions),
     votes: parts.flatMap((part) => part.votes),
     reports: parts.flatMap((part) => part.reports),
   };
@@ -201,6 +204,16 @@ describe('GET /user/me/export', () => {
     }
   });
 
+  test('has nothing of a review that the person has deleted, though it is still being erased', async () => {
+    const author = await makeUser();
+    const kept = await makeReview(author);
+    const gone = await makeReview(author);
+    // As a deletion leaves it that votes kept from being done at once.
+    await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
+    const { body } = await ask(author);
+    expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
+  });
+
   test('of an account that is gone is 401', async () => {
     const caller = { ...user.caller, user_id: randomUUID() };
     expect((await invoke(handler, { caller })).status).toBe(401);
@@ -218,6 +231,18 @@ describe('GET /user/me/export', () => {
     }
   });
 
+  test.each([
+    ['behind all that a list has', '\u{10ffff}\u{10ffff}'],
+    ['no Unicode', '\ud800'],
+    ['longer than a key', 'x'.repeat(2_000)],
+    ['nothing', ''],
+  ])('refuses a cursor that a person has made up: %s', async (_, place) => {
+    for (const list of ['connections', 'reviews', 'decisions', 'votes', 'reports']) {
+      const cursor = sealPlace(`export ${user.id}`, [list, place]);
+      expect((await ask(user, { cursor })).status).toBe(400);
+    }
+  });
+
   test('in parts of any size is what it is in one, a review with many revisions included', async () => {
     const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
     for (let i = 0; i < 4; i++) {
@@ -229,6 +254,7 @@ describe('GET /user/me/export', () => {
       }
       for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
     }
+    for (let i = 0; i < 4; i++) await setHidden(await makeReview(many), true);
     for (const voter of voters) {
       const review_id = await makeReview(voter);
       await vote(many, review_id);
@@ -236,14 +262,16 @@ describe('GET /user/me/export', () => {
       await makeGrant(many, ['vote'], { owner: voter });
     }
     const { whole } = await walk(many.id);
-    expect(whole.reviews.map(({ revisions }) => revisions.length).toSorted()).toEqual([1, 3, 5, 7]);
+    const revisions = whole.reviews.map((each) => each.revisions.length);
+    expect(revisions.toSorted()).toEqual([1, 1, 1, 1, 1, 3, 5, 7]);
+    expect(whole.decisions).toHaveLength(4);
     expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
     for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
       const { whole: sum, parts } = await walk(many.id, maxBytes);
       expect(sum).toEqual(whole);
       expect(parts.length).toBeGreaterThan(1);
     }
-    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 3 + 3);
+    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 4 + 4 + 3 + 3);
   });
 
   test('loses and repeats nothing that stays while others are written and deleted', async () => {

@@ -181,6 +181,18 @@ describe('a feed', () => {
     expect(shown(content.text)).toBe(expected);
   });
 
+  test('shows stars alone where there is no text, and a text alone where there are no stars', async () => {
+    const writer = await makeUser();
+    await makeReview(writer, { text: null, rating: 3 });
+    stopClock(Date.now() + 5);
+    await makeReview(writer, { text: 'Without any stars, but long enough.', rating: null });
+    const { feed } = await feedOf(userFeed, { user_id: writer.id });
+    expect(all(feed, 'entry').map((entry) => only(entry, 'content').text)).toEqual([
+      '<p>Without any stars, but long enough.</p>',
+      '<p>★★★☆☆</p>',
+    ]);
+  });
+
   test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(
     'shows a hostile name as it is: %j',
     async (display_name) => {

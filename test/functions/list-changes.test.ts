@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
+import * as v from 'valibot';
+import { measure } from '../../bin/bench/measure.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
@@ -9,20 +12,25 @@ import { handler as updateAggregates } from '../../functions/update-aggregates.t
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { consumers, isFor } from '../../shared/background.ts';
+import { logChanges } from '../../shared/changes/log.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewRecord } from '../../shared/review/record.ts';
-import type { Review } from '../../shared/review/review.ts';
+import { Review } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
+import { batchWrite, type Item } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
+import { changesKey, laneKey, reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeReview,
   makeUser,
   makeUsers,
   randomNumbers,
+  readItem,
   readStream,
   scanTable,
+  setAttributes,
   type TestUser,
   text,
   vote,
@@ -360,6 +368,82 @@ describe('GET /changes', () => {
     expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
   }, 60_000);
 
+  test('reads long histories for a few reviews at a time, and tells all of them', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 8; i++) {
+      const id = await makeReview(author);
+      ids.push(id);
+      // As 499 edits leave it.
+      const item = await readItem(reviewKey(id));
+      await setAttributes(reviewKey(id), { edits: 499, version: 500 });
+      const earlier = Array.from({ length: 499 }, (_, n) => ({
+        ...revisionKey(id, n + 1),
+        ...revisionOf(v.parse(Review, item)),
+        id: n + 1,
+      }));
+      await batchWrite(earlier.map((put) => ({ put })));
+    }
+    await applyStream();
+    const seen: string[] = [];
+    let next = since;
+    for (let hasMore = true; hasMore; ) {
+      const sent = jest.spyOn(table, 'send');
+      const { body } = await ask({ since: next, limit: '100' });
+      const answers = await Promise.all(sent.mock.results.map(({ value }) => value));
+      sent.mockRestore();
+      const items = answers.flatMap((answer) => (answer as { Items?: Item[] }).Items ?? []);
+      expect(items.filter(({ sk }) => sk.startsWith('REVISION#')).length).toBeLessThan(1_000);
+      for (const { id, review } of body.changes) {
+        expect(review.revisions).toHaveLength(500);
+        seen.push(id);
+      }
+      next = body.next;
+      hasMore = body.has_more;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('reads a bounded part of the log for an answer, however often one review was changed', async () => {
+    const author = await makeUser();
+    const id = await makeReview(author);
+    const since = await position();
+    // As 3,000 votes leave it that are cast one after the other.
+    const lane = Number.parseInt(id.slice(0, 8), 16) % 8;
+    const last = Number((await readItem(laneKey(lane)))?.latest);
+    const items = Array.from({ length: 3_000 }, (_, n) => ({
+      ...changesKey(lane, last + n + 1),
+      before: last + n,
+      changes: [`${id} ${n + 2}`],
+    }));
+    await batchWrite(items.map((put) => ({ put })));
+    await setAttributes(laneKey(lane), { latest: last + 3_000 });
+    await setAttributes(reviewKey(id), { version: 3_001 });
+    const sent = jest.spyOn(table, 'send');
+    const { told, pages } = await follow(since, 100);
+    // Two more are the head of the lanes and the review, for each page.
+    expect(sent.mock.calls.length / pages).toBeLessThan(50);
+    expect(pages).toBeGreaterThan(2);
+    expect(told.map(({ version }) => version)).toEqual([3_001]);
+  });
+
+  test('costs one unit where nothing is new, else one a change and six a lane, however much is behind', async () => {
+    const since = await position();
+    const query = { since };
+    expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
+    // Items of twenty changes each.
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    for (let version = 1; version <= 60; version++) {
+      await logChanges(ids.map((id) => ({ id, version, isGone: true, made: Date.now() })));
+    }
+    for (const limit of [1, 10]) {
+      const { read, body } = await measure('list-changes', { query: { since, limit: `${limit}` } });
+      expect(body).toMatchObject({ has_more: true, changes: { length: limit } });
+      expect(read).toBeLessThanOrEqual(1 + limit + 6);
+    }
+  });
+
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
     'refuses what is no position: %j',
     async (since) => {
@@ -394,6 +478,27 @@ describe('GET /changes', () => {
       kept = (await follow(kept)).next;
     }
     expect((await follow(kept)).told).toEqual([]);
+  });
+
+  test('says so where what a position has still to tell is too old to be kept', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids = [await makeReview(author)];
+    const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
+    do ids.push(await makeReview(author));
+    while (lane(ids.at(-1)) === lane(ids[0]));
+    await applyStream();
+    const now = Date.now();
+    stopClock(now + 29 * 86_400_000);
+    // The position of the first page is new, though of some lanes nothing was read for long.
+    const { body } = await ask({ since, limit: '1' });
+    expect(body.has_more).toBe(true);
+    stopClock(now + 40 * 86_400_000);
+    const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
+    await batchWrite(log.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    expect((await ask({ since: body.next })).status).toBe(410);
+    expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
+    await batchWrite(log.map((put) => ({ put })));
   });
 
   describe('in a table that was restored to an earlier time', () => {
