@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler as createToken } from '../functions/create-token.ts';
 import { handler as getReview, response } from '../functions/get-review.ts';
-import { routes } from '../shared/routes.ts';
+import { type Route, routes } from '../shared/routes.ts';
 import { checkResponse, faultsOf } from './contract.ts';
 import { makeReview, makeUser } from './fixtures.ts';
 import { invoke } from './invoke.ts';
@@ -43,6 +43,14 @@ describe('a response that is not as its endpoint describes it fails the test tha
       '200 of get-review is not as described: review.shelf is not described',
     );
     await expect(checkResponse({ ...exchange, method: 'HEAD' })).resolves.toBeUndefined();
+  });
+
+  test('what the description of the API lacks, and the command that writes it, are named', async () => {
+    const route = { ...review, path: '/review/new' } as Route;
+    const exchange = { route, method: 'GET', status: 404, body: { error: '', description: '' } };
+    await expect(checkResponse(exchange)).rejects.toThrow(
+      'OpenAPI has no GET /review/new before `npm run openapi`',
+    );
   });
 
   test('an error has a code and a description, and nothing else', async () => {

@@ -52,6 +52,7 @@ const documented: Record<string, Record<string, unknown>> = openApiAt('https://a
 /** What the OpenAPI document does not say of a response: its status, or the code of its error. */
 function undocumented({ path, method }: Route, status: number, body: unknown): string[] {
   const operation = documented[path]?.[method.toLowerCase()];
+  if (!operation) return [`OpenAPI has no ${method} ${path} before \`npm run openapi\``];
   const { responses } = operation as { responses: Record<string, Documented> };
   const shared: Record<string, unknown> = openApiAt('https://api.example').components.responses;
   const said = responses[status];
