@@ -2,8 +2,10 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { benchEndpoints } from '../bin/bench/endpoints.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { roundTripsIn } from '../bin/bench/measure.ts';
+import { operationOf, pages, steps } from '../bin/bench/requests.ts';
 import { toLine, withCpu } from '../bin/bench/table.ts';
 import { seed } from '../bin/seed.ts';
+import { routes } from '../shared/routes.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -19,6 +21,15 @@ describe('request units and round trips', () => {
       [],
     );
     expect(lines.find(({ name }) => name === 'get-review')?.read).toBe(2);
+  });
+
+  test('are bounded for every endpoint of the API that uses the table', () => {
+    const measured = new Set([...steps, ...pages].map(operationOf));
+    const missing = routes.filter(
+      ({ operation, table, base }) =>
+        base === undefined && table !== 'none' && !measured.has(operation),
+    );
+    expect(missing.map(({ operation }) => operation)).toEqual([]);
   });
 
   test('of lists are within budget at every offset', async () => {

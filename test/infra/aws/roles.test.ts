@@ -302,8 +302,12 @@ describe('each function does with its role', () => {
     const ids = { review: randomUUID(), entity_id: randomUUID(), user_id: randomUUID() };
     await readAll({ ...ids, isThere: false });
     await call('GET', `/user/${ids.user_id}`, {}, 404);
-    await call('GET', '/review/languages');
-    await call('GET', '/openapi.json');
+    // What anybody may ask for without saying more.
+    for (const { method, access, base, path } of routes) {
+      if (method !== 'GET' || access !== 'public' || base === '' || path.includes('{')) continue;
+      const response = await fetch(gateway.url + path);
+      expect(`${response.status} ${path}`).toMatch(/^(200|400)/);
+    }
     await call('GET', '/nowhere', {}, 404);
     await visitPages('', unknown);
     await visitPages('not-a-session', unknown);
