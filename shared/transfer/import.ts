@@ -105,6 +105,7 @@ const attempts = 5;
 const read = [
   'deleted_at',
   'user_id',
+  'review_id',
   'edits',
   'is_hidden',
   'published_on',
@@ -400,11 +401,13 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
   const there = known.get(keyString(key));
   const author = known.get(keyString(userKey(user_id)));
   const claim = claimKey(user_id, entity_id);
+  // Its own without itself was written between the two reads: the transaction will fail, and all is read again.
+  const claimed = known.get(keyString(claim))?.review_id ?? id;
   const fault = there
     ? undefined
     : !isUsable(author)
       ? 'user_id names no account'
-      : known.has(keyString(claim))
+      : claimed !== id
         ? 'the author has another review of this entity'
         : revisions.some((revision) => bytesIn(revision) > largestItem)
           ? 'a text is larger than the table takes'

@@ -1,9 +1,23 @@
 import * as v from 'valibot';
 import { entityTypes } from '../entity/entity-type.ts';
+import { Case } from '../moderation/case.ts';
+import { Decision } from '../moderation/decision.ts';
+import { Report } from '../moderation/report.ts';
+import { Application } from '../oauth/application.ts';
+import { Grant } from '../oauth/grant.ts';
+import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
-import type { Item } from '../table/batch.ts';
+import { type Item, keyString } from '../table/batch.ts';
+import {
+  applicationKey,
+  caseKey,
+  decisionKey,
+  grantKey,
+  type Key,
+  reportKey,
+} from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
 import { oneOf } from '../values.ts';
 import { Vote } from '../vote/vote.ts';
@@ -24,8 +38,11 @@ const Time = v.pipe(
   v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that there is'),
 );
 
+const { karma: _, ...userAttributes } = User.entries;
+
 /** An account. Attributes that this version does not know are kept. */
 export const UserRecord = v.looseObject({
+  ...userAttributes,
   kind: v.literal('user'),
   id: Uuid,
   display_name: v.string(),
@@ -62,6 +79,9 @@ export const FullReviewRecord = v.looseObject({
   is_hidden: v.boolean(),
   source: v.nullable(v.string()),
   source_url: v.nullable(v.string()),
+  deleted_at: Review.entries.deleted_at,
+  moderation: Review.entries.moderation,
+  appealed_at: Review.entries.appealed_at,
   revisions: v.pipe(
     v.array(RevisionRecord),
     v.minLength(1, 'must not be empty'),
@@ -92,6 +112,35 @@ const keptKeys = {
 } as const;
 export type KeptKind = keyof typeof keptKeys;
 
+/** What items of these kinds are. */
+const keptSchemas = {
+  identity: v.object({ user_id: Uuid }),
+  application: Application,
+  grant: Grant,
+  report: Report,
+  case: Case,
+  decision: Decision,
+} as const;
+
+/** The key of an item by what is in it; that of an identity is made of what is not. */
+function keyByContent(kind: KeptKind, item: Readonly<Record<string, unknown>>): Key | undefined {
+  const id = (name: string) => `${item[name]}`;
+  switch (kind) {
+    case 'application':
+      return applicationKey(id('client_id'));
+    case 'grant':
+      return grantKey(id('user_id'), id('client_id'), id('grant_id'));
+    case 'report':
+      return reportKey(id('review_id'), id('user_id'));
+    case 'case':
+      return caseKey(id('review_id'));
+    case 'decision':
+      return decisionKey(id('id'));
+    case 'identity':
+      return undefined;
+  }
+}
+
 /** An item of another kind, with its keys and index attributes. */
 export const KeptRecord = v.pipe(
   v.object({
@@ -104,7 +153,19 @@ export const KeptRecord = v.pipe(
       popularity_rank: v.optional(v.pipe(v.string(), v.regex(/^-?\d+$/))),
     }),
   }),
-  v.check(({ kind, item }) => keptKeys[kind].test(`${item.pk}\n${item.sk}`), 'has another key'),
+  v.check(({ kind, item }) => {
+    const key = keyByContent(kind, item) ?? item;
+    return keptKeys[kind].test(keyString(item)) && keyString(key) === keyString(item);
+  }, 'has another key'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { kind, item } = dataset.value;
+    const isPersonal = kind === 'grant' && item.client_id === nobody;
+    const result = v.safeParse(isPersonal ? PersonalToken : keptSchemas[kind], item);
+    if (result.success) return;
+    const [issue] = result.issues;
+    addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
+  }),
 );
 export type KeptRecord = v.InferOutput<typeof KeptRecord>;
 
@@ -195,8 +256,12 @@ function ordered(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
 }
 
-const userNames = Object.keys(UserRecord.entries);
-const reviewNames = [...Object.keys(FullReviewRecord.entries), 'text', 'rating'];
+/** Attributes that every user and review has, and that a record is begun with. */
+const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
+const reviewNames = [
+  ...['kind', 'id', 'entity_id', 'entity_type', 'user_id', 'language', 'license', 'created'],
+  ...['published_on', 'is_hidden', 'source', 'source_url', 'revisions', 'text', 'rating'],
+];
 
 /** The attributes of a record that are neither named nor derived. */
 export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {

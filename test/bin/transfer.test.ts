@@ -24,7 +24,7 @@ import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { table } from '../../shared/table/client.ts';
-import { reviewKey } from '../../shared/table/keys.ts';
+import { reportKey, reviewKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   applyStream,
@@ -395,6 +395,26 @@ describe('npm run admin -- export, import', () => {
         'a vote on the own review',
       ],
       [{ kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } }, 'grant: has another key'],
+      // What would be answered 500 for ever after.
+      [
+        { ...records(content).find(({ kind }) => kind === 'user'), id, signed_out: 'yesterday' },
+        'signed_out: ',
+      ],
+      [{ ...given, id, moderation: { decision: 'eat' } }, 'moderation.decision: '],
+      [
+        {
+          kind: 'report',
+          item: { ...reportKey(review, bob.id), review_id: review, user_id: bob.id, reason: 5 },
+        },
+        'report: item.reason: ',
+      ],
+      [
+        {
+          kind: 'report',
+          item: { ...reportKey(review, bob.id), review_id: review, user_id: ann.id },
+        },
+        'report: has another key',
+      ],
     ];
     const broken = bad.map(([line]) => (typeof line === 'string' ? line : JSON.stringify(line)));
     const { name, dataDir } = await emptyTable();
