@@ -59,7 +59,7 @@ const tasks: { [K in keyof Tasks]: (task: Tasks[K]['take']) => Promise<Tasks[K][
     const answer = await answerOf(handler, event);
     const sent = received.map((chunks) => Buffer.concat(chunks));
     received = undefined;
-    const body = answer?.body?.startsWith('{') ? JSON.parse(answer.body) : undefined;
+    const body = answer?.body?.startsWith('{') ? JSON.parse(answer.body) : answer?.body;
     const least = await cpuOf(async () => {
       for (let i = 0; i < times; i++) {
         for (const bytes of sent) JSON.parse(bytes.toString());
