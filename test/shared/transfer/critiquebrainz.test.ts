@@ -65,7 +65,9 @@ async function archive(name: string, tables: Record<string, Row[] | string>, par
   const size = Math.ceil(bytes.length / parts);
   const compressed = Array.from({ length: parts }, (_, i) => {
     const input = bytes.subarray(i * size, (i + 1) * size);
-    const { stdout, status } = spawnSync('bzip2', { input, maxBuffer: 1e9 });
+    const { stdout, status, error } = spawnSync('bzip2', { input, maxBuffer: 1e9 });
+    if (error)
+      throw new Error('archives are made with the program bzip2: install it', { cause: error });
     expect(status).toBe(0);
     return stdout;
   });
