@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { type Endpoint, openApiDocument } from '../infra/openapi/document.ts';
+import { openApiDocument } from '../infra/openapi/document.ts';
+import type { Endpoint } from '../infra/openapi/responses.ts';
 import { routes } from '../shared/routes.ts';
 
 /** Writes the API's description anew, from the route table and what the endpoints say of themselves: `npm run openapi`. */

@@ -1,5 +1,4 @@
 import { pathToFileURL } from 'node:url';
-import { here } from './process.ts';
 
 /** A user with an application of its own that may act for it. */
 export interface Caller {
@@ -10,7 +9,7 @@ export interface Caller {
 }
 
 /** Makes one by the code of a checkout. */
-export async function newCaller(display_name: string, root = here): Promise<Caller> {
+export async function newCaller(display_name: string, root: string): Promise<Caller> {
   const load = (file: string) => import(pathToFileURL(`${root}/shared/${file}`).href);
   const { insertUser } = await load('user/user-repository.ts');
   const { insertApplication } = await load('oauth/application-repository.ts');

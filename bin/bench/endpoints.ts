@@ -5,6 +5,7 @@ import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { newCaller } from './caller.ts';
 import { type Cost, measureEvent, measureRun } from './measure.ts';
+import { here } from './process.ts';
 import { newScene, operationOf, type Scene, steps } from './requests.ts';
 import { type Line, type Run, toLine } from './table.ts';
 
@@ -20,7 +21,7 @@ export async function benchEndpoints(runs: number): Promise<Line[]> {
   const taken = new Map<string, Run[]>();
   const add = (name: string, run: Run) => taken.set(name, [...(taken.get(name) ?? []), run]);
   for (let run = 0; run < runs; run++) {
-    const scene = await newScene(run, countOne, newCaller);
+    const scene = await newScene(run, countOne, (name) => newCaller(name, here));
     for (const step of steps) {
       const cost = await measureEvent(operationOf(step), step.event(scene));
       const status = step.isRefused && cost.status === 401 ? 200 : cost.status;

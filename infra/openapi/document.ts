@@ -1,10 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type * as v from 'valibot';
-import type { Docs } from '../../shared/http/docs.ts';
-import type { RequestSchema } from '../../shared/http/request.ts';
 import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
-import { type Route, version } from '../../shared/routes.ts';
-import { failuresOf, headers, isOAuthForm } from './responses.ts';
+import { version } from '../../shared/routes.ts';
+import { type Endpoint, failuresOf, headers, isOAuthForm } from './responses.ts';
 import {
   exampleOf,
   fieldsOf,
@@ -13,14 +11,6 @@ import {
   parameterSchemaOf,
   referredSchemas,
 } from './schemas.ts';
-
-/** A route, and what its file under functions/ exports. */
-export interface Endpoint {
-  route: Route;
-  request: RequestSchema;
-  response: v.GenericSchema;
-  docs: Docs<RequestSchema> & { fields?: Record<string, string> };
-}
 
 /** What stands in the document for {auth_url}: whoever serves it puts in their own. */
 const authUrl = 'https://api.example/ws';

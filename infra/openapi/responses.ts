@@ -1,4 +1,15 @@
-import type { Endpoint } from './document.ts';
+import type * as v from 'valibot';
+import type { Docs } from '../../shared/http/docs.ts';
+import type { RequestSchema } from '../../shared/http/request.ts';
+import type { Route } from '../../shared/routes.ts';
+
+/** A route, and what its file under functions/ exports. */
+export interface Endpoint {
+  route: Route;
+  request: RequestSchema;
+  response: v.GenericSchema;
+  docs: Docs<RequestSchema> & { fields?: Record<string, string> };
+}
 
 /** What every endpoint can answer, beside what it is for. */
 const everywhere = ['too_many_requests', 'server_error', 'service_unavailable'];

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { httpDate } from '../time.ts';
-import type { PresentedModeration } from './presented.ts';
 
 /** Why a review is reported or decided on, or an account blocked. A report may give another reason in words of its own. */
 export const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'] as const;
@@ -20,10 +19,6 @@ export const Moderation = v.object({
 export type Moderation = v.InferOutput<typeof Moderation>;
 
 /** The last decision on a review as the API shows it to its author. */
-export function presentModeration({
-  moderation,
-}: {
-  moderation?: Moderation;
-}): PresentedModeration | null {
+export function presentModeration({ moderation }: { moderation?: Moderation }): Moderation | null {
   return moderation ? { ...moderation, decided_at: httpDate(moderation.decided_at) } : null;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler } from '../../../functions/get-openapi.ts';
-import { type Endpoint, openApiDocument } from '../../../infra/openapi/document.ts';
+import { openApiDocument } from '../../../infra/openapi/document.ts';
+import type { Endpoint } from '../../../infra/openapi/responses.ts';
 import { openApiAt } from '../../../shared/openapi.ts';
 import { routes } from '../../../shared/routes.ts';
 import { faultsOf, isJson } from '../../contract.ts';
