@@ -8,10 +8,11 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { table, tableName } from '../shared/table/client.ts';
 import { scanItems } from '../shared/table/query.ts';
 import { dumpRecords, loadDump } from '../shared/transfer/critiquebrainz.ts';
-import { importRecords, type Outcome, type Sourced } from '../shared/transfer/import.ts';
+import { importRecords, type Outcome } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
 import { recountOwners } from '../shared/transfer/recount.ts';
+import type { Sourced } from '../shared/transfer/unit.ts';
 import { showProgress } from './progress.ts';
 import { isLocal, rebuild, withoutStream } from './seed.ts';
 

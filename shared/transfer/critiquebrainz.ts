@@ -5,9 +5,9 @@ import unbzip2 from 'unbzip2-stream';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
-import type { Sourced } from './import.ts';
 import { linesOf } from './lines.ts';
 import type { FullReviewRecord, UserRecord, VoteRecord } from './record.ts';
+import type { Sourced } from './unit.ts';
 
 /** The columns of the tables that are read, in their order in the dump. */
 const tables = {

@@ -16,13 +16,14 @@ import { createTable } from '../../../infra/local/database.ts';
 import { type Item, keyString } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import { importRecords, type Sourced } from '../../../shared/transfer/import.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
 import type {
   FullReviewRecord,
   TransferRecord,
   UserRecord,
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
+import type { Sourced } from '../../../shared/transfer/unit.ts';
 import { dataFolder, root, spawnAdmin } from '../../bin/admin.ts';
 import {
   applyStream,

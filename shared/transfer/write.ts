@@ -1,0 +1,116 @@
+import { ApiError } from '../errors.ts';
+import { announceFacet } from '../list/totals.ts';
+import { batchWrite, keyString } from '../table/batch.ts';
+import type { Key } from '../table/keys.ts';
+import { add, maxActions, transact, type Write } from '../table/transact.ts';
+import { countCast } from '../vote/daily-votes.ts';
+import { bytesIn, mostRevisions, type Part, type Touch } from './part.ts';
+
+/** In bytes of JSON; DynamoDB takes 4 MB of items. */
+const mostBytes = 3_000_000;
+/** Each time a transaction waits for 8 s. */
+const attempts = 5;
+
+const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
+
+/** Parts by transaction. */
+export function* packed(parts: readonly Part[]): Generator<Part[]> {
+  let together: Part[] = [];
+  let touched = new Set<string>();
+  let bytes = 0;
+  for (const part of parts) {
+    const names = namesIn(part);
+    const size = part.puts.reduce((sum, item) => sum + bytesIn(item), 0);
+    const isFull = new Set([...touched, ...names]).size > maxActions || bytes + size > mostBytes;
+    if (together.length > 0 && isFull) {
+      yield together;
+      [together, touched, bytes] = [[], new Set(), 0];
+    }
+    together.push(part);
+    for (const name of names) touched.add(name);
+    bytes += size;
+  }
+  if (together.length > 0) yield together;
+}
+
+/** What a part has an action for, if no other has. */
+function namesIn({ puts, touches, cast }: Part): Set<string> {
+  const isLong = puts.filter(isRevision).length >= mostRevisions;
+  return new Set([
+    ...puts.filter((item) => !(isLong && isRevision(item))).map(keyString),
+    ...touches.map(({ key }) => keyString(key)),
+    ...cast.map(({ userId, day }) => `${userId} ${day}`),
+  ]);
+}
+
+/** Writes parts in one transaction. Throws StaleRead, or ApiError 503 when the table stays busy. */
+export async function write(parts: readonly Part[]): Promise<void> {
+  for (const { facet } of parts) if (facet !== undefined) await announceFacet(facet);
+  const early = parts.flatMap(({ puts }) => {
+    const revisions = puts.filter(isRevision);
+    return revisions.length >= mostRevisions ? revisions : [];
+  });
+  // Nobody sees them before their review is there.
+  await batchWrite(early.map((put) => ({ put })));
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await transact(actionsOf(parts));
+      return;
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503 || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** The actions of one transaction: whatever touches the same item is one. */
+function actionsOf(parts: readonly Part[]): Write[] {
+  const puts = parts.flatMap((part) => {
+    const isLong = part.puts.filter(isRevision).length >= mostRevisions;
+    return isLong ? part.puts.filter((item) => !isRevision(item)) : part.puts;
+  });
+  const touched = new Map<string, Touch>();
+  for (const { key, amounts = {}, condition } of parts.flatMap(({ touches }) => touches)) {
+    const name = keyString(key);
+    const before = touched.get(name);
+    const sum: Record<string, number | bigint | undefined> = { ...before?.amounts };
+    for (const [attribute, by = 0] of Object.entries(amounts)) {
+      const so = sum[attribute] ?? 0;
+      sum[attribute] = typeof by === 'bigint' ? BigInt(so) + by : Number(so) + by;
+    }
+    // Those of one kind of item are the same, but that of an owner whose applications are counted, which says more.
+    const conditions = [before?.condition, condition].filter((each) => each !== undefined);
+    const longest = conditions.sort(
+      (a, b) => b.ConditionExpression.length - a.ConditionExpression.length,
+    )[0];
+    touched.set(name, { key, amounts: sum, ...(longest && { condition: longest }) });
+  }
+  const cast = Map.groupBy(
+    parts.flatMap((part) => part.cast),
+    ({ userId, day }) => `${userId} ${day}`,
+  );
+  return [
+    ...puts.map((Item): Write => ({ Put: { Item, ...isNew } })),
+    ...[...touched.values()].flatMap(touchOf),
+    ...[...cast.values()].flatMap((votes) => {
+      const [{ userId, day } = { userId: '', day: '' }] = votes;
+      return countCast(userId, day, votes.length);
+    }),
+  ];
+}
+
+function touchOf({ key, amounts = {}, condition }: Touch): Write[] {
+  const gained = Object.entries(amounts).flatMap(([name, by]) => (by ? [[name, by] as const] : []));
+  if (gained.length === 0) {
+    return condition ? [{ ConditionCheck: { Key: key, ...condition } }] : [];
+  }
+  const update = add(key, Object.fromEntries(gained));
+  const ExpressionAttributeValues = {
+    ...update.ExpressionAttributeValues,
+    ...condition?.ExpressionAttributeValues,
+  };
+  return [{ Update: { ...update, ...condition, ExpressionAttributeValues } }];
+}
+
+function isRevision({ sk }: Key): boolean {
+  return sk.startsWith('REVISION#');
+}
