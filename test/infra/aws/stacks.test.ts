@@ -1,6 +1,8 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { bundleFunctions } from '../../../infra/aws/bundle.ts';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 import { tokenExpression } from '../../../shared/http/token-expression.ts';
@@ -507,9 +509,16 @@ describe('the functions', () => {
     }
   });
   test('carry source maps only where they are used', () => {
-    const files = ({ outdir }: typeof plain) => readdirSync(join(outdir, 'functions/get-review'));
-    expect(files(plain)).toEqual(['index.mjs']);
-    expect(files(everything)).toEqual(['index.mjs', 'index.mjs.map']);
+    const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
+    const files = (hasSourceMaps: boolean) => {
+      bundleFunctions(folder, hasSourceMaps, ['get-review']);
+      return readdirSync(join(folder, 'get-review'));
+    };
+    expect(files(true)).toEqual(['index.mjs', 'index.mjs.map']);
+    expect(files(false)).toEqual(['index.mjs']);
+    rmSync(folder, { recursive: true });
+    expect(variables(everything.service, 'get-review').NODE_OPTIONS).toBe('--enable-source-maps');
+    expect(variables(service, 'get-review')).not.toHaveProperty('NODE_OPTIONS');
   });
   test('hold no secret in their environment', () => {
     for (const [, { Properties }] of functions(service)) {
@@ -593,7 +602,7 @@ test('synthesis has nothing to warn of', () => {
 });
 
 test('a wrong option is told', async () => {
-  expect(await runApp({ wrong: { environment: 'staging' } })).toEqual({
+  expect(await runApp({ environment: 'staging' })).toEqual({
     failed: true,
     said: expect.stringContaining('environment must be production or development'),
   });

@@ -43,7 +43,11 @@ export async function synthesized() {
   const outcome = join(folder, 'outcome.json');
   const [plain, everything] = [join(folder, 'plain'), join(folder, 'everything')];
   if (mkdirSync(folder, { recursive: true }) !== undefined) {
-    const result = await runApp({ [plain]: {}, [everything]: everyOption });
+    const { context } = json(join(root, 'cdk.json'));
+    const result = await synthesize({
+      [plain]: context,
+      [everything]: { ...context, ...everyOption },
+    });
     writeFileSync(`${outcome}~`, JSON.stringify(result));
     renameSync(`${outcome}~`, outcome);
   }
@@ -56,33 +60,46 @@ export async function synthesized() {
   return {
     /** All that it has written to stdout and stderr. */
     said,
-    plain: deploymentIn(plain, 'review-service'),
-    everything: deploymentIn(everything, everyOption.name),
+    plain: deploymentIn(plain, 'review-service', plain),
+    everything: deploymentIn(everything, everyOption.name, plain),
   };
 }
 
-/** Runs the app as the CDK does, with each of the contexts, by its output folder. In one process, because to load it takes most of the time. */
-export async function runApp(contexts: Record<string, Record<string, string>>) {
-  const { context } = json(join(root, 'cdk.json'));
-  const all = Object.entries(contexts).map(([CDK_OUTDIR, chosen]) => {
-    return { CDK_OUTDIR, CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...chosen }) };
-  });
-  const script = `for (const each of ${JSON.stringify(all)}) {
-    Object.assign(process.env, each);
-    await import('./bin/app.ts?' + each.CDK_OUTDIR);
-  }`;
-  const synthesis = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    cwd: root,
-    env: { PATH, NODE_COMPILE_CACHE },
-  });
-  return synthesis.then(
-    ({ stdout, stderr }) => ({ said: stdout + stderr, failed: false }),
-    ({ stdout, stderr }) => ({ said: `${stdout}${stderr}`, failed: true }),
-  );
+/** Makes an app in each of the folders. In one process, because to load the CDK takes most of the time; their code is bundled once. */
+function synthesize(contexts: Record<string, Record<string, string>>) {
+  return run(`
+    import { App } from 'aws-cdk-lib/core';
+    import { addStacks } from './infra/aws/app.ts';
+    import { bundleFunctions } from './infra/aws/bundle.ts';
+    let bundles;
+    for (const [outdir, context] of Object.entries(${JSON.stringify(contexts)})) {
+      const app = new App({ outdir, context });
+      addStacks(app, (folder) => (bundles ??= bundleFunctions(folder)));
+      app.synth();
+    }`);
+}
+
+/** Runs the app as the CDK does, with this context. */
+export function runApp(chosen: Record<string, string>) {
+  return run("import './bin/app.ts'", { CDK_CONTEXT_JSON: JSON.stringify(chosen) });
+}
+
+async function run(script: string, environment = {}) {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '-e', script],
+      { cwd: root, env: { PATH, NODE_COMPILE_CACHE, ...environment } },
+    );
+    return { said: stdout + stderr, failed: false };
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    return { said: stdout + stderr, failed: true };
+  }
 }
 
 /** The templates of two stacks, what cdk-nag says of them, and the functions' code. */
-function deploymentIn(outdir: string, name: string) {
+function deploymentIn(outdir: string, name: string, folder: string) {
   const service = json(join(outdir, `${name}.template.json`)) as Template;
   const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
   const functions = json(join(outdir, nested.join())) as Template;
@@ -97,7 +114,7 @@ function deploymentIn(outdir: string, name: string) {
     parts: { service, functions },
     nag: json(join(outdir, report)).pluginReports as unknown[],
     code: (operation: string) =>
-      readFileSync(join(outdir, 'functions', operation, 'index.mjs'), 'utf8'),
+      readFileSync(join(folder, 'functions', operation, 'index.mjs'), 'utf8'),
   };
 }
 

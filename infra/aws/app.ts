@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { type App, Validations } from 'aws-cdk-lib/core';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { bundleFunctions } from './bundle.ts';
+import { DataStack } from './data-stack.ts';
+import { readOptions } from './options.ts';
+import { ServiceStack } from './service-stack.ts';
+
+/** Gives an app its two stacks, as its context chooses, with the code that `bundle` makes in its output folder; cdk-nag looks at both. */
+export function addStacks(app: App, bundle = bundleFunctions): void {
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const options = readOptions(app.node);
+  const bundles = bundle(join(app.outdir, 'functions'), options.hasSourceMaps);
+  const data = new DataStack(app, `${options.name}-data`, options);
+  new ServiceStack(app, options.name, { options, data, bundles });
+}
