@@ -1,9 +1,10 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { describeError } from './describe-error.ts';
 import type { Secret } from './routes.ts';
 
 /** Keys of one purpose: the first makes, all of them verify, so that a key can be replaced. */
-export type Keys = readonly [Buffer, ...Buffer[]];
+export type Keys = readonly [KeyObject, ...KeyObject[]];
 
 /** How long a process goes on with a value from Secrets Manager, in milliseconds: a replaced key is known everywhere after it. */
 export const secretLifetime = 300_000;
@@ -43,8 +44,11 @@ export async function readSecret(name: Secret): Promise<string> {
 /** A secret that holds keys: base64url, at least 32 bytes each, separated by commas. Throws when it is not of this form. */
 export async function keysOf(name: 'SIGNING_KEYS' | 'SESSION_KEYS'): Promise<Keys> {
   const list = await readSecret(name);
-  const [current, ...previous] = list.split(',').map((key) => Buffer.from(key, 'base64url'));
-  if (!current || [current, ...previous].some(({ length }) => length < 32)) {
+  const [current, ...previous] = list.split(',').map((key) => createSecretKey(key, 'base64url'));
+  if (
+    !current ||
+    [current, ...previous].some(({ symmetricKeySize = 0 }) => symmetricKeySize < 32)
+  ) {
     throw new Error(`${name} must hold base64url keys of at least 32 bytes, separated by commas`);
   }
   return [current, ...previous];

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../routes.ts';
 import { keysOf } from '../secrets.ts';
 
@@ -77,11 +77,11 @@ export async function isClientSecret(
   );
 }
 
-function secretMac(key: Buffer, clientId: string, secretId: string): Buffer {
+function secretMac(key: KeyObject, clientId: string, secretId: string): Buffer {
   return mac(key, 'secret', Buffer.from(clientId + secretId, 'hex'));
 }
 
-function mac(key: Buffer, kind: keyof typeof prefixes, content: Buffer): Buffer {
+function mac(key: KeyObject, kind: keyof typeof prefixes, content: Buffer): Buffer {
   return createHmac('sha256', key).update(prefixes[kind]).update(content).digest();
 }
 

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
@@ -148,7 +148,7 @@ export async function isCsrfToken(session: Session, sent: string): Promise<boole
   );
 }
 
-function csrfUnder(key: Buffer, { session_id }: Session): Buffer {
+function csrfUnder(key: KeyObject, { session_id }: Session): Buffer {
   return createHmac('sha256', key).update(`csrf ${session_id}`).digest();
 }
 
