@@ -11,7 +11,7 @@ import { afterAll, expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
 import { keepMirror, type Mirror, readMirror } from './mirror.ts';
 
-const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, MIRROR_SECONDS = '9' } = process.env;
+const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'mirror-'));

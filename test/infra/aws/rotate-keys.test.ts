@@ -39,7 +39,7 @@ test('a new key verifies everywhere before it signs, and the earlier ones go on 
   expect(result).toEqual({ secret: 'SIGNING_KEYS', keys: 3 });
 
   process.env.SIGNING_KEYS = stored;
-  expect((await keysOf('SIGNING_KEYS'))[0]).toHaveLength(48);
+  expect((await keysOf('SIGNING_KEYS'))[0]).toHaveProperty('symmetricKeySize', 48);
 });
 
 test('the oldest key is dropped, but never the last one', async () => {
