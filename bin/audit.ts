@@ -6,11 +6,18 @@ import { showProgress } from './progress.ts';
  * Audits the table, telling on stderr each difference as it is found and every so often the position to go on from. Gives a summary, and
  * sets the exit status to 1 when something is left that differs.
  */
-export async function runAudit({ repair = false, from }: { repair?: boolean; from?: string }) {
+export async function runAudit({
+  from,
+  ...options
+}: {
+  repair?: boolean;
+  from?: string;
+  settle?: number;
+}) {
   const show = showProgress('Reading');
   const sum = { items: 0, differences: 0, repaired: 0 };
   for await (const { items, differences, repaired, position } of audit({
-    repair,
+    ...options,
     from: from === undefined ? undefined : readPosition(from),
   })) {
     sum.items += items;

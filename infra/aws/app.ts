@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -10,7 +11,10 @@ import { ServiceStack } from './service-stack.ts';
 export function addStacks(app: App, bundle = bundleFunctions): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const options = readOptions(app.node);
-  const bundles = bundle(join(app.outdir, 'functions'), options.hasSourceMaps);
+  const code = join(app.outdir, 'functions');
+  // A source map that an earlier synthesis left there would be uploaded.
+  rmSync(code, { recursive: true, force: true });
+  const bundles = bundle(code, options.hasSourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
   new ServiceStack(app, options.name, { options, data, bundles });
 }

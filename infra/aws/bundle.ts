@@ -55,14 +55,12 @@ const files: Readonly<Record<string, string>> = {
   'get-reference-script': 'node_modules/@scalar/api-reference/dist/browser/standalone.js',
 };
 
-/** Bundles every file under functions/ into a folder of its own in `outdir`, where nothing else is left; by operation. */
+/** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(
   outdir: string,
   hasSourceMaps = false,
   operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name),
 ): Map<string, Bundle> {
-  // A source map of an earlier synthesis would be uploaded.
-  rmSync(outdir, { recursive: true, force: true });
   // Of what a file exports Lambda needs the handler. The rest, such as what it says for the API's description, is left out.
   const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {

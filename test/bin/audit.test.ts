@@ -62,7 +62,7 @@ afterEach(() => {
 /** What the audit tells, and its summary. */
 async function run(options: Parameters<typeof runAudit>[0] = {}) {
   const said = jest.spyOn(console, 'error').mockImplementation(() => {});
-  const sum = await runAudit(options);
+  const sum = await runAudit({ settle: 50, ...options });
   const lines = said.mock.calls.map(([line]) => String(line));
   said.mockRestore();
   return { sum, lines, exitCode: process.exitCode };

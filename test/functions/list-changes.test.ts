@@ -521,8 +521,8 @@ describe('a mirror', () => {
           async () => random() < 0.3 && invoke(deleteReview, { caller: author.caller, path }),
         ];
         await pick(acts)();
-        behind.push(...(await records()));
         if (random() < 0.4) {
+          behind.push(...(await records()));
           const count = Math.ceil(random() * behind.length);
           await feed(behind.slice(0, count));
           // Now and then a batch comes once more.
@@ -530,7 +530,7 @@ describe('a mirror', () => {
         }
         if (random() < 0.4) await read();
       }
-      await feed(behind);
+      await feed([...behind, ...(await records())]);
       while (await read());
       expect(new Map([...mirror].toSorted())).toEqual(new Map([...(await dump())].toSorted()));
       expect(versions.size).toBeGreaterThan(10);
@@ -574,7 +574,7 @@ describe('GET /changes, of very much', () => {
     const author = await makeUser();
     const since = await position();
     const ids: string[] = [];
-    for (let i = 0; i < 8; i++) {
+    for (let i = 0; i < 4; i++) {
       const id = await makeReview(author);
       ids.push(id);
       await addHistory(id, 499);
@@ -628,7 +628,7 @@ describe('GET /changes, of very much', () => {
     expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
     // Items of twenty changes each.
     const ids = Array.from({ length: 200 }, () => randomUUID());
-    for (let version = 1; version <= 30; version++) {
+    for (let version = 1; version <= 12; version++) {
       await logChanges(ids.map((id) => ({ id, version, isGone: true, made: Date.now() })));
     }
     for (const limit of [1, 10]) {

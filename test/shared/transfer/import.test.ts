@@ -152,34 +152,6 @@ test('adds votes that come without their review, to the revisions that they are 
   expect(await differences()).toEqual([]);
 });
 
-test('takes more votes, revisions and bytes than a transaction has room for', async () => {
-  const voters = Array.from({ length: 250 }, () => user());
-  const ann = user();
-  const revisions = Array.from({ length: 130 }, (_, i) => {
-    return { id: i + 1, text: `${i} ${text}`, rating: 1 + (i % 5), timestamp: time };
-  });
-  const popular = review(ann.id, { revisions });
-  const votes = voters.map(({ id }, i) => {
-    return voteOn(popular.id, id, { vote: i % 5 < 3, revision: 1 + (i % 130) });
-  });
-  const large = Array.from({ length: 40 }, () => {
-    const [timestamp, length] = [time, 90_000];
-    return review(ann.id, {
-      revisions: [{ id: 1, text: 'é'.repeat(length), rating: null, timestamp }],
-    });
-  });
-  const many = { id: 1, text: 'a'.repeat(400_000), rating: null, timestamp: time };
-  const tooLarge = review(ann.id, { revisions: [many] });
-  const outcome = await load(ann, ...voters, popular, ...votes, ...large, tooLarge);
-  expect(outcome.written).toEqual({ user: 251, review: 41, vote: 250 });
-  expect(outcome.refused).toEqual({ 'a text is larger than the table takes': 1 });
-  expect(await readItem(reviewKey(popular.id))).toMatchObject({
-    edits: 129,
-    popularity: 150 - 100,
-  });
-  expect(await differences()).toEqual([]);
-});
-
 test('brings back what was deleted, which totals and trees then count', async () => {
   const ann = await makeUser();
   const made = review(ann.id);
@@ -270,15 +242,15 @@ async function itemsIn(TableName: string): Promise<number> {
 }
 
 test('killed again and again, it ends where one that was left alone does', async () => {
-  const people = Array.from({ length: 100 }, (_, i) => user({ display_name: `Reader ${i}` }));
+  const people = Array.from({ length: 60 }, (_, i) => user({ display_name: `Reader ${i}` }));
   const records = [
     ...people,
     ...people.flatMap(({ id }, i) =>
       Array.from({ length: 3 }, (_, n) => review(id, { language: n === 0 ? 'de' : 'en' })).flatMap(
         (one) => [
           one,
-          voteOn(one.id, people[(i + 1) % 100]?.id ?? ''),
-          voteOn(one.id, people[(i + 2) % 100]?.id ?? '', { vote: false }),
+          voteOn(one.id, people[(i + 1) % 60]?.id ?? ''),
+          voteOn(one.id, people[(i + 2) % 60]?.id ?? '', { vote: false }),
         ],
       ),
     ),
@@ -298,7 +270,7 @@ test('killed again and again, it ends where one that was left alone does', async
   expect(code).toBe(0);
 
   const ends: unknown[] = [];
-  for (const most of [150, 600, 1_100, Number.POSITIVE_INFINITY]) {
+  for (const most of [90, 360, 660, Number.POSITIVE_INFINITY]) {
     const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
     const child = spawn(process.execPath, ['bin/admin.ts', 'import', name], {
       cwd: root,
@@ -306,7 +278,7 @@ test('killed again and again, it ends where one that was left alone does', async
       stdio: 'ignore',
     });
     const gone = once(child, 'exit');
-    while (child.exitCode === null && (await itemsIn(killed.table_name)) < most) await sleep(10);
+    while (child.exitCode === null && (await itemsIn(killed.table_name)) < most) await sleep(20);
     if (child.exitCode === null) child.kill('SIGKILL');
     await gone;
     ends.push(child.signalCode ?? child.exitCode);
@@ -345,4 +317,33 @@ test('leaves what is there as it is', async () => {
   expect(outcome).toEqual({ written: {}, present: { user: 1, review: 1, vote: 1 }, refused: {} });
   expect(await readItem(reviewKey(id))).toEqual(before);
   expect(await readItem(userKey(ann.id))).toMatchObject({ display_name: 'Ann now' });
+});
+
+// The last, because what is large is slow to recount.
+test('takes more votes, revisions and bytes than a transaction has room for', async () => {
+  const voters = Array.from({ length: 120 }, () => user());
+  const ann = user();
+  const revisions = Array.from({ length: 130 }, (_, i) => {
+    return { id: i + 1, text: `${i} ${text}`, rating: 1 + (i % 5), timestamp: time };
+  });
+  const popular = review(ann.id, { revisions });
+  const votes = voters.map(({ id }, i) => {
+    return voteOn(popular.id, id, { vote: i % 5 < 3, revision: 1 + (i % 130) });
+  });
+  const large = Array.from({ length: 25 }, () => {
+    const [timestamp, length] = [time, 90_000];
+    return review(ann.id, {
+      revisions: [{ id: 1, text: 'é'.repeat(length), rating: null, timestamp }],
+    });
+  });
+  const many = { id: 1, text: 'a'.repeat(400_000), rating: null, timestamp: time };
+  const tooLarge = review(ann.id, { revisions: [many] });
+  const outcome = await load(ann, ...voters, popular, ...votes, ...large, tooLarge);
+  expect(outcome.written).toEqual({ user: 121, review: 26, vote: 120 });
+  expect(outcome.refused).toEqual({ 'a text is larger than the table takes': 1 });
+  expect(await readItem(reviewKey(popular.id))).toMatchObject({
+    edits: 129,
+    popularity: 72 - 48,
+  });
+  expect(await differences()).toEqual([]);
 });
