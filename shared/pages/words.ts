@@ -1,21 +1,35 @@
 import { html } from 'hono/html';
 import type { Html } from './layout.ts';
 
-const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-const minutes = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'long',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
+// Without Intl.DateTimeFormat, of which the first takes 18 ms, a quarter of a cold start.
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 
-/** The day of an ISO 8601 time, in UTC. */
+/** The day of an ISO 8601 time in UTC, as 1 February 2026. */
 export function dayOf(iso: string): Html {
-  return html`<time datetime="${iso.slice(0, 10)}">${days.format(new Date(iso))}</time>`;
+  return html`<time datetime="${iso.slice(0, 10)}">${wordsOf(iso)}</time>`;
 }
 
-/** An ISO 8601 time to the minute, in UTC. */
+/** An ISO 8601 time in UTC to the minute. */
 export function minuteOf(iso: string): Html {
-  return html`<time datetime="${iso}">${minutes.format(new Date(iso))} UTC</time>`;
+  return html`<time datetime="${iso}">${wordsOf(iso)} at ${iso.slice(11, 16)} UTC</time>`;
+}
+
+function wordsOf(iso: string): string {
+  const [year, month, day] = iso.slice(0, 10).split('-').map(Number);
+  return `${day} ${months[Number(month) - 1]} ${year}`;
 }
 
 /** How many people an application has. */
