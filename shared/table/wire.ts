@@ -40,7 +40,7 @@ export function speakDirectly({ config, middlewareStack }: DynamoDBDocumentClien
   middlewareStack.add(
     (next, context) => async (args) => {
       if (!ofItems.test(`${context.commandName}`)) return next(args);
-      context.request = JSON.stringify(withItems(args.input, toWire));
+      context.request = JSON.stringify(withItems(args.input, toWireItem));
       if (first) {
         const received = await send(`${context.commandName}`, context.request, first);
         if (received.answer) {
@@ -103,29 +103,30 @@ export function speakDirectly({ config, middlewareStack }: DynamoDBDocumentClien
 }
 
 async function read({ body }: Received): Promise<Values> {
-  return withItems(JSON.parse(await textOf(body as Readable)), toNative) as Values;
+  return withItems(JSON.parse(await textOf(body as Readable)), toNativeItem) as Values;
 }
 
-/** A request or an answer in which every value of an item has been turned, and what is undefined left out. */
-function withItems(part: unknown, turn: (value: never) => unknown): unknown {
+/** A request or an answer in which every item has been turned, and what is undefined left out. */
+function withItems(part: unknown, turn: (item: Values) => Values): unknown {
   if (Array.isArray(part)) return part.map((each) => withItems(each, turn));
   if (typeof part !== 'object' || part === null) return part;
   const whole: Values = {};
   for (const [name, value] of Object.entries(part)) {
     if (value === undefined) continue;
-    if (single.test(name)) whole[name] = eachOf(value, turn);
-    else if (several.test(name)) whole[name] = value.map((item: Values) => eachOf(item, turn));
+    if (single.test(name)) whole[name] = turn(value);
+    else if (several.test(name)) whole[name] = value.map(turn);
     else if (name === byTable) {
-      whole[name] = eachOf(value, (items: Values[]) => items.map((item) => eachOf(item, turn)));
+      const tables = Object.entries<Values[]>(value);
+      whole[name] = Object.fromEntries(tables.map(([table, items]) => [table, items.map(turn)]));
     } else whole[name] = withItems(value, turn);
   }
   return whole;
 }
 
-function eachOf(item: Values, turn: (value: never) => unknown): Values {
+function toWireItem(item: Values): Values {
   const turned: Values = {};
   for (const name in item) {
-    if (item[name] !== undefined) turned[name] = turn(item[name] as never);
+    if (item[name] !== undefined) turned[name] = toWire(item[name]);
   }
   return turned;
 }
@@ -136,8 +137,14 @@ function toWire(value: unknown): unknown {
   if (typeof value === 'boolean') return { BOOL: value };
   if (value === null) return { NULL: true };
   if (Array.isArray(value)) return { L: value.map(toWire) };
-  if (typeof value === 'object') return { M: eachOf(value as Values, toWire) };
+  if (typeof value === 'object') return { M: toWireItem(value as Values) };
   throw new Error(`the table takes no ${String(value)}`);
+}
+
+/** In its place: it is nobody else's yet, and to make another takes a fifth of a page's parsing. */
+function toNativeItem(item: Values): Values {
+  for (const name in item) item[name] = toNative(item[name] as AttributeValue);
+  return item;
 }
 
 /** Numbers beyond 2^53 (ranks) come back as bigint. */
@@ -150,7 +157,7 @@ function toNative(value: AttributeValue): unknown {
   if (value.BOOL !== undefined) return value.BOOL;
   if (value.NULL) return null;
   if (value.L) return value.L.map(toNative);
-  if (value.M) return eachOf(value.M, toNative);
+  if (value.M) return toNativeItem(value.M);
   throw new Error(`the table holds a value of an unknown type: ${Object.keys(value)}`);
 }
 
