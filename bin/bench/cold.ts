@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -30,11 +30,13 @@ const baselines = {
       client.send(new GetItemCommand({ TableName: process.env.TABLE_NAME, Key }));`,
 };
 
+// As Lambda does: what is CommonJS is not imported.
 const program = `
-  const [url, event] = process.argv.slice(1);
+  const [file, event] = process.argv.slice(1);
+  const require = process.getBuiltinModule('module').createRequire(file);
   const used = process.cpuUsage();
   const begin = performance.now();
-  const { handler } = await import(url);
+  const { handler } = file.endsWith('.mjs') ? await import(file) : require(file);
   const imported = performance.now();
   // That nobody is signed in, or that there is no such review, is an answer too.
   await Promise.resolve(handler(JSON.parse(event), {})).catch(() => {});
@@ -94,15 +96,17 @@ export async function benchColdStarts(
 async function bundle(root: string, folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, source] of Object.entries(baselines)) {
-    const outfile = join(folder, `baseline-${files.size}.mjs`);
+    const outfile = join(folder, `baseline-${files.size}.js`);
     const stdin = { contents: source, resolveDir: here };
-    buildSync({ ...bundleOptions, outExtension: undefined, stdin, outfile });
+    buildSync({ ...bundleOptions, stdin, outfile });
     files.set(name, outfile);
   }
   const { bundleFunctions } = await import(pathToFileURL(`${root}/infra/aws/bundle.ts`).href);
   const bundles: Map<string, { directory: string }> = bundleFunctions(folder);
   for (const [operation, { directory }] of bundles) {
-    files.set(operation, join(directory, 'index.mjs'));
+    // Earlier checkouts made ES modules.
+    const names = ['index.js', 'index.mjs'].map((name) => join(directory, name));
+    files.set(operation, names.find(existsSync) ?? '');
   }
   return files;
 }

@@ -53,10 +53,10 @@ const load: Load = (operation) => {
 async function importHandler(operation: string): Promise<Handler> {
   const directory = join(folder, operation);
   cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
-  const file = join(directory, 'index.mjs');
+  const file = join(directory, 'index.js');
   const caller = JSON.stringify(operation);
   const given = code(operation);
-  const changed = given.replace(/[\w$]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
+  const changed = given.replace(/[\w$.]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);
   if (changed === given && given.includes('AWS_ACCESS_KEY_ID'))
     throw new Error(`${operation} is as it was`);
   writeFileSync(file, changed);
