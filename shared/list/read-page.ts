@@ -62,8 +62,11 @@ export async function readNearPage(
   const skip = skipOf(request);
   // The place itself and the first of the next page besides. Trees of several contents cost more than a single one, and more round trips.
   const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
-  const isUnlikely = (skip + request.limit + 1) / (list.selectivity ?? 1) > most;
-  if (skip > leafCapacity || isUnlikely) return undefined;
+  const wanted = skip + request.limit + 1;
+  const { selectivity = 1 } = list;
+  // Chance may put fewer there than may be expected: a read in vain is a round trip more, and three standard deviations less make it rare.
+  const expected = selectivity < 1 ? wanted + 3 * Math.sqrt(wanted) : wanted;
+  if (skip > leafCapacity || expected / selectivity > most) return undefined;
   const entries = await readFirst(partition, list, request, most);
   const isFound = entries.length > skip + request.limit || entries.isAll;
   return isFound ? toPage(entries.slice(skip), request) : undefined;
