@@ -9,7 +9,7 @@ import {
   sortKeyIn,
 } from '../table/query.ts';
 import { locate, type Partition, type Tree } from './locate.ts';
-import { entriesPerHalfUnit, leafCapacity } from './rank-tree.ts';
+import { leafCapacity } from './rank-tree.ts';
 
 /** Which page of a list: what comes after an offset, or after a place. */
 export interface PageRequest extends Sorting {
@@ -62,11 +62,7 @@ export async function readNearPage(
   const skip = skipOf(request);
   // The place itself and the first of the next page besides. Trees of several contents cost more than a single one, and more round trips.
   const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
-  const wanted = skip + request.limit + 1;
-  const { selectivity = 1 } = list;
-  // Chance may put fewer there than may be expected: a read in vain is a round trip more, and three standard deviations less make it rare.
-  const expected = selectivity < 1 ? wanted + 3 * Math.sqrt(wanted) : wanted;
-  if (skip > leafCapacity || expected / selectivity > most) return undefined;
+  if (skip > leafCapacity || lengthOf(skip + request.limit + 1, list) > most) return undefined;
   const entries = await readFirst(partition, list, request, most);
   const isFound = entries.length > skip + request.limit || entries.isAll;
   return isFound ? toPage(entries.slice(skip), request) : undefined;
@@ -75,15 +71,14 @@ export async function readNearPage(
 /** What passes of a partition, from its start or the place on: as much as a page and one more need, of the first `most` entries. */
 async function readFirst(
   partition: Partition,
-  { accept = () => true, selectivity = 1 }: Pick<List, 'accept' | 'selectivity'>,
+  list: Pick<List, 'accept' | 'selectivity'>,
   request: PageRequest,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Entry[] & { isAll: boolean }> {
+  const { accept = () => true } = list;
   const wanted = skipOf(request) + request.limit + 1;
-  // One for the place itself; and where some do not pass, a little more than may be expected, so that one page nearly always does.
-  const expected =
-    selectivity < 1 ? Math.ceil((1.1 * wanted) / selectivity) + entriesPerHalfUnit : wanted + 1;
-  const pageSize = Math.min(expected, most);
+  // One more for the place itself.
+  const pageSize = Math.min(lengthOf(wanted, list) + 1, most);
   const range = rangeFrom(request);
   const entries: Entry[] = [];
   let read = 0;
@@ -95,6 +90,11 @@ async function readFirst(
     if (entries.length >= wanted || isTooFar) return Object.assign(entries, { isAll: false });
   }
   return Object.assign(entries, { isAll: true });
+}
+
+/** How many entries nearly always have so many that match: chance puts fewer than three standard deviations below the mean in one of 1,000. */
+function lengthOf(wanted: number, { selectivity = 1 }: Pick<List, 'selectivity'>): number {
+  return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
 async function readByRank(
