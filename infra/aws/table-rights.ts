@@ -23,7 +23,7 @@ const publicPartitions = {
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };
 
-/** The rights to do what its code does. Throws where the route table allows less: the first request would fail. */
+/** The rights to do what its code does. Throws where the route table allows less, for the first request would fail, or more, for it would be wrong about that. */
 export function tableRights(
   tableArn: string,
   operation: string,
@@ -33,6 +33,11 @@ export function tableRights(
   const excess = done.filter((action) => !isAllowed(allowed, action));
   if (excess.length > 0) {
     throw new Error(`${operation} has table: '${allowed}', but its code does ${excess}`);
+  }
+  if (!isNeeded(allowed, done)) {
+    throw new Error(
+      `${operation} has table: '${allowed}', but its code does ${done.join() || 'nothing there'}`,
+    );
   }
   const isPublic = allowed === 'public' || allowed === 'metadata';
   const { read, queried, listed }: Partial<typeof publicPartitions> = isPublic
@@ -51,6 +56,12 @@ export function tableRights(
     allow(actions.filter(isQuery), [tableArn], queried),
     allow(['Query'], arns, listed),
   ].flat();
+}
+
+function isNeeded(allowed: Route['table'], done: readonly string[]): boolean {
+  if (allowed === 'write') return done.some((action) => !reading.includes(action));
+  if (allowed === 'metadata') return done.some((action) => keeping.includes(action));
+  return allowed === 'none' || done.length > 0;
 }
 
 function isAllowed(allowed: Route['table'], action: string): boolean {

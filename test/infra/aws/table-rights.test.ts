@@ -54,6 +54,10 @@ describe('the rights to the table', () => {
       [],
       "a-function has table: 'metadata', but its code does DeleteItem",
     ],
+    ['write', [], [], "a-function has table: 'write', but its code does nothing there"],
+    ['write', ['GetItem'], [], "a-function has table: 'write', but its code does GetItem"],
+    ['metadata', ['GetItem'], [], "a-function has table: 'metadata', but its code does GetItem"],
+    ['public', [], [], "a-function has table: 'public', but its code does nothing there"],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',
     (allowed, actions, indexes, error) => {
