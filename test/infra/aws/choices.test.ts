@@ -9,6 +9,7 @@ import { DataStack } from '../../../infra/aws/data-stack.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { readOptions } from '../../../infra/aws/options.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
+import { type Route, routes } from '../../../shared/routes.ts';
 import { functions, merged, resources, type Template } from './checks.ts';
 import { synthesized } from './synthesized.ts';
 
@@ -19,12 +20,26 @@ const { context } = JSON.parse(
   readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
 ) as { context: Record<string, unknown> };
 
-/** Functions without code, as only their surroundings are looked at; each reads one variable. */
+const tables = new Map<string, Route['table']>([
+  ...routes.map(({ operation, table }) => [operation, table] as const),
+  ['authorizer', 'read'],
+  ['no-route', 'none'],
+]);
+const actionsOf: Record<Route['table'], string[]> = {
+  none: [],
+  public: ['GetItem'],
+  metadata: ['UpdateItem'],
+  read: ['GetItem'],
+  write: ['PutItem'],
+};
+
+/** Functions without code, as only their surroundings are looked at; each reads one variable, and does to the table what it may. */
 const bundles = new Map(
   readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
-    const nothing = { commands: [], actions: [], indexes: [] };
+    const { name } = parse(file);
+    const actions = actionsOf[tables.get(name) ?? 'write'];
     const variables = ['OIDC_LOGOUT_URL'];
-    return [parse(file).name, { directory: folder, bytes: 0, variables, ...nothing }];
+    return [name, { directory: folder, bytes: 0, variables, actions, indexes: [] }];
   }),
 );
 
