@@ -96,16 +96,16 @@ export async function benchColdStarts(
 async function bundle(root: string, folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const [name, source] of Object.entries(baselines)) {
-    const outfile = join(folder, `baseline-${files.size}.js`);
+    const outfile = join(folder, `baseline-${files.size}.cjs`);
     const stdin = { contents: source, resolveDir: here };
-    buildSync({ ...bundleOptions, stdin, outfile });
+    buildSync({ ...bundleOptions, outExtension: undefined, stdin, outfile });
     files.set(name, outfile);
   }
   const { bundleFunctions } = await import(pathToFileURL(`${root}/infra/aws/bundle.ts`).href);
   const bundles: Map<string, { directory: string }> = bundleFunctions(folder);
   for (const [operation, { directory }] of bundles) {
     // Earlier checkouts made ES modules.
-    const names = ['index.js', 'index.mjs'].map((name) => join(directory, name));
+    const names = ['index.cjs', 'index.mjs'].map((name) => join(directory, name));
     files.set(operation, names.find(existsSync) ?? '');
   }
   return files;

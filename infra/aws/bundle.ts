@@ -14,9 +14,9 @@ import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of one Lambda, as it is uploaded. */
 export interface Bundle {
-  /** The folder with index.js, and its source map where one is asked for. */
+  /** The folder with index.cjs, and its source map where one is asked for. */
   directory: string;
-  /** The size of index.js, minified. */
+  /** The size of index.cjs, minified. */
   bytes: number;
   /** What the code does to the table itself, in the words of IAM: `GetItem`, `ConditionCheckItem` and so on. */
   actions: readonly string[];
@@ -36,6 +36,7 @@ export const bundleOptions = {
   // every cold start.
   format: 'cjs',
   supported: { 'dynamic-import': false },
+  outExtension: { '.js': '.cjs' },
   platform: 'node',
   target: 'node24',
   mainFields: ['module', 'main'],
@@ -92,7 +93,7 @@ export function bundleFunctions(
   return new Map(
     operations.map((operation) => {
       const directory = resolve(outdir, operation);
-      const file = join(directory, 'index.js');
+      const file = join(directory, 'index.cjs');
       const code = ownCode.get(file) ?? '';
       const output = metafile.outputs[relative(root, file)];
       if (!output) throw new Error(`esbuild made no ${file}`);

@@ -11,7 +11,7 @@ const recorded: Record<string, number> = JSON.parse(
 const { outdir } = (await synthesized()).plain;
 const sizes = readdirSync(join(outdir, 'functions'), { encoding: 'utf8' }).map(
   (operation) =>
-    [operation, statSync(join(outdir, 'functions', operation, 'index.js')).size] as const,
+    [operation, statSync(join(outdir, 'functions', operation, 'index.cjs')).size] as const,
 );
 
 test('every bundle has a recorded size, and nothing else has', () => {
@@ -55,7 +55,7 @@ test('no bundle holds what endpoints say for the description of the API', async 
   );
   const others = sizes.map(([operation]) => operation).filter((name) => !full.includes(name));
   const faults = others.flatMap((operation) => {
-    const code = readFileSync(join(outdir, 'functions', operation, 'index.js'), 'utf8');
+    const code = readFileSync(join(outdir, 'functions', operation, 'index.cjs'), 'utf8');
     return said.filter((text) => code.includes(text)).map((text) => `${operation}: ${text}`);
   });
   expect(faults).toEqual([]);

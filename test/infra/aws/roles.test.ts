@@ -53,7 +53,7 @@ const load: Load = (operation) => {
 async function importHandler(operation: string): Promise<Handler> {
   const directory = join(folder, operation);
   cpSync(join(outdir, 'functions', operation), directory, { recursive: true });
-  const file = join(directory, 'index.js');
+  const file = join(directory, 'index.cjs');
   const caller = JSON.stringify(operation);
   const given = code(operation);
   const changed = given.replace(/[\w$.]+\.AWS_ACCESS_KEY_ID\?\?""/, caller);

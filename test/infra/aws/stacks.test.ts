@@ -514,8 +514,8 @@ describe('the functions', () => {
       bundleFunctions(folder, hasSourceMaps, ['get-review']);
       return readdirSync(join(folder, 'get-review'));
     };
-    expect(files(false)).toEqual(['index.js']);
-    expect(files(true)).toEqual(['index.js', 'index.js.map']);
+    expect(files(false)).toEqual(['index.cjs']);
+    expect(files(true)).toEqual(['index.cjs', 'index.cjs.map']);
     rmSync(folder, { recursive: true });
     expect(variables(everything.service, 'get-review').NODE_OPTIONS).toBe('--enable-source-maps');
     expect(variables(service, 'get-review')).not.toHaveProperty('NODE_OPTIONS');

@@ -114,7 +114,7 @@ function deploymentIn(outdir: string, name: string, folder: string) {
     parts: { service, functions },
     nag: json(join(outdir, report)).pluginReports as unknown[],
     code: (operation: string) =>
-      readFileSync(join(folder, 'functions', operation, 'index.js'), 'utf8'),
+      readFileSync(join(folder, 'functions', operation, 'index.cjs'), 'utf8'),
   };
 }
 
