@@ -7,8 +7,8 @@ import { DataStack } from './data-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** Gives an app its two stacks, as its context chooses, with the code that `bundle` makes in its output folder; cdk-nag looks at both. */
-export function addStacks(app: App, bundle = bundleFunctions): void {
+/** Gives an app its two stacks, as its context chooses, with the code that `bundle` makes in its output folder; cdk-nag looks at both. Gives the two. */
+export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunctions) {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const options = readOptions(app.node);
   const code = join(app.outdir, 'functions');
@@ -16,5 +16,5 @@ export function addStacks(app: App, bundle = bundleFunctions): void {
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.hasSourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
-  new ServiceStack(app, options.name, { options, data, bundles });
+  return { data, service: new ServiceStack(app, options.name, { options, data, bundles }) };
 }

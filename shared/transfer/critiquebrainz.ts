@@ -2,11 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { extract } from 'tar-stream';
 import unbzip2 from 'unbzip2-stream';
+import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { linesOf } from './lines.ts';
-import type { FullReviewRecord, UserRecord, VoteRecord } from './record.ts';
+import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
 import type { Sourced } from './unit.ts';
 
 /** The columns of the tables that are read, in their order in the dump. */
@@ -321,5 +322,5 @@ function timeOf(timestamp: string | null): string | undefined {
 }
 
 function isUuid(text: string | null): text is string {
-  return text !== null && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+  return v.is(Uuid, text);
 }

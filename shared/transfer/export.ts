@@ -9,18 +9,14 @@ import type { Item } from '../table/batch.ts';
 import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
+import { fullReviewRecord, keptRecord, kindOfItem, userRecord, voteRecord } from './item-record.ts';
 import {
   formats,
   formatVersion,
-  fullReviewRecord,
   type Header,
   type KeptKind,
-  keptRecord,
-  kindOfItem,
   newestTime,
   type TransferRecord,
-  userRecord,
-  voteRecord,
 } from './record.ts';
 import type { Group, Spool } from './spool.ts';
 

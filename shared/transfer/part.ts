@@ -20,13 +20,8 @@ import { isAlive } from '../user/user.ts';
 import { userItem } from '../user/user-repository.ts';
 import { tally } from '../vote/vote.ts';
 import { voteItem } from '../vote/vote-repository.ts';
-import {
-  type FullReviewRecord,
-  type KeptRecord,
-  keptItem,
-  othersOf,
-  type UserRecord,
-} from './record.ts';
+import { keptItem, othersOf } from './item-record.ts';
+import type { FullReviewRecord, KeptRecord, UserRecord } from './record.ts';
 import type { Sourced, Unit, Vote } from './unit.ts';
 
 /** Amounts that an item gains, on a condition: of several units in one transaction they are added up. */

@@ -9,7 +9,7 @@ import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
-import { type Item, keyString } from '../table/batch.ts';
+import { keyString } from '../table/batch.ts';
 import {
   applicationKey,
   caseKey,
@@ -20,7 +20,6 @@ import {
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
 import { oneOf } from '../values.ts';
-import { Vote } from '../vote/vote.ts';
 
 /**
  * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
@@ -28,7 +27,8 @@ import { Vote } from '../vote/vote.ts';
  */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | KeptRecord;
 
-const Uuid = v.pipe(
+/** In lower case, as the table holds it. */
+export const Uuid = v.pipe(
   v.string('must be a UUID'),
   v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, 'must be a UUID in lower case'),
 );
@@ -185,160 +185,6 @@ export type Header = v.InferOutput<typeof Header>;
 export const formats = { all: 'review-service', public: 'review-service-public' } as const;
 export const formatVersion = 1;
 
-/** What kind of record an item belongs to, by what its sort key begins with. `contact` and `revision` are parts of other records. */
-const kindsBySortKey = {
-  USER: 'user',
-  CONTACT: 'contact',
-  IDENTITY: 'identity',
-  APP: 'application',
-  GRANT: 'grant',
-  REVIEW: 'review',
-  REVISION: 'revision',
-  VOTE: 'vote',
-  REPORT: 'report',
-  CASE: 'case',
-  DECISION: 'decision',
-} as const;
-
-/** What is not exported, and why. */
-export const leftOut = {
-  CLAIM: 'follows from the review',
-  VOTES: 'counted from votes, for a month',
-  CODE: 'lives for a minute',
-  REQUEST: 'lives for minutes',
-  IDEMPOTENCY: 'lives for a day',
-  ENTITY: 'counted from reviews',
-  METADATA: 'comes from another database',
-  PACE: 'of the moment',
-  TOTAL: 'counted from reviews',
-  root: 'counted from reviews and users',
-  date: 'counted from reviews and users',
-  popularity: 'counted from reviews',
-  PROJECTION: 'what has been counted of an item',
-  COUNTS: 'what is still to be counted',
-  REBUILD: 'of the moment',
-  AT: 'tells what has changed here, for 30 days',
-  LANE: 'where that ends',
-} as const;
-
-/** The kind of an item; undefined for what is not exported. */
-export function kindOfItem({ sk }: Pick<Item, 'sk'>) {
-  const [start = ''] = sk.split('#', 1);
-  return Object.hasOwn(kindsBySortKey, start)
-    ? kindsBySortKey[start as keyof typeof kindsBySortKey]
-    : undefined;
-}
-
-/** Attributes of users and reviews that follow from their other attributes, or from other items. */
-const derived = new Set([
-  ...['pk', 'sk', 'all', 'facet', 'entity', 'author', 'date', 'popularity_rank', 'kind', 'version'],
-  ...['karma', 'applications', 'rank_tree', 'edits', 'last_updated', 'popularity'],
-  ...['votes_positive', 'votes_negative', 'revision_votes_positive', 'revision_votes_negative'],
-]);
-const ofContact = Object.keys(Contact.entries);
-
-/** What is known of a thing beside its `named` attributes. */
-export function others(
-  attributes: Readonly<Record<string, unknown>>,
-  named: readonly string[],
-): Record<string, unknown> {
-  const rest = Object.entries(attributes).filter(
-    ([name]) => !named.includes(name) && !derived.has(name) && !name.includes('|'),
-  );
-  return ordered(Object.fromEntries(rest)) as Record<string, unknown>;
-}
-
-/** The same with all names in one order: DynamoDB keeps none. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
-}
-
-/** Attributes that every user and review has, and that a record is begun with. */
-const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = [
-  ...['kind', 'id', 'entity_id', 'entity_type', 'user_id', 'language', 'license', 'created'],
-  ...['published_on', 'is_hidden', 'source', 'source_url', 'revisions', 'text', 'rating'],
-];
-
-/** The attributes of a record that are neither named nor derived. */
-export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
-  return others(record, record.kind === 'user' ? userNames : reviewNames);
-}
-
-/** The record of an account. Older ones hold themselves what is not public. */
-export function userRecord(item: Item, contact: Item | undefined): UserRecord {
-  const { id, display_name, created } = v.parse(User, item);
-  const known = { ...pick(item, ofContact), ...contact };
-  const { email, musicdb_username } = v.parse(Contact, known);
-  return {
-    kind: 'user',
-    id,
-    display_name,
-    created,
-    ...others(item, [...userNames, ...ofContact]),
-    contact:
-      Object.keys(known).length > 0
-        ? { email, musicdb_username, ...others(known, ['email', 'musicdb_username']) }
-        : null,
-  };
-}
-
-/** The record of a review; undefined when not all its earlier revisions are given, because it is being deleted. */
-export function fullReviewRecord(
-  item: Item,
-  revisions: readonly Item[],
-): FullReviewRecord | undefined {
-  const review = v.parse(Review, item);
-  // One that was made after the review was read is not of its time.
-  const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
-  if (earlier.length < review.edits) return undefined;
-  const current = { ...review, id: review.edits + 1, timestamp: review.last_updated };
-  return {
-    kind: 'review',
-    id: review.id,
-    entity_id: review.entity_id,
-    entity_type: review.entity_type,
-    user_id: review.user_id,
-    language: review.language as FullReviewRecord['language'],
-    license: review.license,
-    created: review.created,
-    published_on: review.published_on,
-    is_hidden: review.is_hidden,
-    source: review.source,
-    source_url: review.source_url,
-    ...others(item, reviewNames),
-    revisions: [...(earlier as unknown as (typeof current)[]), current].map(
-      ({ id, text, rating, timestamp }) => ({ id, text, rating, timestamp }),
-    ),
-  };
-}
-
-/** The record of a vote on a review that has so many revisions. */
-export function voteRecord(item: Item, revisions: number): VoteRecord {
-  const { review_id, user_id, vote, voted_at, revision } = v.parse(Vote, item);
-  // Cast since the review was read, on a revision that was made since.
-  const on = Math.min(revision, revisions);
-  return { kind: 'vote', review_id, user_id, vote, voted_at, revision: on };
-}
-
-/** The record of an item of any other kind. */
-export function keptRecord(kind: KeptKind, { pk, sk, ...attributes }: Item): KeptRecord {
-  const { popularity_rank, ...rest } = attributes;
-  const rank = popularity_rank === undefined ? {} : { popularity_rank: `${popularity_rank}` };
-  return { kind, item: { pk, sk, ...(ordered({ ...rest, ...rank }) as object) } };
-}
-
-/** The item of such a record. */
-export function keptItem({ item: { popularity_rank, ...item } }: KeptRecord): Item {
-  return {
-    ...item,
-    ...(popularity_rank !== undefined && { popularity_rank: BigInt(popularity_rank) }),
-  };
-}
-
 const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
 
 /** The newest of the times in a record at which something was done; empty where there is none. */
@@ -360,14 +206,9 @@ export function newestTime(record: object): string {
   return newest;
 }
 
-function isObject(value: unknown): value is object {
+/** Whether it is an object of JSON, or an array. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function pick(item: Item, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
-  );
 }
 
 const schemas: Record<string, v.GenericSchema<unknown, TransferRecord>> = {

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Item } from '../table/batch.ts';
 import type { Key } from '../table/keys.ts';
-import { kindOfItem } from './record.ts';
+import { kindOfItem } from './item-record.ts';
 
 /** What lies together in an export: kinds by the group that they are sorted into. */
 const groups = {

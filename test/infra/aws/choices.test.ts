@@ -5,10 +5,8 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { Template as Synthesized } from 'aws-cdk-lib/assertions';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
-import { DataStack } from '../../../infra/aws/data-stack.ts';
+import { addStacks } from '../../../infra/aws/app.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
-import { readOptions } from '../../../infra/aws/options.ts';
-import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 import { functions, merged, resources, type Template } from './checks.ts';
 import { synthesized } from './synthesized.ts';
@@ -48,9 +46,7 @@ type Templates = ReturnType<typeof deployed>;
 /** The templates of a deployment with these options. */
 function deployed(chosen: Record<string, string | number>) {
   const app = new App({ context: { ...context, ...chosen } });
-  const options = readOptions(app.node);
-  const data = new DataStack(app, `${options.name}-data`, options);
-  const service = new ServiceStack(app, options.name, { options, data, bundles });
+  const { data, service } = addStacks(app, () => bundles);
   const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
   if (!functions) throw new Error('The functions have no stack of their own');
   return { data: json(data), service: merged(json(service), json(functions)) };

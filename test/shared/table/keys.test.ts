@@ -10,7 +10,7 @@ import {
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
 import type { Item } from '../../../shared/table/batch.ts';
-import { kindOfItem, leftOut } from '../../../shared/transfer/record.ts';
+import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
   applyStream,
