@@ -1,12 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, jest, test } from '@jest/globals';
-import { startStack } from '../infra/local/stack.ts';
+import { expect, test } from '@jest/globals';
+import { startTestStack } from './stack.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const documents = [
@@ -67,13 +66,7 @@ test('links lead to files and headings that are there', () => {
   expect(dead).toEqual([]);
 });
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'readme-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, dataDir } = await startTestStack();
 
 /** Interactive, as they are when somebody pastes; without the settings of whoever runs the tests. */
 const shells = [

@@ -1,24 +1,14 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
-import { startStack } from '../../infra/local/stack.ts';
 import { type Browser, openBrowser } from '../oauth/browser.ts';
 import { type Client, makeClient } from '../oauth/client.ts';
+import { startTestStack } from '../stack.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'login-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, authUrl: issuer, dataDir } = await startTestStack();
 
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 let browser: Browser;
 let client: Client;
 

@@ -1,27 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';
-import { chromium, type Page } from 'playwright-core';
-import { startStack } from '../../infra/local/stack.ts';
+import type { Page } from 'playwright-core';
+import { startTestStack } from '../stack.ts';
+import { launchBrowser } from './browser.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
 jest.spyOn(console, 'warn').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'looks-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-const at = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const browser = await launchBrowser();
+const { url, authUrl: at } = await startTestStack();
 const redirect_uri = 'http://localhost:1/callback';
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-afterAll(async () => {
-  await browser.close();
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** What widths and colours decide. The second, 24 pixels (WCAG 2.2, 2.5.8), is one that axe leaves out unless it is asked. */

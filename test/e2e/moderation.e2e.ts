@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { runAdmin } from '../../bin/admin/program.ts';
-import { startStack } from '../../infra/local/stack.ts';
+import { startTestStack } from '../stack.ts';
+import { launchBrowser } from './browser.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
 jest.spyOn(console, 'warn').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'moderation-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-const at = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const browser = await launchBrowser();
+const { url, authUrl: at, dataDir } = await startTestStack();
 const pictures = process.env.PICTURES;
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-afterAll(async () => {
-  await browser.close();
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
 
 /** What an operator gets of the tool. */
 async function admin(...args: string[]): Promise<Record<string, unknown>> {

@@ -1,17 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
+import { startTestStack } from '../stack.ts';
+import { launchBrowser } from './browser.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'e2e-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
+const browser = await launchBrowser();
+const { url, authUrl: issuer } = await startTestStack();
 
 /** The application: all it does is to be there when the browser comes back. */
 const application = createServer((_, response) => {
@@ -22,16 +18,8 @@ await once(application, 'listening');
 const website = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
 const redirect_uri = `${website}callback`;
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-
 afterAll(async () => {
-  await browser.close();
   application.close();
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 let context: BrowserContext;

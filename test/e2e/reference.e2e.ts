@@ -1,23 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
-import { chromium, type Page } from 'playwright-core';
-import { startStack } from '../../infra/local/stack.ts';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startTestStack } from '../stack.ts';
+import { launchBrowser } from './browser.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'reference-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-const authUrl = url.replace(/\/1$/, '');
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-afterAll(async () => {
-  await browser.close();
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const browser = await launchBrowser();
+const { url, authUrl } = await startTestStack();
 
 // The stack has set what these read.
 const { makeGrant, makeUser } = await import('../fixtures.ts');

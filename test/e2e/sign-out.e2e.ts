@@ -1,17 +1,9 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { chromium } from 'playwright-core';
+import { describe, expect, test } from '@jest/globals';
 import { startStackWithProvider } from '../oauth/provider.ts';
+import { launchBrowser } from './browser.ts';
 
-const { authUrl, stop } = await startStackWithProvider();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-
-afterAll(async () => {
-  await browser.close();
-  await stop();
-});
+const browser = await launchBrowser();
+const { authUrl } = await startStackWithProvider();
 
 describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled) => {
   test('leaves the service and the identity provider together', async () => {

@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { expect, test } from '@jest/globals';
 import type { Scope } from '../../shared/routes.ts';
 import type { TestResponse } from '../invoke.ts';
+import { startTestStack } from '../stack.ts';
 
-// The schedule says what it has done.
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'journey-'));
 const oidcIssuer = 'https://id.example';
-const { url, stream, stop } = await startStack({ port: 0, dataDir, oidcIssuer });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
 // The stack has set what these read.
 const { makeGrant, makeUser, randomNumbers, reviewBody, text } = await import('../fixtures.ts');

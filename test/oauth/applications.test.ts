@@ -1,18 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startTestStack } from '../stack.ts';
 import { credentialsOn, noticeOn, openBrowser, type Shown, textBetween } from './browser.ts';
 import { stopClock } from './clock.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'applications-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, authUrl: issuer } = await startTestStack();
 afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
@@ -22,8 +13,6 @@ afterEach(() => {
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { makeUser, makeUsers, readItem } = await import('../fixtures.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('./client.ts');
-
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 
 /** An owner who has signed in, with an application. */
 async function own(name: string) {

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startTestStack } from '../stack.ts';
 import {
   contentOf,
   credentialsOn,
@@ -16,15 +13,9 @@ import {
 } from './browser.ts';
 import { stopClock } from './clock.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
 // A sign-in that fails is logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'authorization-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, authUrl: issuer } = await startTestStack();
 
 // The stack has set what these read.
 const { deleteApplication, updateApplication } = await import(
@@ -44,7 +35,6 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const redirect_uri = 'https://client.example/cb/a?kept=1';
 const owner = await makeUser();
 const client = await makeClient(owner, redirect_uri);

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { startStack } from '../../infra/local/stack.ts';
+import { startTestStack } from '../stack.ts';
 import { type Browser, credentialsOn, openBrowser } from './browser.ts';
 
 // They have no types.
@@ -14,15 +11,8 @@ const require = createRequire(import.meta.url);
 const { AuthorizationCode } = require('simple-oauth2');
 const OAuth2Strategy = require('passport-oauth2');
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'libraries-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, authUrl: issuer } = await startTestStack();
 
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const redirect_uri = 'http://localhost:9/callback';
 const name = 'Ann O’Reader';
 let browser: Browser;

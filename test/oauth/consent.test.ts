@@ -1,19 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startTestStack } from '../stack.ts';
 import { openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
 import { stopClock } from './clock.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
 jest.spyOn(console, 'warn').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'consent-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { authUrl: issuer } = await startTestStack();
 afterEach(() => {
   jest.useRealTimers();
 });
@@ -29,7 +20,6 @@ const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
 const { makeUser, makeUsers, setAttributes } = await import('../fixtures.ts');
 const { makeClient } = await import('./client.ts');
 
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const redirect_uri = 'https://client.example/callback';
 const owner = await makeUser({ display_name: 'Olga <b>' });
 

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { faultsOn, openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
 import { stopClock } from './clock.ts';
 import { startStackWithProvider } from './provider.ts';
 
-const { issuer, url, authUrl, stop } = await startStackWithProvider();
-afterAll(stop);
+const { issuer, url, authUrl } = await startStackWithProvider();
 afterEach(() => {
   jest.useRealTimers();
 });

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openBrowser, type Shown, textBetween } from './browser.ts';
 import { startStackWithProvider } from './provider.ts';
 
-const { issuer, authUrl, stop } = await startStackWithProvider();
-afterAll(stop);
+const { issuer, authUrl } = await startStackWithProvider();
 
 // The stack has set what these read.
 const { newReview } = await import('../../shared/review/review.ts');

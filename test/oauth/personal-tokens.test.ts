@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startStack } from '../../infra/local/stack.ts';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { startTestStack } from '../stack.ts';
 import {
   type Browser,
   faultsOn,
@@ -13,13 +10,7 @@ import {
   textBetween,
 } from './browser.ts';
 
-jest.spyOn(console, 'info').mockImplementation(() => {});
-const dataDir = mkdtempSync(join(tmpdir(), 'personal-tokens-'));
-const { url, stop } = await startStack({ port: 0, dataDir, memory: true });
-afterAll(async () => {
-  await stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
+const { url, authUrl: issuer } = await startTestStack();
 afterEach(() => {
   jest.useRealTimers();
 });
@@ -28,7 +19,6 @@ afterEach(() => {
 const { scanTable } = await import('../fixtures.ts');
 const { stopClock } = await import('./clock.ts');
 
-const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
 const day = 86_400_000;
 
 async function signIn(name: string) {

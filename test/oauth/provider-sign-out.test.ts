@@ -1,9 +1,8 @@
-import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { openBrowser, type Shown, textBetween } from './browser.ts';
 import { startStackWithProvider } from './provider.ts';
 
-const { issuer, url, authUrl, stop } = await startStackWithProvider();
-afterAll(stop);
+const { issuer, url, authUrl } = await startStackWithProvider();
 afterEach(() => {
   delete process.env.OIDC_LOGOUT_URL;
 });

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { jest } from '@jest/globals';
+import { afterAll, jest } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
-import { startStack } from '../../infra/local/stack.ts';
+import { startTestStack } from '../stack.ts';
 
 /** What the service is told of it. */
 const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
@@ -18,7 +15,6 @@ const client = { client_id: 'reviews', client_secret: 'a secret of some length' 
  * RP-Initiated Logout 1.0), and knows people by their addresses, not by name.
  */
 export async function startStackWithProvider() {
-  jest.spyOn(console, 'info').mockImplementation(() => {});
   // The library warns of its memory, which is enough here.
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   // It answers once it has been told where the service is.
@@ -32,21 +28,13 @@ export async function startStackWithProvider() {
     OIDC_CLIENT_ID: client.client_id,
     OIDC_CLIENT_SECRET: client.client_secret,
   });
-  const dataDir = mkdtempSync(join(tmpdir(), 'provider-'));
-  const stack = await startStack({ port: 0, dataDir, memory: true, oidcIssuer: issuer });
-  const authUrl = new URL('..', `${stack.url}/`).href.replace(/\/$/, '');
+  const { url, authUrl } = await startTestStack({ oidcIssuer: issuer });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   answer = await listenerOf(issuer, authUrl);
-  return {
-    issuer,
-    url: stack.url,
-    authUrl,
-    async stop(): Promise<void> {
-      await stack.stop();
-      server.closeAllConnections();
-      server.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  return { issuer, url, authUrl };
 }
 
 async function listenerOf(issuer: string, authUrl: string): Promise<RequestListener> {
