@@ -1,6 +1,7 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { contribution, projectionItem } from '../shared/aggregates/contribution.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
+import { chunks } from '../shared/chunks.ts';
 import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { licenses } from '../shared/review/licenses.ts';
@@ -8,7 +9,7 @@ import type { Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
 import { table, tableName } from '../shared/table/client.ts';
 import { claimKey, entityKey } from '../shared/table/keys.ts';
-import { transact } from '../shared/table/transact.ts';
+import { maxActions, transact } from '../shared/table/transact.ts';
 import { userItem } from '../shared/user/user-repository.ts';
 import { tally, type Vote } from '../shared/vote/vote.ts';
 import { voteItem } from '../shared/vote/vote-repository.ts';
@@ -171,13 +172,11 @@ function authorItem({ id, karma, counts }: Author, i: number) {
 
 /** Transactions, because the embedded engine waits for the disk once for each, and for every item of a batch. More at once would only wait. */
 async function writeAll(items: readonly object[]): Promise<void> {
-  for (let start = 0; start < items.length; start += 400) {
-    const chunks = [0, 100, 200, 300].map((i) => items.slice(start + i, start + i + 100));
-    await Promise.all(
-      chunks
-        .filter(({ length }) => length > 0)
-        .map((chunk) => transact(chunk.map((Item) => ({ Put: { Item } })))),
+  for (const together of chunks(items, 4 * maxActions)) {
+    const writes = chunks(together, maxActions).map((some) =>
+      transact(some.map((Item) => ({ Put: { Item } }))),
     );
+    await Promise.all(writes);
   }
 }
 

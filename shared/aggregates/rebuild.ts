@@ -1,3 +1,4 @@
+import { chunks } from '../chunks.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
 import { batchWrite, keyString } from '../table/batch.ts';
@@ -198,8 +199,8 @@ async function writeAll(
   { size, write }: Request,
 ): Promise<void> {
   // One request at a time, so that little is written after a pause that nobody could see.
-  for (let start = 0; start < writes.length; start += size) {
+  for (const some of chunks(writes, size)) {
     await keepLock();
-    await write(writes.slice(start, start + size));
+    await write(some);
   }
 }

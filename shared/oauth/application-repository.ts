@@ -34,15 +34,10 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 
 /** The applications with these ids, by id; those that do not exist are left out. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
-  const distinct = [...new Set(ids)];
-  const applications = new Map<string, Application>();
-  for (let start = 0; start < distinct.length; start += 100) {
-    const keys = distinct.slice(start, start + 100).map(applicationKey);
-    for (const item of (await batchGet(keys, { consistent: true })).values()) {
-      applications.set(String(item.client_id), v.parse(Application, item));
-    }
-  }
-  return applications;
+  const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
+  return new Map(
+    [...items.values()].map((item) => [String(item.client_id), v.parse(Application, item)]),
+  );
 }
 
 /** A user's own applications, oldest first. */

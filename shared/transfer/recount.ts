@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { chunks } from '../chunks.ts';
 import { countChanges, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { type Item, keyString } from '../table/batch.ts';
@@ -42,9 +43,7 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
     const lacking = Object.entries(by).filter(([, amount]) => amount !== 0);
     return lacking.length > 0 ? [{ Update: add(key, Object.fromEntries(lacking)) }] : [];
   });
-  for (let start = 0; start < writes.length; start += maxActions) {
-    await transact(writes.slice(start, start + maxActions));
-  }
+  for (const some of chunks(writes, maxActions)) await transact(some);
 }
 
 function countsOf(item: Item): Counts {
