@@ -10,9 +10,9 @@ import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { batchGet, getItems, type Item } from '../table/batch.ts';
 import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, type Entry, queryIndex, queryItems } from '../table/query.ts';
+import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
@@ -159,11 +159,10 @@ interface OwnReview {
 /** The reviews that claims lead to, in their order, without those that the person has deleted and that are still being erased. */
 async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
-  const items = await batchGet(keys, { consistent: true });
-  const reviews = keys.flatMap((key) => {
-    const item = items.get(keyString(key));
-    return item && item.deleted_at === undefined ? [v.parse(Review, item)] : [];
-  });
+  const items = await getItems(keys, { consistent: true });
+  const reviews = items.flatMap((item) =>
+    item && item.deleted_at === undefined ? v.parse(Review, item) : [],
+  );
   const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(asked.map(({ id }) => caseKey(id)));
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
@@ -245,10 +244,9 @@ async function* listed(
   const pages = queryIndex('author-by-date', partition, { range, pageSize: 100 });
   for await (const page of pages) {
     const entries = page.filter(({ date }) => date !== after);
-    const keys = entries.map(({ pk, sk }: Entry) => ({ pk, sk }));
-    const items = await batchGet(keys, { consistent: true });
-    for (const { date: place = '', ...key } of entries) {
-      const item = items.get(keyString(key));
+    const items = await getItems(entries, { consistent: true });
+    for (const [i, { date: place = '' }] of entries.entries()) {
+      const item = items[i];
       if (item) yield { place, item };
     }
   }

@@ -47,8 +47,7 @@ async function grow(owner: Item): Promise<void> {
       ? queryIndex('entity-by-date', id, { pageSize: 100 })
       : queryIndex('author-by-date', id, { pageSize: 100 });
   for await (const entries of pages) {
-    const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-    const items = await batchGet(keys, { consistent: true });
+    const items = await batchGet(entries, { consistent: true });
     await project([...items.values()].map(contribution));
   }
   // The index follows the table by a moment and may not have had them all: then the next contribution tries again.

@@ -118,8 +118,7 @@ export async function findCode(code: string): Promise<AuthorizationCode | undefi
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
   const pages = queryIndex('author-by-date', `APPROVER#${userId}`, { descending: true });
   const entries = await collect(pages, 100);
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys, { consistent: true });
+  const items = await batchGet(entries, { consistent: true });
   return [...items.values()]
     .filter(({ client_id }) => clientId === undefined || client_id === clientId)
     .map(({ pk, sk }) => ({ pk, sk }));

@@ -46,6 +46,15 @@ export async function batchGet(
   return items;
 }
 
+/** The items with these distinct keys, in their order, undefined where there is none; read as by `batchGet`. */
+export async function getItems(
+  keys: readonly Key[],
+  options?: Parameters<typeof batchGet>[1],
+): Promise<(Item | undefined)[]> {
+  const items = await batchGet(keys, options);
+  return keys.map((key) => items.get(keyString(key)));
+}
+
 /** Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when it stays busy. */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
