@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
-import { reviewRecord } from '../review/record.ts';
 import type { Review } from '../review/review.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
@@ -10,6 +9,7 @@ import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
 import { type Change, readHeads, readLogged } from './log.ts';
 import type { ChangePage, PresentedChange } from './presented.ts';
+import { reviewRecord } from './record.ts';
 
 const Place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
