@@ -4,7 +4,7 @@ import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { applicationKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -195,33 +195,9 @@ async function changeApplication(
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
     const { secret_id, previous_secret } = before;
-    const changes = Object.entries(changeOf(before));
-    const set = changes.flatMap(([, value], i) => (value === undefined ? [] : [`#n${i} = :v${i}`]));
-    const remove = changes.flatMap(([, value], i) => (value === undefined ? [`#n${i}`] : []));
-    const isSame = previous_secret
-      ? 'previous_secret.secret_id = :previous'
-      : 'attribute_not_exists(previous_secret)';
+    const Key = applicationKey(clientId);
     await transact([
-      {
-        Update: {
-          Key: applicationKey(clientId),
-          UpdateExpression: [
-            set.length > 0 ? `SET ${set.join(', ')}` : '',
-            remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
-          ].join(' '),
-          ConditionExpression: `secret_id = :current AND ${isSame}`,
-          ExpressionAttributeNames: Object.fromEntries(
-            changes.map(([name], i) => [`#n${i}`, name]),
-          ),
-          ExpressionAttributeValues: {
-            ':current': secret_id,
-            ...(previous_secret && { ':previous': previous_secret.secret_id }),
-            ...Object.fromEntries(
-              changes.flatMap(([, value], i) => (value === undefined ? [] : [[`:v${i}`, value]])),
-            ),
-          },
-        },
-      },
+      { Update: assign(Key, changeOf(before), { secret_id, previous_secret }) },
       checkWriter(userId, writer),
     ]);
   });

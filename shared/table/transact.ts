@@ -117,6 +117,42 @@ export function add(
   };
 }
 
+/** Sets attributes of an item, and removes those that are undefined, on condition that what `was` names is as it says. */
+export function assign(
+  key: Key,
+  values: Readonly<Record<string, unknown>>,
+  was: Readonly<Record<string, unknown>>,
+) {
+  const ExpressionAttributeNames: Record<string, string> = {};
+  const ExpressionAttributeValues: Record<string, unknown> = {};
+  const set: string[] = [];
+  const removed: string[] = [];
+  for (const [i, [name, value]] of Object.entries(values).entries()) {
+    ExpressionAttributeNames[`#new${i}`] = name;
+    if (value === undefined) removed.push(`#new${i}`);
+    else {
+      set.push(`#new${i} = :new${i}`);
+      ExpressionAttributeValues[`:new${i}`] = value;
+    }
+  }
+  const conditions = Object.entries(was).map(([name, value], i) => {
+    ExpressionAttributeNames[`#was${i}`] = name;
+    if (value === undefined) return `attribute_not_exists(#was${i})`;
+    ExpressionAttributeValues[`:was${i}`] = value;
+    return `#was${i} = :was${i}`;
+  });
+  return {
+    Key: key,
+    UpdateExpression: [
+      set.length > 0 ? `SET ${set.join(', ')}` : '',
+      removed.length > 0 ? `REMOVE ${removed.join(', ')}` : '',
+    ].join(' '),
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
+  };
+}
+
 /** Waits up to 20 ms after the first failure, up to 640 ms after many: full jitter. */
 async function backOff(attempt: number): Promise<void> {
   await sleep(Math.random() * Math.min(640, 10 * 2 ** attempt));
