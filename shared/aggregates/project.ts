@@ -1,17 +1,17 @@
 import { chunks } from '../chunks.ts';
 import { datePath } from '../list/rank-tree.ts';
+import { type Amounts, addAll } from '../table/amounts.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { projectionKey } from '../table/keys.ts';
 import { maxActions, retryStale, transact } from '../table/transact.ts';
 import {
-  type Amounts,
   type Contribution,
   count,
   ownerKey,
   projectionItem,
   readProjection,
 } from './contribution.ts';
-import { addAll, addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
+import { addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
 /** More contributions at a time than this are busy times: then it pays to write only once what they have in common. */
