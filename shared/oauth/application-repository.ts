@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
@@ -207,7 +207,7 @@ async function changeApplication(
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
   const { name, desc, website, redirect_uri } = registration;
   const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
-  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  return hash('sha256', parts).slice(0, 32);
 }
 
 /**

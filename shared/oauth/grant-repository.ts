@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
@@ -248,6 +248,6 @@ function isVerified({ code_challenge }: AuthorizationCode, verifier: string | un
   if (code_challenge === null || verifier === undefined) {
     return code_challenge === null && verifier === undefined;
   }
-  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const challenge = hash('sha256', verifier, 'base64url');
   return timingSafeEqual(Buffer.from(challenge), Buffer.from(code_challenge));
 }
