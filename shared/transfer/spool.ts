@@ -93,7 +93,7 @@ export class Spool {
         if (last) yield last;
         last = { id: `${id}`, items: [] };
       }
-      last?.items.push(fromJson(`${item}`));
+      last?.items.push(JSON.parse(`${item}`));
     }
     if (last) yield last;
   }
@@ -126,8 +126,4 @@ export class Spool {
 function toJson(item: Item): string {
   const { popularity_rank: rank } = item;
   return JSON.stringify(rank === undefined ? item : { ...item, popularity_rank: `${rank}` });
-}
-
-function fromJson(text: string): Item {
-  return JSON.parse(text) as Item;
 }
