@@ -80,7 +80,7 @@ export function countWrites(
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0
-      ? { Update: { ...add(userKey(user_id), counts), ConditionExpression }, otherwise }
+      ? { Update: add(userKey(user_id), counts, { ConditionExpression }), otherwise }
       : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];

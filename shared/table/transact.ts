@@ -9,6 +9,7 @@ import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './keys.ts';
 
+/** A condition and what it names; an update may name the same. */
 interface Expressions {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
@@ -101,19 +102,25 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/** An ADD of numbers to attributes of one item; attributes and item come into being as needed. */
+/** An ADD of numbers to attributes of one item, on a condition if there is one; attributes and item come into being as needed. */
 export function add(
   key: Key,
   amounts: Readonly<Record<string, number | bigint>>,
-): { Key: Key } & Required<Omit<Expressions, 'ConditionExpression'>> & {
-    UpdateExpression: string;
-  } {
+  condition: Expressions = {},
+) {
   const entries = Object.entries(amounts);
   return {
     Key: key,
     UpdateExpression: `ADD ${entries.map((_, i) => `#add${i} :add${i}`).join(', ')}`,
-    ExpressionAttributeNames: Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
-    ExpressionAttributeValues: Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
+    ...condition,
+    ExpressionAttributeNames: {
+      ...condition.ExpressionAttributeNames,
+      ...Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
+    },
   };
 }
 

@@ -92,10 +92,5 @@ function touchOf({ key, amounts = {}, condition }: Touch): Write[] {
   if (gained.length === 0) {
     return condition ? [{ ConditionCheck: { Key: key, ...condition } }] : [];
   }
-  const update = add(key, Object.fromEntries(gained));
-  const ExpressionAttributeValues = {
-    ...update.ExpressionAttributeValues,
-    ...condition?.ExpressionAttributeValues,
-  };
-  return [{ Update: { ...update, ...condition, ExpressionAttributeValues } }];
+  return [{ Update: add(key, Object.fromEntries(gained), condition) }];
 }

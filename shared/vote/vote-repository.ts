@@ -164,28 +164,23 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
     tally(vote?.revision === n ? vote : undefined);
   const inRevision = (n: number) => difference(ofRevision(n)(after), ofRevision(n)(before));
   const current = inRevision(currentRevision(review));
-  const update = add(reviewKey(review.id), {
+  const amounts = {
     ...total,
     revision_votes_positive: current.votes_positive,
     revision_votes_negative: current.votes_negative,
     popularity,
     ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
     version: 1,
-  });
+  };
   // Earlier revisions only ever lose votes.
   const earlier = before && before.revision < currentRevision(review) ? before.revision : undefined;
   return [
     {
-      Update: {
-        ...update,
+      Update: add(reviewKey(review.id), amounts, {
         // Not its version: votes commute, so that many may be cast at once.
         ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(pk)',
-        ExpressionAttributeValues: {
-          ...update.ExpressionAttributeValues,
-          ':edits': review.edits,
-          ':is_hidden': review.is_hidden,
-        },
-      },
+        ExpressionAttributeValues: { ':edits': review.edits, ':is_hidden': review.is_hidden },
+      }),
     },
     ...(earlier === undefined
       ? []
@@ -197,7 +192,7 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
 function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | undefined): Write {
   const karma = popularityChange(before, after);
   return {
-    Update: { ...add(userKey(review.user_id), { karma }), ConditionExpression: isAlive },
+    Update: add(userKey(review.user_id), { karma }, { ConditionExpression: isAlive }),
     otherwise: notFound('Review'),
   };
 }
