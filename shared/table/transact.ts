@@ -84,6 +84,17 @@ export async function transact(writes: readonly Write[]): Promise<void> {
   throw serviceUnavailable();
 }
 
+/** Writes as `transact` does, once; gives whether it did, or something that a write was based on has changed. */
+export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
+  try {
+    await transact(writes);
+    return true;
+  } catch (error) {
+    if (error instanceof StaleRead) return false;
+    throw error;
+  }
+}
+
 /**
  * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
  * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in 4 s.
