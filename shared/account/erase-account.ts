@@ -4,7 +4,7 @@ import { deleteGrantsOf } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { batchWrite } from '../table/batch.ts';
-import { applicationKey, claimKey, contactKey, dailyVotesKey, userKey } from '../table/keys.ts';
+import { claimKey, contactKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
 
@@ -17,17 +17,17 @@ export async function eraseAccount(userId: string): Promise<void> {
   await deleteGrants(userId);
   for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `OWNER#${userId}`))) {
     await batchWrite([{ delete: { pk, sk } }]);
-    await deleteGrantsOf(pk.slice(applicationKey('').pk.length));
+    await deleteGrantsOf(idIn({ pk }));
   }
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id));
     await batchWrite([{ delete: { pk: claim.pk, sk: claim.sk } }]);
   }
-  for await (const { pk } of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
-    await eraseVote(pk.slice('REVIEW#'.length), userId);
+  for await (const vote of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
+    await eraseVote(idIn(vote), userId);
   }
-  for await (const { pk } of eachOf(queryIndex('author-by-date', `REPORTER#${userId}`))) {
-    await eraseReport(pk.slice('REVIEW#'.length), userId);
+  for await (const report of eachOf(queryIndex('author-by-date', `REPORTER#${userId}`))) {
+    await eraseReport(idIn(report), userId);
   }
   for await (const key of eachOf(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
     await eraseDecision(key);

@@ -2,7 +2,7 @@ import { leafCapacity } from '../list/rank-tree.ts';
 import { readLengths } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { batchGet, type Item } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
+import { idIn, type Key } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 import { contribution } from './contribution.ts';
@@ -37,7 +37,7 @@ export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Pr
 
 async function grow(owner: Item): Promise<void> {
   await markTrees(owner, 'growing');
-  const id = owner.pk.slice(owner.sk.length + 1);
+  const id = idIn(owner);
   const pages =
     owner.sk === 'ENTITY'
       ? queryIndex('entity-by-date', id, { pageSize: 100 })

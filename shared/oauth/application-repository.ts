@@ -2,7 +2,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { applicationKey, type Key, userKey } from '../table/keys.ts';
+import { applicationKey, idIn, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
@@ -43,7 +43,7 @@ export async function findApplications(ids: readonly string[]): Promise<Map<stri
 /** A user's own applications, oldest first. */
 export async function listApplications(userId: string): Promise<Application[]> {
   const entries = await listedUnder(`OWNER#${userId}`);
-  const ids = entries.map(({ pk }) => pk.slice('APP#'.length));
+  const ids = entries.map(idIn);
   const applications = await findApplications(ids);
   return ids.flatMap((id) => applications.get(id) ?? []);
 }

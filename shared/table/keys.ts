@@ -186,6 +186,11 @@ export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'PROJECTION' };
 }
 
+/** The id in a partition key: what follows the first #. */
+export function idIn({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice(pk.indexOf('#') + 1);
+}
+
 /** Sort keys that begin with `prefix`: right on AWS too, and the embedded engine ignores case in begins_with. */
 export function between(prefix: string): { ':from': string; ':to': string } {
   return { ':from': prefix, ':to': `${prefix}\u{10FFFF}` };

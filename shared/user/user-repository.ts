@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
 import { batchGet, keyString } from '../table/batch.ts';
-import { contactKey, userKey } from '../table/keys.ts';
+import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
@@ -59,7 +59,7 @@ export async function findAccount(id: string): Promise<Account | undefined> {
 export async function* listAccounts(): AsyncGenerator<Account[]> {
   // Two items of each fill one batch.
   for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
-    yield findAccounts(entries.map(({ pk }) => pk.slice('USER#'.length)));
+    yield findAccounts(entries.map(idIn));
   }
 }
 
