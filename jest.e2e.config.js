@@ -1,9 +1,8 @@
-import unit from './jest.config.js';
+import quick from './jest.config.js';
 
-/** What is seen in a browser: Debian's chromium, or the one that CHROMIUM names. */
+/** What takes longer: whole programs, the code as it is deployed, random histories, long lists; and a browser, Debian's chromium or the one that CHROMIUM names. */
 export default {
-  ...unit,
-  testMatch: ['<rootDir>/test/e2e/**/*.e2e.ts'],
-  setupFilesAfterEnv: [],
+  ...quick,
+  testMatch: ['<rootDir>/test/**/*.e2e.ts'],
   testTimeout: 120_000,
 };

@@ -1,13 +1,17 @@
 import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { PathId } from '../shared/http/request.ts';
+import { IntegerParameter, PathId } from '../shared/http/request.ts';
+import { Answer } from '../shared/http/response.ts';
 import { PresentedRevision } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { listRevisions } from '../shared/review/revision-repository.ts';
 
-export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+export const request = v.object({
+  path: v.object({ review_id: PathId('Review') }),
+  query: v.object({ before: v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER)) }),
+});
 
 export const response = /* @__PURE__ */ v.object({
   revisions: /* @__PURE__ */ v.array(PresentedRevision),
@@ -16,11 +20,18 @@ export const response = /* @__PURE__ */ v.object({
 export const docs = {
   tag: 'Reviews',
   summary: 'List the revisions of a review',
-  description: 'All of them, newest first.',
+  description:
+    'All of them, newest first; where there is more than fits an answer of 6 MB, which takes some hundred revisions, as many as fit, and a `Link` to the next ones.',
+  headers: ['Link'],
+  fields: { before: 'Only revisions whose `id` is less, as the `Link` to the next ones has it' },
 } satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async ({ path }) => {
+export const handler = endpoint(request, async ({ path, query }) => {
   const { review } = await getPublicReview(path.review_id);
-  const revisions = await listRevisions(review);
-  return { revisions: revisions.map(presentRevision) };
+  const revisions = await listRevisions(review, query);
+  const oldest = revisions.at(-1)?.id ?? 1;
+  return new Answer(
+    { revisions: revisions.map(presentRevision) },
+    { headers: { ...(oldest > 1 && { Link: `<?before=${oldest}>; rel="next"` }) } },
+  );
 });

@@ -186,6 +186,17 @@ describe('what is no route', () => {
     expect(headers.allow).toBe(allow);
   });
 
+  // What API Gateway takes for no route, and hands over decoded: `%72eview`.
+  test.each(['1/review', '1/review/languages'])(
+    'a known path that was sent with needless escapes, %s: 404',
+    async (proxy) => {
+      for (const method of ['GET', 'HEAD']) {
+        const { status } = await invoke(noRoute, { path: { proxy }, method });
+        expect(status).toBe(404);
+      }
+    },
+  );
+
   const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
   test.each<[string, string, number, string]>([

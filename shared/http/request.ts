@@ -21,6 +21,7 @@ export type Caller = v.InferOutput<typeof Caller>;
 
 /** The parts of a request that a schema may name. */
 export interface RequestParts {
+  method: string;
   caller: unknown;
   path: Record<string, string | undefined>;
   /** All values of each parameter. A schema sees the last, and where it names the parameter there may be no other. */
@@ -155,6 +156,7 @@ function lookUp<T>(headers: Readonly<Record<string, T>> | null, name: string): T
 export function partsOf(event: APIGatewayProxyEvent): RequestParts {
   const query = event.multiValueQueryStringParameters ?? {};
   return {
+    method: event.httpMethod,
     caller: event.requestContext.authorizer,
     path: event.pathParameters ?? {},
     query,

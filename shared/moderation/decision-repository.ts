@@ -122,7 +122,7 @@ export async function appeal(reviewId: string, userId: string, statement: string
     if (review.user_id !== userId) throw notFound('Review');
     if (!review.is_hidden) throw invalidRequest('This review is not hidden any more');
     // The same form sent twice.
-    if (file.appeal !== undefined) return;
+    if (file.appeal === statement) return;
     if (review.appealed_at !== undefined) {
       throw invalidRequest('You have asked for another look at this decision already');
     }

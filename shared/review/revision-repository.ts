@@ -15,13 +15,16 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 }
 
 /**
- * The revisions of a review, newest first. When there are more than fill `maxBytes` as Lambda counts an answer, the oldest are left out;
- * each can still be read by its number.
+ * The revisions of a review, newest first, or those before a number. When there are more than fill `maxBytes` as Lambda counts an answer,
+ * the oldest are left out.
  */
-export async function listRevisions(review: Review, maxBytes = largestBody): Promise<Revision[]> {
+export async function listRevisions(
+  review: Review,
+  { before, maxBytes = largestBody }: { before?: number; maxBytes?: number } = {},
+): Promise<Revision[]> {
   const revisions: Revision[] = [];
   let bytes = 0;
-  for await (const page of revisionsOf(review)) {
+  for await (const page of revisionsOf(review, before)) {
     for (const revision of page) {
       // JSON in JSON; the quotes of the outer one count for the comma.
       bytes += bytesOf(JSON.stringify(presentRevision(revision)));
@@ -32,12 +35,17 @@ export async function listRevisions(review: Review, maxBytes = largestBody): Pro
   return revisions;
 }
 
-async function* revisionsOf(review: Review): AsyncGenerator<Revision[]> {
-  yield [revisionOf(review)];
-  if (review.edits === 0) return;
+async function* revisionsOf(
+  review: Review,
+  before = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Revision[]> {
+  if (currentRevision(review) < before) yield [revisionOf(review)];
+  // An edit since the review was read is not of its time.
+  const last = Math.min(review.edits, before - 1);
+  if (last === 0) return;
   const prefix = { ...revisionKey(review.id, 1), sk: 'REVISION#' };
-  for await (const items of queryItems(prefix, { pageSize: 1000, descending: true })) {
-    // An edit since the review was read is not of its time.
-    yield items.map((item) => v.parse(Revision, item)).filter(({ id }) => id <= review.edits);
+  const until = revisionKey(review.id, last).sk;
+  for await (const items of queryItems(prefix, { pageSize: 1000, descending: true, until })) {
+    yield items.map((item) => v.parse(Revision, item));
   }
 }

@@ -191,11 +191,6 @@ export function idIn({ pk }: Pick<Key, 'pk'>): string {
   return pk.slice(pk.indexOf('#') + 1);
 }
 
-/** Sort keys that begin with `prefix`: right on AWS too, and the embedded engine ignores case in begins_with. */
-export function between(prefix: string): { ':from': string; ':to': string } {
-  return { ':from': prefix, ':to': `${prefix}\u{10FFFF}` };
-}
-
 /** One vote, in units of `popularityRank`. */
 export const rankStep = 10n ** 29n;
 

@@ -8,7 +8,7 @@ import {
 import type { Item } from './batch.ts';
 import { table, tableName } from './client.ts';
 import { type IndexName, type Order, sortKeyOf } from './definition.ts';
-import { between, type IndexAttributes, type Key } from './keys.ts';
+import type { IndexAttributes, Key } from './keys.ts';
 
 /** An index entry: the keys of an item and the projected attributes, about 190 bytes. */
 export type Entry = Key & IndexAttributes & { user_id?: string };
@@ -43,8 +43,8 @@ export async function getItem(
 }
 
 /**
- * The items of a partition whose sort keys begin as that of `prefix` does, page by page, all or those behind the sort key `after`; consistent
- * unless half the units will do.
+ * The items of a partition whose sort keys begin as that of `prefix` does, page by page, all or those behind the sort key `after` and up to
+ * `until`; consistent unless half the units will do.
  */
 export async function* queryItems(
   prefix: Key,
@@ -53,10 +53,17 @@ export async function* queryItems(
     descending = false,
     consistent = true,
     after,
-  }: { pageSize?: number; descending?: boolean; consistent?: boolean; after?: string } = {},
+    until,
+  }: {
+    pageSize?: number;
+    descending?: boolean;
+    consistent?: boolean;
+    after?: string;
+    until?: string;
+  } = {},
 ): AsyncGenerator<Item[]> {
   const query = {
-    ...within(prefix, after),
+    ...within(prefix, after, until),
     ConsistentRead: consistent,
     ScanIndexForward: !descending,
   };
@@ -167,10 +174,11 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
   };
 }
 
-function within(prefix: Key, from = prefix.sk) {
+/** Not by begins_with, in which the embedded engine ignores case. */
+function within(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF}`) {
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
-    ExpressionAttributeValues: { ':pk': prefix.pk, ...between(prefix.sk), ':from': from },
+    ExpressionAttributeValues: { ':pk': prefix.pk, ':from': from, ':to': to },
   };
 }
 

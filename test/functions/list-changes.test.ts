@@ -1,36 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import type { DynamoDBRecord } from 'aws-lambda';
-import * as v from 'valibot';
-import { measure } from '../../bin/bench/measure.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/list-changes.ts';
-import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { consumers, isFor } from '../../shared/background.ts';
-import { logChanges } from '../../shared/changes/log.ts';
-import { reviewRecord } from '../../shared/changes/record.ts';
-import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { Review } from '../../shared/review/review.ts';
-import { type Revision, revisionOf } from '../../shared/review/revision.ts';
-import { batchWrite, type Item } from '../../shared/table/batch.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import { changesKey, laneKey, reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
-  readItem,
-  readStream,
   scanTable,
-  setAttributes,
   type TestUser,
   text,
   vote,
@@ -38,87 +21,12 @@ import {
 import { invoke } from '../invoke.ts';
 import { stopClock } from '../oauth/clock.ts';
 
-interface Told {
-  id: string;
-  version: number;
-  review: { revisions: { id: number }[] } | null;
-}
+import { ask, edit, feed, follow, position, records } from './list-changes.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
 });
-
-const ask = (query: Record<string, string> = {}) => invoke(handler, { query });
-
-async function position(): Promise<string> {
-  await applyStream();
-  return (await ask()).body.next;
-}
-
-/** All that has changed behind a position, in pages; and the position behind that. */
-async function follow(
-  since: string,
-  limit = 50,
-): Promise<{ told: Told[]; pages: number; next: string }> {
-  const told: Told[] = [];
-  let next = since;
-  for (let pages = 1; ; pages++) {
-    const { status, body } = await ask({ since: next, limit: `${limit}` });
-    expect([status, body.error]).toEqual([200, undefined]);
-    expect(body.changes.length).toBeLessThanOrEqual(limit);
-    told.push(...body.changes);
-    next = body.next;
-    if (!body.has_more) return { told, pages, next };
-  }
-}
-
-/** The records of the stream that the consumer asks for. */
-async function records(): Promise<DynamoDBRecord[]> {
-  const all = await readStream();
-  return all.filter((record) => consumers[0] && isFor(consumers[0], record));
-}
-
-async function feed(batch: readonly DynamoDBRecord[]): Promise<void> {
-  if (batch.length === 0) return;
-  expect(await updateAggregates({ Records: [...batch] })).toEqual({ batchItemFailures: [] });
-}
-
-function edit({ caller }: TestUser, review_id: string, body: object) {
-  return invoke(updateReview, { caller, path: { review_id }, body });
-}
-
-/** Leaves a review as so many edits do. */
-async function addHistory(id: string, edits: number): Promise<void> {
-  const item = await readItem(reviewKey(id));
-  await setAttributes(reviewKey(id), { edits, version: edits + 1 });
-  const earlier = Array.from({ length: edits }, (_, n) => ({
-    ...revisionKey(id, n + 1),
-    ...revisionOf(v.parse(Review, item)),
-    id: n + 1,
-  }));
-  await batchWrite(earlier.map((put) => ({ put })));
-}
-
-/** The public reviews as a dump has them, by id, read off the table without the feed. */
-async function dump(): Promise<Map<string, string>> {
-  const items = await scanTable();
-  const alive = new Set(
-    items.filter(({ sk, deleted_at }) => sk === 'USER' && !deleted_at).map(({ pk }) => pk),
-  );
-  return new Map(
-    items
-      .filter(({ sk, published_on, is_hidden, user_id }) => {
-        return sk === 'REVIEW' && published_on && !is_hidden && alive.has(`USER#${user_id}`);
-      })
-      .map((item) => {
-        const earlier = items.filter(({ pk, sk }) => pk === item.pk && sk.startsWith('REVISION#'));
-        const review = item as unknown as Review;
-        const revisions = [...(earlier as unknown as Revision[]), revisionOf(review)];
-        return [review.id, JSON.stringify(reviewRecord(review, revisions))];
-      }),
-  );
-}
 
 describe('GET /changes', () => {
   test('without a position says where now is, and nothing else', async () => {
@@ -472,169 +380,5 @@ describe('GET /changes', () => {
     await applyStream();
     const { told } = await follow(since);
     expect(told.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
-  });
-});
-
-describe('a mirror', () => {
-  test.each([1, 2, 3])(
-    'that began with a dump and follows at random ends as a later dump (seed %i)',
-    async (seed) => {
-      const random = randomNumbers(seed);
-      const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-      const users = await makeUsers(6);
-      const ids: { id: string; author: TestUser }[] = [];
-      for (let i = 0; i < 10; i++) {
-        const author = pick(users);
-        ids.push({ author, id: await makeReview(author) });
-      }
-      await applyStream();
-      // The position is taken first, and what happens before the table is read is told again.
-      let since = (await ask()).body.next as string;
-      await edit(ids[0]?.author as TestUser, ids[0]?.id ?? '', { rating: 2 });
-      const mirror = await dump();
-      const versions = new Map<string, number>();
-      let behind: DynamoDBRecord[] = [];
-      const read = async () => {
-        const { body } = await ask({ since, limit: `${1 + Math.floor(random() * 5)}` });
-        for (const { id, version, review } of body.changes as Told[]) {
-          expect(version).toBeGreaterThan(versions.get(id) ?? 0);
-          versions.set(id, version);
-          if (review) mirror.set(id, JSON.stringify(review));
-          else mirror.delete(id);
-        }
-        since = body.next;
-        return body.has_more as boolean;
-      };
-      for (let step = 0; step < 150; step++) {
-        const { id, author } = pick(ids);
-        const user = pick(users);
-        const path = { review_id: id };
-        const acts: (() => Promise<unknown>)[] = [
-          async () => ids.push({ author: user, id: await makeReview(user) }),
-          async () => edit(author, id, { rating: 1 + Math.floor(random() * 5) }),
-          async () => edit(author, id, { text: `${step}. ${text}` }),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => invoke(deleteVote, { caller: user.caller, path }),
-          async () => setHidden(id, random() < 0.5).catch(() => {}),
-          async () => random() < 0.3 && invoke(deleteReview, { caller: author.caller, path }),
-        ];
-        await pick(acts)();
-        if (random() < 0.4) {
-          behind.push(...(await records()));
-          const count = Math.ceil(random() * behind.length);
-          await feed(behind.slice(0, count));
-          // Now and then a batch comes once more.
-          behind = behind.slice(random() < 0.2 ? 0 : count);
-        }
-        if (random() < 0.4) await read();
-      }
-      await feed([...behind, ...(await records())]);
-      while (await read());
-      expect(new Map([...mirror].toSorted())).toEqual(new Map([...(await dump())].toSorted()));
-      expect(versions.size).toBeGreaterThan(10);
-    },
-    60_000,
-  );
-});
-
-// The last, because the embedded engine slows down with every record in its stream.
-describe('GET /changes, of very much', () => {
-  test('fits what it tells into an answer of Lambda', async () => {
-    const author = await makeUser();
-    const since = await position();
-    const long = '🎷'.repeat(5_000);
-    const ids: string[] = [];
-    for (let i = 0; i < 12; i++) {
-      const id = await makeReview(author, { text: `${i}${long.slice(8)}` });
-      ids.push(id);
-      await addHistory(id, 29);
-    }
-    await applyStream();
-    const sizes: number[] = [];
-    const seen = new Set<string>();
-    let next = since;
-    for (let hasMore = true; hasMore; ) {
-      const { body } = await ask({ since: next, limit: '100' });
-      sizes.push(bytesOf({ statusCode: 200, body: JSON.stringify(body) }));
-      for (const { id, review } of body.changes) {
-        seen.add(id);
-        expect(review.revisions).toHaveLength(30);
-      }
-      next = body.next;
-      hasMore = body.has_more;
-    }
-    expect([...seen].toSorted()).toEqual(ids.toSorted());
-    expect(sizes.length).toBeGreaterThan(1);
-    expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
-  }, 60_000);
-
-  test('reads long histories for a few reviews at a time, and tells all of them', async () => {
-    const author = await makeUser();
-    const since = await position();
-    const ids: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      const id = await makeReview(author);
-      ids.push(id);
-      await addHistory(id, 499);
-    }
-    await applyStream();
-    const seen: string[] = [];
-    let next = since;
-    for (let hasMore = true; hasMore; ) {
-      const sent = jest.spyOn(table, 'send');
-      const { body } = await ask({ since: next, limit: '100' });
-      const answers = await Promise.all(sent.mock.results.map(({ value }) => value));
-      sent.mockRestore();
-      const items = answers.flatMap((answer) => (answer as { Items?: Item[] }).Items ?? []);
-      expect(items.filter(({ sk }) => sk.startsWith('REVISION#')).length).toBeLessThan(1_000);
-      for (const { id, review } of body.changes) {
-        expect(review.revisions).toHaveLength(500);
-        seen.push(id);
-      }
-      next = body.next;
-      hasMore = body.has_more;
-    }
-    expect(seen.toSorted()).toEqual(ids.toSorted());
-  });
-
-  test('reads a bounded part of the log for an answer, however often one review was changed', async () => {
-    const author = await makeUser();
-    const id = await makeReview(author);
-    const since = await position();
-    // As 3,000 votes leave it that are cast one after the other.
-    const lane = Number.parseInt(id.slice(0, 8), 16) % 8;
-    const last = Number((await readItem(laneKey(lane)))?.latest);
-    const items = Array.from({ length: 3_000 }, (_, n) => ({
-      ...changesKey(lane, last + n + 1),
-      before: last + n,
-      changes: [`${id} ${n + 2}`],
-    }));
-    await batchWrite(items.map((put) => ({ put })));
-    await setAttributes(laneKey(lane), { latest: last + 3_000 });
-    await setAttributes(reviewKey(id), { version: 3_001 });
-    const sent = jest.spyOn(table, 'send');
-    const { told, pages } = await follow(since, 100);
-    // Two more are the head of the lanes and the review, for each page.
-    expect(sent.mock.calls.length / pages).toBeLessThan(50);
-    expect(pages).toBeGreaterThan(2);
-    expect(told.map(({ version }) => version)).toEqual([3_001]);
-  });
-
-  test('costs one unit where nothing is new, else one a change and six a lane, however much is behind', async () => {
-    const since = await position();
-    const query = { since };
-    expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
-    // Items of twenty changes each.
-    const ids = Array.from({ length: 200 }, () => randomUUID());
-    for (let version = 1; version <= 12; version++) {
-      await logChanges(ids.map((id) => ({ id, version, isGone: true, made: Date.now() })));
-    }
-    for (const limit of [1, 10]) {
-      const { read, body } = await measure('list-changes', { query: { since, limit: `${limit}` } });
-      expect(body).toMatchObject({ has_more: true, changes: { length: limit } });
-      expect(read).toBeLessThanOrEqual(1 + limit + 6);
-    }
   });
 });

@@ -36,8 +36,8 @@ function get(rev: string, review_id = id) {
   return invoke(getRevision, { path: { review_id, rev } });
 }
 
-function list(review_id = id) {
-  return invoke(listRevisions, { path: { review_id } });
+function list(review_id = id, query: Record<string, string> = {}) {
+  return invoke(listRevisions, { path: { review_id }, query });
 }
 
 /** More revisions than fit an answer. */
@@ -76,12 +76,52 @@ describe('GET /review/{review_id}/revisions', () => {
   test('leaves out the oldest when there is more than fits an answer', async () => {
     const { review } = await getPublicReview(id);
     const all = await readRevisions(review);
-    const { body } = await list();
+    const { headers, body } = await list();
+    expect(headers).not.toHaveProperty('link');
     const bytes = body.revisions
       .slice(0, 3)
       .reduce((sum: number, one: unknown) => sum + JSON.stringify(JSON.stringify(one)).length, 0);
-    expect(await readRevisions(review, bytes)).toEqual(all.slice(0, 3));
-    expect(await readRevisions(review, bytes - 1)).toEqual(all.slice(0, 2));
+    expect(await readRevisions(review, { maxBytes: bytes })).toEqual(all.slice(0, 3));
+    expect(await readRevisions(review, { maxBytes: bytes - 1 })).toEqual(all.slice(0, 2));
+  });
+
+  test.each([
+    ['12', [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+    ['11', [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+    ['3', [2, 1]],
+    ['2', [1]],
+    ['1', []],
+    [`${Number.MAX_SAFE_INTEGER}`, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+  ])('gives those before %s', async (before, ids) => {
+    const { status, headers, body } = await list(id, { before });
+    expect(status).toBe(200);
+    expect(body.revisions.map((revision: { id: number }) => revision.id)).toEqual(ids);
+    expect(headers).not.toHaveProperty('link');
+  });
+
+  test.each(['0', '-1', '1.5', 'x', ''])('refuses before=%s: 400', async (before) => {
+    const { status, body } = await list(id, { before });
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(body.description).toBe('before must be an integer of at least 1');
+  });
+
+  test('leads from page to page to every revision of a long history', async () => {
+    const review_id = await makeReview(author);
+    await putRevisions(review_id, '🎷'.repeat(5_000));
+    const { edits } = (await getPublicReview(review_id)).review;
+    const found: number[] = [];
+    let query: Record<string, string> = {};
+    for (let pages = 1; ; pages++) {
+      const { headers, body } = await list(review_id, query);
+      found.push(...body.revisions.map((revision: { id: number }) => revision.id));
+      const [, before] = /^<\?before=(\d+)>; rel="next"$/.exec(headers.link ?? '') ?? [];
+      if (before === undefined) {
+        expect(pages).toBe(2);
+        break;
+      }
+      query = { before };
+    }
+    expect(found).toEqual(Array.from({ length: edits + 1 }, (_, n) => edits + 1 - n));
   });
 
   // A character as it is counted: JSON in JSON.
@@ -95,6 +135,7 @@ describe('GET /review/{review_id}/revisions', () => {
       expect(bytes).toBeLessThanOrEqual(6_291_556);
       const { revisions } = JSON.parse(result.body);
       expect(revisions[0].id).toBe(revisions.at(-1).id + revisions.length - 1);
+      expect(result.headers?.Link).toBe(`<?before=${revisions.at(-1).id}>; rel="next"`);
       expect(bytes + (bytes - 1_000) / revisions.length).toBeGreaterThan(6_270_000);
     },
   );

@@ -227,6 +227,10 @@ test('an author asks once for another look, and another moderator takes it', asy
   // Two clicks are one question.
   await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
   expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });
+  // Other words would be lost.
+  await expect(appeal(id, author.id, 'It is mine, and new.')).rejects.toMatchObject({
+    message: 'You have asked for another look at this decision already',
+  });
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'It is mine.' });
   expect(await places(id)).toEqual(['date', 'popularity']);
   for (const verdict of ['uphold', 'restore'] as const) {
