@@ -1,14 +1,15 @@
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { contribution, projectionItem } from '../shared/aggregates/contribution.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
+import { chunks } from '../shared/chunks.ts';
 import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
 import { countChanges } from '../shared/review/counts.ts';
 import { licenses } from '../shared/review/licenses.ts';
-import type { Review } from '../shared/review/review.ts';
+import { newReview, type Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
 import { table, tableName } from '../shared/table/client.ts';
 import { claimKey, entityKey } from '../shared/table/keys.ts';
-import { transact } from '../shared/table/transact.ts';
+import { maxActions, transact } from '../shared/table/transact.ts';
 import { userItem } from '../shared/user/user-repository.ts';
 import { tally, type Vote } from '../shared/vote/vote.ts';
 import { voteItem } from '../shared/vote/vote-repository.ts';
@@ -81,29 +82,17 @@ export async function seed(options: {
     const [author, subject] = claim();
     const time = new Date(from + Math.floor(random() * (to - from))).toISOString();
     const hasText = random() < 0.8;
-    const review: Review = {
-      id: uuid(),
+    const id = uuid();
+    const written = newReview(author.id, {
       entity_id: subject.id,
       entity_type: subject.type,
-      user_id: author.id,
       text: hasText ? sentence(30 + number(120)) : null,
       rating: !hasText || random() < 0.7 ? 1 + number(5) : null,
       language: pick(author.languages),
-      license: pick(licenses).id,
-      created: time,
-      last_updated: time,
-      published_on: time,
-      edits: 0,
-      is_hidden: false,
-      votes_positive: 0,
-      votes_negative: 0,
-      revision_votes_positive: 0,
-      revision_votes_negative: 0,
-      popularity: 0,
-      source: null,
-      source_url: null,
-      version: 1,
-    };
+      license_choice: pick(licenses).id,
+      is_draft: false,
+    });
+    const review = { ...written, id, created: time, last_updated: time, published_on: time };
     const cast = hasText && random() < 0.2 ? makeVotes(review) : [];
     for (const vote of cast) addTo(review, tally(vote));
     review.popularity = review.votes_positive - review.votes_negative;
@@ -171,13 +160,11 @@ function authorItem({ id, karma, counts }: Author, i: number) {
 
 /** Transactions, because the embedded engine waits for the disk once for each, and for every item of a batch. More at once would only wait. */
 async function writeAll(items: readonly object[]): Promise<void> {
-  for (let start = 0; start < items.length; start += 400) {
-    const chunks = [0, 100, 200, 300].map((i) => items.slice(start + i, start + i + 100));
-    await Promise.all(
-      chunks
-        .filter(({ length }) => length > 0)
-        .map((chunk) => transact(chunk.map((Item) => ({ Put: { Item } })))),
+  for (const together of chunks(items, 4 * maxActions)) {
+    const writes = chunks(together, maxActions).map((some) =>
+      transact(some.map((Item) => ({ Put: { Item } }))),
     );
+    await Promise.all(writes);
   }
 }
 

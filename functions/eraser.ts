@@ -4,6 +4,7 @@ import { describeError } from '../shared/describe-error.ts';
 import { eraseGrants } from '../shared/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
+import { idIn } from '../shared/table/keys.ts';
 
 /** Takes away what deleted accounts, reviews and applications leave behind. It follows the stream, and stops at the first that fails. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
@@ -25,7 +26,7 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
   const isRemoved = eventName === 'REMOVE';
   const pk = dynamodb?.Keys?.pk?.S ?? '';
-  const id = pk.slice(pk.indexOf('#') + 1);
+  const id = idIn({ pk });
   switch (dynamodb?.Keys?.sk?.S) {
     case 'REVIEW':
       if (isRemoved) {

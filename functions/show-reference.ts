@@ -6,6 +6,7 @@ import { headResponse } from '../shared/http/response.ts';
 import { requireHttps } from '../shared/http/secure-transport.ts';
 import { openApiAt } from '../shared/openapi.ts';
 import { errorPage } from '../shared/pages/error-page.ts';
+import { securityHeaders } from '../shared/pages/html-response.ts';
 import { routes, version } from '../shared/routes.ts';
 
 const { path: scriptPath = '' } =
@@ -70,23 +71,12 @@ function configuration() {
 /** The renderer writes its styles into the page; everything it loads or asks is on this very server. */
 function headers() {
   const policy = [
-    "default-src 'none'",
     "script-src 'self'",
     "style-src 'unsafe-inline'",
     "img-src 'self' data:",
     "connect-src 'self'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
   ];
-  return {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Cache-Control': 'public, max-age=300',
-    'Content-Security-Policy': policy.join('; '),
-    'X-Frame-Options': 'DENY',
-    'X-Content-Type-Options': 'nosniff',
-    'Referrer-Policy': 'no-referrer',
-    Vary: 'Accept-Encoding',
-    ...(authUrl().startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),
-  };
+  const cached = { 'Cache-Control': 'public, max-age=300', Vary: 'Accept-Encoding' };
+  return { ...securityHeaders(policy), ...cached };
 }

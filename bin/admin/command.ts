@@ -15,9 +15,9 @@ interface GlobalOptions {
 
 /** An option that must be given, and says so. */
 export class Required extends Option {
-  constructor(flags: string, description: string, parse?: (value: string) => unknown) {
+  constructor(flags: string, description: string, parse: (value: string) => unknown) {
     super(flags, `${description} (required)`);
-    if (parse) this.argParser(parse);
+    this.argParser(parse);
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import type { Report } from '../../shared/moderation/report.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
 import { reasons } from '../../shared/review/moderation.ts';
+import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as } from './command.ts';
 
@@ -37,7 +38,7 @@ export function addModerationCommands(admin: Command): void {
   report
     .command('list')
     .description('lists the reports that nobody has decided on, those of the oldest case first')
-    .action(answer(async () => ({ reports: told(each(listReports())) })));
+    .action(answer(async () => ({ reports: told(eachOf(listReports())) })));
   withReason(report.command('dismiss'))
     .description(
       'takes the reports of a review off the list; who has reported it cannot do so again',
@@ -55,7 +56,7 @@ export function addModerationCommands(admin: Command): void {
     .description('the log of moderation')
     .command('list')
     .description('lists what moderators and operators have decided, newest first')
-    .action(answer(async () => ({ decisions: each(allDecisions()) })));
+    .action(answer(async () => ({ decisions: eachOf(allDecisions()) })));
 }
 
 /** Why something is decided. */
@@ -73,8 +74,4 @@ export function withReason(command: Command): Command {
 /** Rounds are for us. */
 async function* told(reports: AsyncIterable<Report>): AsyncGenerator<Omit<Report, 'round'>> {
   for await (const { round: _, ...report } of reports) yield report;
-}
-
-async function* each<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
-  for await (const page of pages) yield* page;
 }

@@ -81,7 +81,6 @@ export function spreadOf(numbers: readonly number[]): Spread {
   return { median: quantile(numbers, 0.5), low: Math.min(...numbers), high: Math.max(...numbers) };
 }
 
-/** Throws when a request was refused, and lets the scene learn from the answer. */
 /** Throws when a step was refused that should not be, or the other way round; else lets the scene learn from the answer. */
 export function check(step: Step, scene: Scene | undefined, answer: Answer): void {
   const isRefused = answer?.error !== undefined || (answer?.statusCode ?? 200) !== 200;

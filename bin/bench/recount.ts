@@ -1,8 +1,7 @@
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { isPublic, type Review } from '../../shared/review/review.ts';
 import { type Item, keyString } from '../../shared/table/batch.ts';
-import { table, tableName } from '../../shared/table/client.ts';
+import { scanItems } from '../../shared/table/query.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
 import { listed } from './oracle.ts';
@@ -69,18 +68,11 @@ async function readCounts(): Promise<Map<string, number>> {
 }
 
 async function scan(FilterExpression: string, value: string): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const { Items = [] } of paginateScan(
-    { client: table, pageSize: 4000 },
-    {
-      TableName: tableName(),
-      ConsistentRead: true,
-      FilterExpression,
-      ExpressionAttributeValues: { ':value': value },
-    },
-  )) {
+  const found: Item[] = [];
+  const filter = { FilterExpression, ExpressionAttributeValues: { ':value': value } };
+  for await (const { items } of scanItems(filter)) {
     // Of a text no more is of use than whether there is one.
-    for (const item of Items as Item[]) items.push({ ...item, text: item.text && '…' });
+    for (const item of items) found.push({ ...item, text: item.text && '…' });
   }
-  return items;
+  return found;
 }

@@ -18,6 +18,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, NestedStack, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { chunks } from '../../shared/chunks.ts';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
@@ -218,16 +219,11 @@ export class Api extends Construct {
       assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
     });
     const functions = [...this.functions.values()].map(({ lambda }) => lambda.functionArn);
-    for (let start = 0; start < functions.length; start += policySize) {
-      new ManagedPolicy(this, `CallerRights${start / policySize + 1}`, {
+    for (const [i, resources] of chunks(functions, policySize).entries()) {
+      new ManagedPolicy(this, `CallerRights${i + 1}`, {
         description: 'Some of the functions that API Gateway calls',
         roles: [role],
-        statements: [
-          new PolicyStatement({
-            actions: ['lambda:InvokeFunction'],
-            resources: functions.slice(start, start + policySize),
-          }),
-        ],
+        statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
       });
     }
     return role.withoutPolicyUpdates();

@@ -3,10 +3,6 @@ import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { commonHeaders } from '../../shared/http/response.ts';
 
-export interface FirewallProps {
-  restApi: RestApi;
-}
-
 /** Requests of one address in five minutes. A page of lists costs a browser a handful. */
 const perAddress = 3000;
 
@@ -15,7 +11,7 @@ const perAddress = 3000;
  * reviews are free text, and some would look like an attack.
  */
 export class Firewall extends Construct {
-  constructor(scope: Construct, id: string, { restApi }: FirewallProps) {
+  constructor(scope: Construct, id: string, { restApi }: { restApi: RestApi }) {
     super(scope, id);
     const visible = (metricName: string) => ({
       metricName,

@@ -18,6 +18,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { chunks } from '../../shared/chunks.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
@@ -345,10 +346,4 @@ function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[]
 
 function graph(title: string, left: IMetric[], right: IMetric[] = []): GraphWidget {
   return new GraphWidget({ title, left, right, width: 12, height: 6 });
-}
-
-function chunks<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) =>
-    all.slice(i * size, (i + 1) * size),
-  );
 }

@@ -22,15 +22,15 @@ export function proxyEvent(
   const proxied = rest === '' ? '/' : '/{proxy+}';
   const resource = match ? resourceOf(match.route) : proxied;
   const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
-  const { headers, multiValueHeaders } = headersOf(request);
+  const headers = collect(headersOf(request));
   const now = new Date();
   const host = request.headers.host ?? 'localhost';
   return {
     resource,
     path,
     httpMethod: method,
-    headers,
-    multiValueHeaders,
+    headers: headers.last,
+    multiValueHeaders: headers.all,
     ...queryOf(query),
     pathParameters:
       params.length === 0
@@ -81,23 +81,18 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
 }
 
 /** Names keep the case in which they were sent. The X-Forwarded headers are API Gateway's own word. */
-function headersOf(request: IncomingMessage) {
+function headersOf(request: IncomingMessage): [string, string][] {
   const sent = request.rawHeaders.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
   ) as [string, string][];
   const { remoteAddress = '127.0.0.1', localPort } = request.socket;
-  return collect(
-    [
-      ...sent,
-      [
-        'X-Forwarded-For',
-        [request.headers['x-forwarded-for'] ?? [], remoteAddress].flat().join(', '),
-      ],
-      ['X-Forwarded-Port', `${localPort}`],
-      ['X-Forwarded-Proto', 'http'],
-    ],
-    ['headers', 'multiValueHeaders'],
-  );
+  const forwarded = [request.headers['x-forwarded-for'] ?? [], remoteAddress].flat();
+  return [
+    ...sent,
+    ['X-Forwarded-For', forwarded.join(', ')],
+    ['X-Forwarded-Port', `${localPort}`],
+    ['X-Forwarded-Proto', 'http'],
+  ];
 }
 
 function queryOf(query: string) {
@@ -105,23 +100,15 @@ function queryOf(query: string) {
   if (pairs.length === 0) {
     return { queryStringParameters: null, multiValueQueryStringParameters: null };
   }
-  return collect(pairs, ['queryStringParameters', 'multiValueQueryStringParameters']);
+  const { last, all } = collect(pairs);
+  return { queryStringParameters: last, multiValueQueryStringParameters: all };
 }
 
 /** Both forms in which API Gateway hands on names that may come more than once: the last value, and all. */
-function collect<Single extends string, Multi extends string>(
-  pairs: [string, string][],
-  [single, multi]: [Single, Multi],
-): Record<Single, Record<string, string>> & Record<Multi, Record<string, string[]>> {
-  const all = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    const values = all.get(name);
-    if (values) values.push(value);
-    else all.set(name, [value]);
-  }
-  return { [single]: Object.fromEntries(pairs), [multi]: Object.fromEntries(all) } as ReturnType<
-    typeof collect<Single, Multi>
-  >;
+function collect(pairs: readonly [string, string][]) {
+  const byName = [...Map.groupBy(pairs, ([name]) => name)];
+  const all = byName.map(([name, same]) => [name, same.map(([, value]) => value)] as const);
+  return { last: Object.fromEntries(pairs), all: Object.fromEntries(all) };
 }
 
 /** The common log format, as in `20/Nov/2026:20:30:00 +0000`. */

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background.ts';
+import { chunks } from '../../shared/chunks.ts';
 import { clientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
@@ -139,9 +140,7 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
         const records = await read();
         failures = 0;
         const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
-        for (let start = 0; start < due.length; start += batchSize) {
-          await deliver(due.slice(start, start + batchSize).map(toLambda));
-        }
+        for (const batch of chunks(due, batchSize)) await deliver(batch.map(toLambda));
         if (stopped) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;
         if (last !== undefined) done(last);

@@ -154,34 +154,22 @@ function parametersOf({ route, request, docs }: Endpoint) {
   return [
     ...fieldsOf(path).map(([name, schema]) => parameter('path', name, schema)),
     ...fieldsOf(query).map(([name, schema]) => parameter('query', name, schema)),
-    ...(if_match
-      ? [
-          headerParameter(
-            'If-Match',
-            'Refuses the change unless this is the `ETag` of what is there',
-          ),
-        ]
-      : []),
-    ...(idempotency_key
-      ? [
-          headerParameter(
-            'Idempotency-Key',
-            'A key of one’s own choice, such as a random UUID: for 24 hours the same request with the same key gets the same answer, and nothing is done twice',
-          ),
-        ]
-      : []),
-    ...(isPublic({ route, request })
-      ? [
-          headerParameter(
-            'If-None-Match',
-            'An `ETag` that one has: the answer is 304 while it is the same',
-          ),
-        ]
-      : []),
+    ...(if_match ? [headerParameter('If-Match')] : []),
+    ...(idempotency_key ? [headerParameter('Idempotency-Key')] : []),
+    ...(isPublic({ route, request }) ? [headerParameter('If-None-Match')] : []),
   ];
 }
 
-function headerParameter(name: string, description: string) {
+/** What the headers of requests do. */
+const headerParameters = {
+  'If-Match': 'Refuses the change unless this is the `ETag` of what is there',
+  'Idempotency-Key':
+    'A key of one’s own choice, such as a random UUID: for 24 hours the same request with the same key gets the same answer, and nothing is done twice',
+  'If-None-Match': 'An `ETag` that one has: the answer is 304 while it is the same',
+};
+
+function headerParameter(name: keyof typeof headerParameters) {
+  const description = headerParameters[name];
   return { name, in: 'header', description, required: false, schema: { type: 'string' } };
 }
 

@@ -4,8 +4,8 @@ import { deleteGrantsOf } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { batchWrite } from '../table/batch.ts';
-import { applicationKey, claimKey, contactKey, dailyVotesKey, userKey } from '../table/keys.ts';
-import { queryIndex, queryItems } from '../table/query.ts';
+import { claimKey, contactKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
+import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
 
 /**
@@ -15,32 +15,28 @@ import { eraseVote } from '../vote/vote-repository.ts';
  */
 export async function eraseAccount(userId: string): Promise<void> {
   await deleteGrants(userId);
-  for await (const { pk, sk } of each(queryIndex('author-by-date', `OWNER#${userId}`))) {
+  for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `OWNER#${userId}`))) {
     await batchWrite([{ delete: { pk, sk } }]);
-    await deleteGrantsOf(pk.slice(applicationKey('').pk.length));
+    await deleteGrantsOf(idIn({ pk }));
   }
-  for await (const claim of each(queryItems(claimKey(userId, '')))) {
+  for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
     await eraseReview(String(claim.review_id));
     await batchWrite([{ delete: { pk: claim.pk, sk: claim.sk } }]);
   }
-  for await (const { pk } of each(queryIndex('author-by-date', `VOTER#${userId}`))) {
-    await eraseVote(pk.slice('REVIEW#'.length), userId);
+  for await (const vote of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
+    await eraseVote(idIn(vote), userId);
   }
-  for await (const { pk } of each(queryIndex('author-by-date', `REPORTER#${userId}`))) {
-    await eraseReport(pk.slice('REVIEW#'.length), userId);
+  for await (const report of eachOf(queryIndex('author-by-date', `REPORTER#${userId}`))) {
+    await eraseReport(idIn(report), userId);
   }
-  for await (const key of each(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
+  for await (const key of eachOf(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
     await eraseDecision(key);
   }
-  for await (const { pk, sk } of each(queryIndex('author-by-date', `APPROVER#${userId}`))) {
+  for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `APPROVER#${userId}`))) {
     await batchWrite([{ delete: { pk, sk } }]);
   }
-  for await (const { pk, sk } of each(queryItems(dailyVotesKey(userId, '')))) {
+  for await (const { pk, sk } of eachOf(queryItems(dailyVotesKey(userId, '')))) {
     await batchWrite([{ delete: { pk, sk } }]);
   }
   await batchWrite([{ delete: contactKey(userId) }, { delete: userKey(userId) }]);
-}
-
-async function* each<T>(pages: AsyncIterable<T[]>): AsyncGenerator<T> {
-  for await (const page of pages) yield* page;
 }

@@ -3,7 +3,7 @@ import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
 import { batchGet, type Item } from '../table/batch.ts';
-import { reviewKey } from '../table/keys.ts';
+import { idIn, reviewKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
@@ -63,7 +63,7 @@ export async function findLeftovers(
   const entities: string[] = [];
   const revoked: string[] = [];
   const note = (item: Item): void => {
-    const id = item.pk.slice(item.pk.indexOf('#') + 1);
+    const id = idIn(item);
     const [kind = '', of = ''] = item.sk.split('#');
     switch (kind) {
       case 'USER':

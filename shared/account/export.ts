@@ -10,9 +10,9 @@ import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { batchGet, getItems, type Item } from '../table/batch.ts';
 import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, type Entry, queryIndex, queryItems } from '../table/query.ts';
+import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
@@ -109,7 +109,18 @@ const sources: {
     userId: string,
     after: string,
   ) => AsyncGenerator<Piece<OwnData[L][number]>, void, undefined>;
-} = { connections, reviews, decisions, votes, reports };
+} = {
+  connections,
+  reviews,
+  // Without who has decided.
+  decisions: listed(
+    'SUBJECT',
+    v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
+  ),
+  // By time, so that a vote that is cast again meanwhile moves to where the walk has yet to come: it may be there twice, and is never missed.
+  votes: listed('VOTER', v.omit(Vote, ['user_id'])),
+  reports: listed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
+};
 
 function add(part: OwnData, list: List, record: OwnData[List][number]): void {
   const last = part.reviews.at(-1);
@@ -159,11 +170,10 @@ interface OwnReview {
 /** The reviews that claims lead to, in their order, without those that the person has deleted and that are still being erased. */
 async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
-  const items = await batchGet(keys, { consistent: true });
-  const reviews = keys.flatMap((key) => {
-    const item = items.get(keyString(key));
-    return item && item.deleted_at === undefined ? [v.parse(Review, item)] : [];
-  });
+  const items = await getItems(keys, { consistent: true });
+  const reviews = items.flatMap((item) =>
+    item && item.deleted_at === undefined ? v.parse(Review, item) : [],
+  );
   const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(asked.map(({ id }) => caseKey(id)));
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
@@ -213,43 +223,18 @@ function exported(review: Review) {
   };
 }
 
-/** By time, so that a vote that is cast again meanwhile moves to where the walk has yet to come: it may be there twice, and is never missed. */
-async function* votes(userId: string, after: string) {
-  for await (const { place, item } of listed(`VOTER#${userId}`, after)) {
-    const { user_id: _, ...vote } = v.parse(Vote, item);
-    yield { place, records: [vote] };
-  }
-}
-
-async function* reports(userId: string, after: string) {
-  for await (const { place, item } of listed(`REPORTER#${userId}`, after)) {
-    const { review_id, reason, reported_at } = v.parse(Report, item);
-    yield { place, records: [{ review_id, reason, reported_at }] };
-  }
-}
-
-/** Without who has decided. */
-async function* decisions(userId: string, after: string) {
-  for await (const { place, item } of listed(`SUBJECT#${userId}`, after)) {
-    const { review_id, decision, reason, note, decided_at } = v.parse(Decision, item);
-    yield { place, records: [{ review_id, decision, reason, note, decided_at }] };
-  }
-}
-
-/** The items that an index lists under an author, oldest first, behind a place. */
-async function* listed(
-  partition: string,
-  after: string,
-): AsyncGenerator<{ place: string; item: Item }> {
-  const range = after === '' ? {} : { low: after };
-  const pages = queryIndex('author-by-date', partition, { range, pageSize: 100 });
-  for await (const page of pages) {
-    const entries = page.filter(({ date }) => date !== after);
-    const keys = entries.map(({ pk, sk }: Entry) => ({ pk, sk }));
-    const items = await batchGet(keys, { consistent: true });
-    for (const { date: place = '', ...key } of entries) {
-      const item = items.get(keyString(key));
-      if (item) yield { place, item };
+/** Reads what an index lists under a kind of author, oldest first, one by one, behind a place. */
+function listed<T extends v.GenericSchema>(kind: string, schema: T) {
+  return async function* (userId: string, after: string): AsyncGenerator<Piece<v.InferOutput<T>>> {
+    const range = after === '' ? {} : { low: after };
+    const pages = queryIndex('author-by-date', `${kind}#${userId}`, { range, pageSize: 100 });
+    for await (const page of pages) {
+      const entries = page.filter(({ date }) => date !== after);
+      const items = await getItems(entries, { consistent: true });
+      for (const [i, { date: place = '' }] of entries.entries()) {
+        const item = items[i];
+        if (item) yield { place, records: [v.parse(schema, item)] };
+      }
     }
-  }
+  };
 }

@@ -1,7 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { type Kind, partsOf } from '../review/review.ts';
-import { type Item, keyString } from '../table/batch.ts';
+import { type Amounts, gain } from '../table/amounts.ts';
+import type { Item } from '../table/batch.ts';
 import {
   entityKey,
   type Key,
@@ -26,9 +27,6 @@ export interface Contribution {
   /** Epoch seconds until which a removed item must be remembered, because its records may come again. */
   expires_at?: number;
 }
-
-/** Amounts to add, by attribute, to items, by `keyString`. */
-export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
 const rememberRemovedSeconds = 14 * 86_400;
 
@@ -96,12 +94,7 @@ export function ownerKey(pk: string): Key {
 
 /** Adds `sign` times a contribution to all that it counts in. */
 export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
-  for (const { key, attribute } of counters(contributed)) {
-    const name = keyString(key);
-    const item = amounts.get(name) ?? { key, by: {} };
-    item.by[attribute] = (item.by[attribute] ?? 0) + sign;
-    amounts.set(name, item);
-  }
+  for (const { key, attribute } of counters(contributed)) gain(amounts, key, attribute, sign);
 }
 
 /**
@@ -121,17 +114,10 @@ function counters({ counted, owners, ...place }: Contribution): Counter[] {
   ];
 }
 
+/** The attributes that decide what an item adds: texts, and numbers as texts. */
+const counting = 'version all facet kind entity author date popularity_rank'.split(' ');
+
 function attributesIn(pk: string, image: Image): Record<string, unknown> {
-  const { version, all, facet, kind, entity, author, date, popularity_rank } = image;
-  return {
-    pk,
-    version: version?.N,
-    all: all?.S,
-    facet: facet?.S,
-    kind: kind?.S,
-    entity: entity?.S,
-    author: author?.S,
-    date: date?.S,
-    popularity_rank: popularity_rank?.N,
-  };
+  const values = counting.map((name) => [name, image[name]?.S ?? image[name]?.N]);
+  return { pk, ...Object.fromEntries(values) };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isUpper } from '../list/rank-tree.ts';
+import { type Amounts, addAll, changesOf, gain } from '../table/amounts.ts';
 import { type Item, keyString } from '../table/batch.ts';
 import { deferredKey, type Key } from '../table/keys.ts';
 import { queryItems } from '../table/query.ts';
-import { add, maxActions, retryStale, transact, type Write } from '../table/transact.ts';
-import type { Amounts } from './contribution.ts';
+import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
 import { noRebuild } from './lock.ts';
 
 /**
@@ -32,11 +32,6 @@ export function defer(amounts: Amounts): Write[] {
   return counts.length > 0 ? [{ Put: { Item: { ...deferredKey(randomUUID()), counts } } }] : [];
 }
 
-/** Adds amounts to their items. */
-export function addAll(amounts: Amounts): Write[] {
-  return changesOf(amounts).map(({ key, by }) => ({ Update: add(key, by) }));
-}
-
 /**
  * Adds all that was left for later, by whomever, each once. Throws ApiError 503 while totals are being rebuilt, which makes all of it
  * void.
@@ -49,12 +44,15 @@ export async function addDeferred(): Promise<void> {
 async function addSome(): Promise<boolean> {
   const { value: items = [] } = await queryItems(deferredKey(), { pageSize: 50 }).next();
   const taken: Item[] = [];
-  let amounts: Amounts = new Map();
+  const amounts: Amounts = new Map();
   for (const item of items as Item[]) {
-    const more = sum(amounts, item.counts as Deferred[]);
-    if (1 + taken.length + 1 + more.size > maxActions) break;
+    const counts = item.counts as Deferred[];
+    const names = new Set([...amounts.keys(), ...counts.map(keyString)]);
+    if (1 + taken.length + 1 + names.size > maxActions) break;
     taken.push(item);
-    amounts = more;
+    for (const { pk, sk, by } of counts) {
+      for (const [name, amount] of Object.entries(by)) gain(amounts, { pk, sk }, name, amount);
+    }
   }
   if (taken.length === 0) return false;
   await transact([
@@ -68,22 +66,3 @@ async function addSome(): Promise<boolean> {
 }
 
 type Deferred = Key & { by: Record<string, number> };
-
-function sum(amounts: Amounts, counts: readonly Deferred[]): Amounts {
-  const sums: Amounts = new Map(amounts);
-  for (const { pk, sk, by } of counts) {
-    const key = { pk, sk };
-    const known = { ...sums.get(keyString(key))?.by };
-    for (const [name, amount] of Object.entries(by)) known[name] = (known[name] ?? 0) + amount;
-    sums.set(keyString(key), { key, by: known });
-  }
-  return sums;
-}
-
-/** The items to which anything is added, and what. */
-function changesOf(amounts: Amounts) {
-  return [...amounts.values()].flatMap(({ key, by }) => {
-    const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
-    return changed.length > 0 ? [{ key, by: Object.fromEntries(changed) }] : [];
-  });
-}

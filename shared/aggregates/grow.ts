@@ -2,9 +2,9 @@ import { leafCapacity } from '../list/rank-tree.ts';
 import { readLengths } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { batchGet, type Item } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
+import { idIn, type Key } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { StaleRead, transact } from '../table/transact.ts';
+import { tryTransact } from '../table/transact.ts';
 import { contribution } from './contribution.ts';
 import { project } from './project.ts';
 
@@ -22,33 +22,28 @@ export async function growTrees(owners: readonly Item[]): Promise<void> {
 
 /** Says of the item of an entity or author that its list has trees: some that are being filled, or some to rely on. */
 export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Promise<void> {
-  try {
-    await transact([
-      {
-        Update: {
-          Key: { pk, sk },
-          UpdateExpression: 'SET rank_tree = :state',
-          ConditionExpression: 'attribute_exists(pk)',
-          ExpressionAttributeValues: { ':state': state },
-        },
+  // Unless the account is gone, and its list with it.
+  await tryTransact([
+    {
+      Update: {
+        Key: { pk, sk },
+        UpdateExpression: 'SET rank_tree = :state',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeValues: { ':state': state },
       },
-    ]);
-  } catch (error) {
-    // The account is gone, and its list with it.
-    if (!(error instanceof StaleRead)) throw error;
-  }
+    },
+  ]);
 }
 
 async function grow(owner: Item): Promise<void> {
   await markTrees(owner, 'growing');
-  const id = owner.pk.slice(owner.sk.length + 1);
+  const id = idIn(owner);
   const pages =
     owner.sk === 'ENTITY'
       ? queryIndex('entity-by-date', id, { pageSize: 100 })
       : queryIndex('author-by-date', id, { pageSize: 100 });
   for await (const entries of pages) {
-    const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-    const items = await batchGet(keys, { consistent: true });
+    const items = await batchGet(entries, { consistent: true });
     await project([...items.values()].map(contribution));
   }
   // The index follows the table by a moment and may not have had them all: then the next contribution tries again.

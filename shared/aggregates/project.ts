@@ -1,16 +1,17 @@
+import { chunks } from '../chunks.ts';
 import { datePath } from '../list/rank-tree.ts';
+import { type Amounts, addAll } from '../table/amounts.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { projectionKey } from '../table/keys.ts';
 import { maxActions, retryStale, transact } from '../table/transact.ts';
 import {
-  type Amounts,
   type Contribution,
   count,
   ownerKey,
   projectionItem,
   readProjection,
 } from './contribution.ts';
-import { addAll, addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
+import { addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
 /** More contributions at a time than this are busy times: then it pays to write only once what they have in common. */
@@ -18,9 +19,6 @@ const quiet = 33;
 
 /** Contributions that are read at once; three items belong to each. */
 const readSize = 330;
-
-/** Keys that a batch takes. */
-const batchSize = 100;
 
 /**
  * Brings totals and rank trees up to these contributions. What is projected of each item is remembered beside it, in the same
@@ -38,12 +36,11 @@ export async function project(contributions: readonly Contribution[]): Promise<I
   const isBusy = sorted.length > quiet;
   const owners = new Map<string, Item>();
   let isReplay = false;
-  for (let start = 0; start < sorted.length; start += readSize) {
-    const slice = sorted.slice(start, start + readSize);
+  for (const some of chunks(sorted, readSize)) {
     await retryStale(async () => {
-      const { changes, ...read } = await readChanges(slice);
+      const { changes, ...read } = await readChanges(some);
       for (const owner of read.owners) owners.set(owner.pk, owner);
-      isReplay ||= changes.length < slice.length;
+      isReplay ||= changes.length < some.length;
       await (isBusy ? writeBusy(changes) : writeQuiet(changes));
     });
   }
@@ -63,11 +60,7 @@ async function readChanges(
 ): Promise<{ owners: Item[]; changes: Change[] }> {
   const keys = contributions.flatMap((each) => [projectionKey(each), ...each.owners.map(ownerKey)]);
   const distinct = [...new Map(keys.map((key) => [keyString(key), key])).values()];
-  const batches: Promise<Map<string, Item>>[] = [];
-  for (let start = 0; start < distinct.length; start += batchSize) {
-    batches.push(batchGet(distinct.slice(start, start + batchSize), { consistent: true }));
-  }
-  const items = new Map((await Promise.all(batches)).flatMap((batch) => [...batch]));
+  const items = await batchGet(distinct, { consistent: true });
   const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
   const withTree = new Set(
     owners.filter(({ rank_tree }) => rank_tree !== undefined).map(({ pk }) => pk),

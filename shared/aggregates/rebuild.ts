@@ -1,5 +1,7 @@
+import { chunks } from '../chunks.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
+import { type Amounts, gain } from '../table/amounts.ts';
 import { batchWrite, keyString } from '../table/batch.ts';
 import {
   deferredKey,
@@ -13,7 +15,6 @@ import {
 import { scanItems } from '../table/query.ts';
 import { maxActions, transact } from '../table/transact.ts';
 import {
-  type Amounts,
   type Contribution,
   contribution,
   count,
@@ -110,10 +111,7 @@ async function announcedFacets(): Promise<Amounts> {
   const amounts: Amounts = new Map();
   for (const name of (await readFacetTotals()).keys()) {
     const [type = '', language = ''] = name.split('|');
-    const key = totalKey(type);
-    const item = amounts.get(keyString(key)) ?? { key, by: {} };
-    item.by[`${language}|both`] = 0;
-    amounts.set(keyString(key), item);
+    gain(amounts, totalKey(type), `${language}|both`, 0);
   }
   return amounts;
 }
@@ -198,8 +196,8 @@ async function writeAll(
   { size, write }: Request,
 ): Promise<void> {
   // One request at a time, so that little is written after a pause that nobody could see.
-  for (let start = 0; start < writes.length; start += size) {
+  for (const some of chunks(writes, size)) {
     await keepLock();
-    await write(writes.slice(start, start + size));
+    await write(some);
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Item } from '../table/batch.ts';
 import type { Key } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
-import { StaleRead, transact } from '../table/transact.ts';
+import { tryTransact } from '../table/transact.ts';
 import { check } from './check.ts';
 import type { Difference, Finding } from './finding.ts';
 
@@ -67,14 +67,7 @@ function textOf({ pk, sk, attribute, stored, counted }: Difference): string {
   return [pk, sk, attribute, stored, counted].map(String).join('\n');
 }
 
+/** Of what has changed since the next audit sees whether it is right now. */
 async function isRepaired({ differences, repair }: Finding): Promise<boolean> {
-  if (!repair) return false;
-  try {
-    await transact(repair(differences));
-    return true;
-  } catch (error) {
-    // It has changed since: the next audit sees whether it is right now.
-    if (error instanceof StaleRead) return false;
-    throw error;
-  }
+  return repair !== undefined && tryTransact(repair(differences));
 }

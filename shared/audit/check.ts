@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { Case, newCase, queuedIn, replaceCase } from '../moderation/case.ts';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { caseKey, claimKey, contactKey, type Key, reviewKey, revisionKey } from '../table/keys.ts';
+import { getItems, type Item } from '../table/batch.ts';
+import {
+  caseKey,
+  claimKey,
+  contactKey,
+  idIn,
+  type Key,
+  reviewKey,
+  revisionKey,
+} from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -161,7 +169,7 @@ function checkCase(stored: Item, review: Review, items: readonly Item[]): Findin
 async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
   const owner = await getItem(stored);
   if (!owner || owner.deleted_at !== undefined) return [];
-  const id = owner.pk.slice(owner.pk.indexOf('#') + 1);
+  const id = idIn(owner);
   const counted: Record<string, number> = Object.fromEntries(
     Object.keys(owner).flatMap((name) => (isCount(name) ? [[name, 0]] : [])),
   );
@@ -287,10 +295,6 @@ function isCount(name: string): boolean {
 }
 
 async function readReviews(entries: readonly Key[]): Promise<ListedReview[]> {
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys, { consistent: true });
-  return keys.flatMap((key) => {
-    const item = items.get(keyString(key));
-    return item ? [{ ...v.parse(Review, item), kind: item.kind }] : [];
-  });
+  const items = await getItems(entries, { consistent: true });
+  return items.flatMap((item) => (item ? { ...v.parse(Review, item), kind: item.kind } : []));
 }

@@ -1,6 +1,6 @@
 import type { Item } from '../table/batch.ts';
 import type { Key } from '../table/keys.ts';
-import type { Write } from '../table/transact.ts';
+import { assign, type Write } from '../table/transact.ts';
 
 /** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */
 export interface Difference {
@@ -46,33 +46,9 @@ export function compare(item: Item, expected: Readonly<Record<string, unknown>>)
 
 /** Sets what was counted where everything compared is still as it was read. */
 export function set({ pk, sk }: Key, differences: readonly Difference[]): Write {
-  const names = differences.map((_, i) => `#n${i}`);
-  const isSet = ({ counted }: Difference) => counted !== undefined;
-  const assigned = differences.flatMap((each, i) => (isSet(each) ? [`#n${i} = :new${i}`] : []));
-  const removed = differences.flatMap((each, i) => (isSet(each) ? [] : [`#n${i}`]));
-  return {
-    Update: {
-      Key: { pk, sk },
-      UpdateExpression: [
-        assigned.length > 0 ? `SET ${assigned.join(', ')}` : '',
-        removed.length > 0 ? `REMOVE ${removed.join(', ')}` : '',
-      ].join(' '),
-      ConditionExpression: differences
-        .map(({ stored }, i) =>
-          stored === undefined ? `attribute_not_exists(#n${i})` : `#n${i} = :old${i}`,
-        )
-        .join(' AND '),
-      ExpressionAttributeNames: Object.fromEntries(
-        names.map((name, i) => [name, differences[i]?.attribute ?? '']),
-      ),
-      ExpressionAttributeValues: Object.fromEntries(
-        differences.flatMap(({ stored, counted }, i) => [
-          ...(counted === undefined ? [] : [[`:new${i}`, counted]]),
-          ...(stored === undefined ? [] : [[`:old${i}`, stored]]),
-        ]),
-      ),
-    },
-  };
+  const counted = Object.fromEntries(differences.map((each) => [each.attribute, each.counted]));
+  const stored = Object.fromEntries(differences.map((each) => [each.attribute, each.stored]));
+  return { Update: assign({ pk, sk }, counted, stored) };
 }
 
 /** The same for a review or a case, whose version tells of every other change as well. */

@@ -2,13 +2,14 @@ import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
-import { reviewRecord } from '../review/record.ts';
 import type { Review } from '../review/review.ts';
 import { findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
+import { eachOf } from '../table/query.ts';
 import { type Change, readHeads, readLogged } from './log.ts';
 import type { ChangePage, PresentedChange } from './presented.ts';
+import { reviewRecord } from './record.ts';
 
 const Place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
@@ -95,7 +96,7 @@ async function readWindow(
   for (const lane of due) {
     const head = heads[lane] ?? 0;
     let done = lane === from.into?.[0] ? from.into[1] : 0;
-    for await (const { at, before, changes } of each(readLogged(lane, lanes[lane] ?? 0))) {
+    for await (const { at, before, changes } of eachOf(readLogged(lane, lanes[lane] ?? 0))) {
       if (before !== lanes[lane]) {
         refuseGap(at);
         break;
@@ -157,8 +158,4 @@ async function present({ change: { id, version }, review }: Told): Promise<Prese
 
 function seal(position: Position): string {
   return sealPlace(binding, position);
-}
-
-async function* each<T>(pages: AsyncIterable<T[]>): AsyncGenerator<T> {
-  for await (const page of pages) yield* page;
 }

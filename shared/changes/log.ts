@@ -1,6 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import { chunks } from '../chunks.ts';
 import type { Item } from '../table/batch.ts';
-import { changesKey, changesLanes, laneKey, reviewKey } from '../table/keys.ts';
+import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
 
@@ -48,7 +49,7 @@ export function changesIn(records: readonly DynamoDBRecord[]): Made[] {
     const isPublic = NewImage?.all?.S !== undefined;
     if (!isPublic && OldImage?.all?.S === undefined) return [];
     const version = NewImage ? Number(NewImage.version?.N) : Number(OldImage?.version?.N) + 1;
-    const id = `${Keys.pk?.S}`.slice(reviewKey('').pk.length);
+    const id = idIn({ pk: `${Keys.pk?.S}` });
     return [{ id, version, isGone: !isPublic, made: 1000 * (ApproximateCreationDateTime ?? 0) }];
   });
 }
@@ -77,13 +78,13 @@ async function append(lane: number, made: readonly Made[]): Promise<void> {
 
   const items: Item[] = [];
   let latest = last;
-  for (let start = 0; start < changes.length; start += mostTogether) {
+  for (const some of chunks(changes, mostTogether)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
     items.push({
       ...changesKey(lane, latest),
       before,
-      changes: changes.slice(start, start + mostTogether).map(toText),
+      changes: some.map(toText),
       expires_at: Math.floor(latest / 1000) + keptSeconds,
     });
   }

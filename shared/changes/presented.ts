@@ -5,7 +5,7 @@ import { PresentedLanguage } from '../review/presented.ts';
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
-/** A public review as it stands in a dump. */
+/** A public review outside of the table: a line of a dump, and what the change feed carries. */
 export const PublicRecord = described(
   v.object({
     kind: described(v.literal('review'), 'What it is', 'review'),
@@ -39,6 +39,7 @@ export const PublicRecord = described(
   }),
   'A public review as it stands in a dump',
 );
+export type PublicRecord = v.InferOutput<typeof PublicRecord>;
 
 /** A change as the API shows it. */
 export const PresentedChange = described(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../describe-error.ts';
 import { batchGet, keyString } from '../table/batch.ts';
 import { type Key, metadataKey, paceKey } from '../table/keys.ts';
-import { StaleRead, transact } from '../table/transact.ts';
+import { transact, tryTransact } from '../table/transact.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
@@ -128,26 +128,20 @@ async function refresh(
 /** Makes an item due in so many milliseconds, if it is due now: of all who try one succeeds, and asks. */
 async function take(Key: Key, milliseconds: number): Promise<boolean> {
   const now = Date.now();
-  try {
-    await transact([
-      {
-        Update: {
-          Key,
-          UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
-          ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
-          ExpressionAttributeValues: {
-            ':now': now,
-            ':later': now + milliseconds,
-            ':end': seconds(now + keptBeyond),
-          },
+  return tryTransact([
+    {
+      Update: {
+        Key,
+        UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
+        ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
+        ExpressionAttributeValues: {
+          ':now': now,
+          ':later': now + milliseconds,
+          ':end': seconds(now + keptBeyond),
         },
       },
-    ]);
-    return true;
-  } catch (error) {
-    if (error instanceof StaleRead) return false;
-    throw error;
-  }
+    },
+  ]);
 }
 
 function keyOf({ entity_type, entity_id }: Entity): Key {

@@ -14,7 +14,7 @@ type OwnError =
   | 'unsupported_grant_type'
   | 'service_unavailable';
 
-/** What the API's description says the same of wherever it is: see infra/openapi/parameters.ts. */
+/** What the API's description says the same of wherever it is: see infra/openapi/document.ts. */
 type Common = 'limit' | 'offset' | 'cursor';
 
 type Named<T> = Exclude<keyof NonNullable<T>, Common> & string;

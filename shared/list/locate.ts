@@ -126,11 +126,7 @@ export async function locate(
     const keys = spans
       .flatMap(({ path, parts }) => parts.map(({ tree }) => nodeKey(tree.list, order, path)))
       .filter((key) => !nodes.has(keyString(key)));
-    const batches = Array.from({ length: Math.ceil(keys.length / 100) }, (_, i) =>
-      batchGet(keys.slice(i * 100, (i + 1) * 100)),
-    );
-    const found = await Promise.all(batches);
-    for (const [key, item] of found.flatMap((items) => [...items])) nodes.set(key, item);
+    for (const [key, item] of await batchGet(keys)) nodes.set(key, item);
   }
 
   function childrenOf({ path, parts }: Span): Span[] {

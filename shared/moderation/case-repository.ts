@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import { type List, type Page, readPage } from '../list/read-page.ts';
 import { isDraft, Review, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import { caseKey, type Key, reviewKey } from '../table/keys.ts';
 import type { SortKey } from '../table/query.ts';
@@ -17,9 +17,8 @@ export interface Found {
 
 /** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
 export async function readCase(reviewId: string): Promise<Found> {
-  const keys = [reviewKey(reviewId), caseKey(reviewId)] as const;
-  const items = await batchGet(keys, { consistent: true });
-  const [item, found] = keys.map((key) => items.get(keyString(key)));
+  const keys = [reviewKey(reviewId), caseKey(reviewId)];
+  const [item, found] = await getItems(keys, { consistent: true });
   const review = item && v.parse(Review, item);
   if (!review || review.deleted_at !== undefined) throw notFound('Review');
   return { review, file: found ? v.parse(Case, found) : newCase(review) };
@@ -56,12 +55,7 @@ export async function listCases(
 
 /** The cases of these index entries, in their order, by the ids of the reviews. */
 export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys, { consistent: true });
-  return new Map(
-    keys.flatMap((key) => {
-      const item = items.get(keyString(key));
-      return item ? [[String(item.review_id), v.parse(Case, item)] as const] : [];
-    }),
-  );
+  const items = await getItems(entries, { consistent: true });
+  const files = items.flatMap((item) => (item ? v.parse(Case, item) : []));
+  return new Map(files.map((file) => [file.review_id, file]));
 }

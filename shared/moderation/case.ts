@@ -62,21 +62,12 @@ export function countReport(before: Case): Write {
     const opened_at = new Date().toISOString();
     return replaceCase(before, { ...before, state: 'open', reports: 1, opened_at });
   }
-  const update = add(caseKey(before.review_id), {
-    reports: 1,
-    popularity_rank: rankStep,
-    version: 1,
-  });
+  const amounts = { reports: 1, popularity_rank: rankStep, version: 1 };
   return {
-    Update: {
-      ...update,
+    Update: add(caseKey(before.review_id), amounts, {
       ConditionExpression: '#state = :open AND round = :round',
-      ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#state': 'state' },
-      ExpressionAttributeValues: {
-        ...update.ExpressionAttributeValues,
-        ':open': 'open',
-        ':round': before.round,
-      },
-    },
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':open': 'open', ':round': before.round },
+    }),
   };
 }

@@ -7,7 +7,7 @@ import { countMatching, facetCounts } from '../review/counts.ts';
 import type { Verdict } from '../review/moderation.ts';
 import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { batchGet, getItems, keyString } from '../table/batch.ts';
 import { type Key, reviewKey, userKey } from '../table/keys.ts';
 import { type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -218,9 +218,9 @@ export async function listDecided(
 ): Promise<Pick<Page, 'next'> & { decided: Decided[] }> {
   const { decisions, next } = await listDecisions(limit, { userId, after });
   const ids = new Set(decisions.flatMap(({ review_id }) => review_id ?? []));
-  const items = ids.size > 0 ? await batchGet([...ids].map(reviewKey)) : new Map();
+  const items = await batchGet([...ids].map(reviewKey));
   const decided = decisions.map((decision) => {
-    const item = decision.review_id && items.get(keyString(reviewKey(decision.review_id)));
+    const item = items.get(keyString(reviewKey(decision.review_id ?? '')));
     return { decision, review: item ? v.parse(Review, item) : undefined };
   });
   return { decided, next };
@@ -253,12 +253,8 @@ export async function eraseDecision({ pk, sk }: Key): Promise<void> {
 }
 
 async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys);
-  return keys.flatMap((key) => {
-    const item = items.get(keyString(key));
-    return item ? [v.parse(Decision, item)] : [];
-  });
+  const items = await getItems(entries);
+  return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
 }
 
 function newDecision(

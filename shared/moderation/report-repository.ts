@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { getItems } from '../table/batch.ts';
 import { caseKey, reportKey, reviewKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -107,9 +107,8 @@ async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,
 ): Promise<{ known: Report | undefined; before: Case }> {
-  const keys = [reportKey(review.id, userId), caseKey(review.id)] as const;
-  const items = await batchGet(keys, { consistent: true });
-  const [report, found] = keys.map((key) => items.get(keyString(key)));
+  const keys = [reportKey(review.id, userId), caseKey(review.id)];
+  const [report, found] = await getItems(keys, { consistent: true });
   return {
     known: report && v.parse(Report, report),
     before: found ? v.parse(Case, found) : newCase(review),

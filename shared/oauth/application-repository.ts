@@ -1,10 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { applicationKey, type Key, userKey } from '../table/keys.ts';
+import { applicationKey, idIn, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -34,21 +34,16 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 
 /** The applications with these ids, by id; those that do not exist are left out. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
-  const distinct = [...new Set(ids)];
-  const applications = new Map<string, Application>();
-  for (let start = 0; start < distinct.length; start += 100) {
-    const keys = distinct.slice(start, start + 100).map(applicationKey);
-    for (const item of (await batchGet(keys, { consistent: true })).values()) {
-      applications.set(String(item.client_id), v.parse(Application, item));
-    }
-  }
-  return applications;
+  const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
+  return new Map(
+    [...items.values()].map((item) => [String(item.client_id), v.parse(Application, item)]),
+  );
 }
 
 /** A user's own applications, oldest first. */
 export async function listApplications(userId: string): Promise<Application[]> {
   const entries = await listedUnder(`OWNER#${userId}`);
-  const ids = entries.map(({ pk }) => pk.slice('APP#'.length));
+  const ids = entries.map(idIn);
   const applications = await findApplications(ids);
   return ids.flatMap((id) => applications.get(id) ?? []);
 }
@@ -200,33 +195,9 @@ async function changeApplication(
   await retryStale(async () => {
     const before = await getOwnApplication(clientId, userId);
     const { secret_id, previous_secret } = before;
-    const changes = Object.entries(changeOf(before));
-    const set = changes.flatMap(([, value], i) => (value === undefined ? [] : [`#n${i} = :v${i}`]));
-    const remove = changes.flatMap(([, value], i) => (value === undefined ? [`#n${i}`] : []));
-    const isSame = previous_secret
-      ? 'previous_secret.secret_id = :previous'
-      : 'attribute_not_exists(previous_secret)';
+    const Key = applicationKey(clientId);
     await transact([
-      {
-        Update: {
-          Key: applicationKey(clientId),
-          UpdateExpression: [
-            set.length > 0 ? `SET ${set.join(', ')}` : '',
-            remove.length > 0 ? `REMOVE ${remove.join(', ')}` : '',
-          ].join(' '),
-          ConditionExpression: `secret_id = :current AND ${isSame}`,
-          ExpressionAttributeNames: Object.fromEntries(
-            changes.map(([name], i) => [`#n${i}`, name]),
-          ),
-          ExpressionAttributeValues: {
-            ':current': secret_id,
-            ...(previous_secret && { ':previous': previous_secret.secret_id }),
-            ...Object.fromEntries(
-              changes.flatMap(([, value], i) => (value === undefined ? [] : [[`:v${i}`, value]])),
-            ),
-          },
-        },
-      },
+      { Update: assign(Key, changeOf(before), { secret_id, previous_secret }) },
       checkWriter(userId, writer),
     ]);
   });
@@ -236,7 +207,7 @@ async function changeApplication(
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
   const { name, desc, website, redirect_uri } = registration;
   const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
-  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+  return hash('sha256', parts).slice(0, 32);
 }
 
 /**

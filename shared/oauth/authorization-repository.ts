@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
 import { scopes } from '../routes.ts';
@@ -88,7 +88,7 @@ export async function answerAuthorization(
 ): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
   const act = async (writer: Writer) => {
     const { answer: before, ...request } = await getKeptRequest(id);
-    const user_hash = sha256(userId);
+    const user_hash = hash('sha256', userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
     const answer = before ?? {
       decision,
@@ -109,7 +109,7 @@ export async function answerAuthorization(
 
 /** What a code stands for; undefined when it is unknown, or was given to an account that is gone. */
 export async function findCode(code: string): Promise<AuthorizationCode | undefined> {
-  const Key = codeKey(sha256(code));
+  const Key = codeKey(hash('sha256', code));
   const item = await getItem(Key);
   return item && v.parse(AuthorizationCode, item);
 }
@@ -118,8 +118,7 @@ export async function findCode(code: string): Promise<AuthorizationCode | undefi
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
   const pages = queryIndex('author-by-date', `APPROVER#${userId}`, { descending: true });
   const entries = await collect(pages, 100);
-  const keys = entries.map(({ pk, sk }) => ({ pk, sk }));
-  const items = await batchGet(keys, { consistent: true });
+  const items = await batchGet(entries, { consistent: true });
   return [...items.values()]
     .filter(({ client_id }) => clientId === undefined || client_id === clientId)
     .map(({ pk, sk }) => ({ pk, sk }));
@@ -129,7 +128,7 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
 export function redeemed(code: string): Write {
   return {
     Update: {
-      Key: codeKey(sha256(code)),
+      Key: codeKey(hash('sha256', code)),
       UpdateExpression: 'SET is_redeemed = :true',
       ConditionExpression: 'is_redeemed = :false',
       ExpressionAttributeValues: { ':true': true, ':false': false },
@@ -138,12 +137,12 @@ export function redeemed(code: string): Write {
 }
 
 /** Listed under its user, so that an erased account leaves none. */
-function codeItem(hash: string, code: AuthorizationCode) {
+function codeItem(sha256: string, code: AuthorizationCode) {
   const listed = {
     author: `APPROVER#${code.user_id}`,
-    date: `${new Date().toISOString()}#${hash}`,
+    date: `${new Date().toISOString()}#${sha256}`,
   };
-  return { ...codeKey(hash), ...listed, ...code, expires_at: inSeconds(codeMemory) };
+  return { ...codeKey(sha256), ...listed, ...code, expires_at: inSeconds(codeMemory) };
 }
 
 async function findKeptRequest(id: string) {
@@ -180,7 +179,7 @@ function approved(
   const { client_id, redirect_uri, scopes, code_challenge } = request;
   const stored = { user_id: userId, client_id, grant_id, scopes, redirect_uri, code_challenge };
   return [
-    { Put: { Item: codeItem(sha256(code), { ...stored, is_redeemed: false }) } },
+    { Put: { Item: codeItem(hash('sha256', code), { ...stored, is_redeemed: false }) } },
     checkWriter(userId, writer),
   ];
 }
@@ -220,8 +219,4 @@ function expired(): ApiError {
 
 function inSeconds(seconds: number): number {
   return Math.floor(Date.now() / 1000) + seconds;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,8 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
-import { batchGet, batchWrite, keyString } from '../table/batch.ts';
+import { batchWrite, getItems } from '../table/batch.ts';
 import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -142,12 +142,8 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
 export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
   const entries = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
   for await (const page of entries) {
-    const keys = page.map(({ pk, sk }) => ({ pk, sk }));
-    const items = await batchGet(keys);
-    yield keys.flatMap((key) => {
-      const item = items.get(keyString(key));
-      return item ? [v.parse(Grant, item)] : [];
-    });
+    const items = await getItems(page);
+    yield items.flatMap((item) => (item ? v.parse(Grant, item) : []));
   }
 }
 
@@ -252,6 +248,6 @@ function isVerified({ code_challenge }: AuthorizationCode, verifier: string | un
   if (code_challenge === null || verifier === undefined) {
     return code_challenge === null && verifier === undefined;
   }
-  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const challenge = hash('sha256', verifier, 'base64url');
   return timingSafeEqual(Buffer.from(challenge), Buffer.from(code_challenge));
 }

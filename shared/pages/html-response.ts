@@ -45,7 +45,7 @@ export async function respond(
     return {
       statusCode: 200,
       headers: {
-        ...securityHeaders(),
+        ...securityHeaders(policyOf({})),
         'Content-Type': 'application/json',
         'Content-Disposition': `attachment; filename="${answer.file}"`,
       },
@@ -56,36 +56,34 @@ export async function respond(
     multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
   };
   if ('location' in answer) {
-    const headers = { ...securityHeaders(), Location: answer.location };
+    const headers = { ...securityHeaders(policyOf({})), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
   const { title, content, next, isLast, isDecision } = answer;
   const isBare = isDecision || isLast;
   return {
     statusCode: answer.status ?? 200,
-    headers: { ...securityHeaders(answer.isWayOut), ...answer.headers },
+    headers: { ...securityHeaders(policyOf(answer)), ...answer.headers },
     body: `${await layout({ title, content, visitor, isBare, next })}`,
     ...cookies,
   };
 }
 
+/** What a page with our style may load and send. The icon is within the page. */
+function policyOf({ isWayOut }: Pick<Page, 'isWayOut'>): string[] {
+  return [`style-src ${styleSource}`, 'img-src data:', ...(isWayOut ? [] : ["form-action 'self'"])];
+}
+
 /**
- * The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere, nothing kept. The
- * icon is within the page.
+ * The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere but what the
+ * content security policy of the page names, nothing kept.
  */
-function securityHeaders(isWayOut = false): Record<string, string> {
-  const policy = [
-    "default-src 'none'",
-    `style-src ${styleSource}`,
-    'img-src data:',
-    ...(isWayOut ? [] : ["form-action 'self'"]),
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ];
+export function securityHeaders(policy: readonly string[]): Record<string, string> {
+  const whole = ["default-src 'none'", ...policy, "frame-ancestors 'none'", "base-uri 'none'"];
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': policy.join('; '),
+    'Content-Security-Policy': whole.join('; '),
     'X-Frame-Options': 'DENY',
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',

@@ -1,6 +1,6 @@
 import { averageRating } from '../entity/entity.ts';
 import type { EntityType } from '../entity/entity-type.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { getItems, type Item } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import { entityKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
@@ -14,8 +14,8 @@ const shown = 3;
 
 /** Summaries of the entities with these ids, in their order. At most 100 distinct ids, one round trip. */
 export async function findSummaries(ids: readonly string[]): Promise<EntitySummary[]> {
-  const items = await batchGet(ids.map(entityKey));
-  return ids.map((id) => summaryOf(id, items.get(keyString(entityKey(id)))));
+  const items = await getItems(ids.map(entityKey));
+  return ids.map((id, i) => summaryOf(id, items[i]));
 }
 
 /** An entity's summary with its three latest and its three most popular reviews, in two round trips. */

@@ -1,7 +1,7 @@
 import { batchWrite } from '../table/batch.ts';
 import { entityKey, projectionKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
-import { StaleRead, transact } from '../table/transact.ts';
+import { tryTransact } from '../table/transact.ts';
 
 /**
  * Deletes the revisions, votes, reports and the case of a deleted review, by its partition key, page by page. Can be stopped anywhere and
@@ -22,22 +22,16 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   const Key = entityKey(entityId);
   const item = await getItem(Key);
   if (!item || !isEmpty(item)) return false;
-  try {
-    await transact([
-      {
-        Delete: {
-          Key,
-          ConditionExpression: 'review_count = :none AND attribute_not_exists(rank_tree)',
-          ExpressionAttributeValues: { ':none': 0 },
-        },
+  // One that has been changed meanwhile may have a review again.
+  return tryTransact([
+    {
+      Delete: {
+        Key,
+        ConditionExpression: 'review_count = :none AND attribute_not_exists(rank_tree)',
+        ExpressionAttributeValues: { ':none': 0 },
       },
-    ]);
-    return true;
-  } catch (error) {
-    // It has been changed meanwhile, so that it may have a review again.
-    if (!(error instanceof StaleRead)) throw error;
-    return false;
-  }
+    },
+  ]);
 }
 
 /** Whether the item of an entity counts nothing, and has no rank trees. */

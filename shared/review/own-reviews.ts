@@ -1,6 +1,7 @@
 import { readPage } from '../list/read-page.ts';
 import { claimKey } from '../table/keys.ts';
 import { countItems } from '../table/query.ts';
+import { toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** A page of a user's own reviews, drafts and hidden ones included, newest first, and how many there are. */
@@ -21,8 +22,5 @@ export async function listOwnReviews(
     },
     { order: 'date', descending: true, offset, limit },
   );
-  const reviews = await findReviews(
-    entries.map(({ pk }) => ({ review_id: pk.slice('REVIEW#'.length), user_id: userId })),
-  );
-  return { count, reviews };
+  return { count, reviews: await findReviews(entries.map(toReference)) };
 }

@@ -78,17 +78,16 @@ const review = {
 export const PresentedReview = described(v.object(review), 'A review');
 export type PresentedReview = v.InferOutput<typeof PresentedReview>;
 
+const metadata = v.optional(
+  described(
+    v.nullable(Metadata),
+    'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
+  ),
+);
+
 /** A review in the list of all. */
 export const ListedReview = described(
-  v.object({
-    ...review,
-    metadata: v.optional(
-      described(
-        v.nullable(Metadata),
-        'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
-      ),
-    ),
-  }),
+  v.object({ ...review, metadata }),
   'A review, with metadata of its entity where that was asked for',
 );
 
@@ -106,7 +105,6 @@ export const PresentedModeration = described(
   }),
   'The last decision of a moderator on a review',
 );
-export type PresentedModeration = v.InferOutput<typeof PresentedModeration>;
 
 /** A review as its author sees it. */
 export const OwnReview = described(
@@ -213,12 +211,7 @@ export const EntityOverview = described(
     entity: EntitySummary,
     latest: described(v.array(PresentedReview), 'The three latest reviews'),
     popular: described(v.array(PresentedReview), 'The three most popular reviews'),
-    metadata: v.optional(
-      described(
-        v.nullable(Metadata),
-        'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
-      ),
-    ),
+    metadata,
   }),
   'What people think of an entity',
 );

@@ -11,7 +11,7 @@ import {
   readPage,
 } from '../list/read-page.ts';
 import { readFacetTotals, readLengths } from '../list/totals.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { getItems } from '../table/batch.ts';
 import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
 import { type Entry, getItem, type SortKey } from '../table/query.ts';
 import {
@@ -89,8 +89,7 @@ async function listReviewOf(
   entityId: string,
   query: ReviewQuery,
 ): Promise<ReviewList> {
-  const items = await batchGet([claimKey(userId, entityId), entityKey(entityId)]);
-  const claim = items.get(keyString(claimKey(userId, entityId)));
+  const [claim, entity] = await getItems([claimKey(userId, entityId), entityKey(entityId)]);
   const found = claim
     ? await findReviews([{ review_id: String(claim.review_id), user_id: userId }])
     : [];
@@ -100,7 +99,7 @@ async function listReviewOf(
   return {
     count: reviews.length,
     reviews: reviews.slice(query.offset, query.offset + query.limit),
-    average_rating: averageRating(items.get(keyString(entityKey(entityId)))),
+    average_rating: averageRating(entity),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   reviewKey,
   userKey,
 } from '../table/keys.ts';
-import { add, type Write } from '../table/transact.ts';
+import { add, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
@@ -26,39 +26,23 @@ export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };
   const to: Record<string, unknown> = { ...reviewItem(after) };
   const changed = Object.keys({ ...from, ...to }).filter((name) => from[name] !== to[name]);
-  const set = changed.filter((name) => to[name] !== undefined);
-  const removed = changed.filter((name) => to[name] === undefined);
+  const isEntered = changed.includes('popularity_rank') && to.popularity_rank !== undefined;
   const guards = [
     'edits',
     'is_hidden',
     'published_on',
-    ...(set.includes('popularity_rank') ? ['popularity'] : []),
+    ...(isEntered ? ['popularity'] : []),
     // An edit freezes the votes of the revision before.
-    ...(set.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
+    ...(changed.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
   ];
+  const only = (state: Record<string, unknown>, names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, state[name]]));
+  const update = assign(reviewKey(before.id), only(to, changed), only(from, guards));
   return {
     Update: {
-      Key: reviewKey(before.id),
-      UpdateExpression: [
-        `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
-        removed.length > 0 ? `REMOVE ${removed.map((name) => `#${name}`).join(', ')}` : '',
-        'ADD version :one',
-      ].join(' '),
-      ConditionExpression: guards
-        .map((name) =>
-          from[name] === undefined ? `attribute_not_exists(${name})` : `${name} = :was_${name}`,
-        )
-        .join(' AND '),
-      ExpressionAttributeNames: Object.fromEntries(changed.map((name) => [`#${name}`, name])),
-      ExpressionAttributeValues: {
-        ':one': 1,
-        ...Object.fromEntries(set.map((name) => [`:${name}`, to[name]])),
-        ...Object.fromEntries(
-          guards.flatMap((name) =>
-            from[name] === undefined ? [] : [[`:was_${name}`, from[name]]],
-          ),
-        ),
-      },
+      ...update,
+      UpdateExpression: `${update.UpdateExpression} ADD version :one`,
+      ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':one': 1 },
     },
   };
 }
@@ -96,7 +80,7 @@ export function countWrites(
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0
-      ? { Update: { ...add(userKey(user_id), counts), ConditionExpression }, otherwise }
+      ? { Update: add(userKey(user_id), counts, { ConditionExpression }), otherwise }
       : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
-import { type IndexAttributes, popularityRank } from '../table/keys.ts';
+import { type IndexAttributes, idIn, popularityRank } from '../table/keys.ts';
 import type { Entry } from '../table/query.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
@@ -183,8 +183,8 @@ export function listedIn(review: Review): IndexAttributes {
 }
 
 /** The review that an index entry stands for, and its author. */
-export function toReference({ pk, user_id = '' }: Entry): { review_id: string; user_id: string } {
-  return { review_id: pk.slice('REVIEW#'.length), user_id };
+export function toReference(entry: Entry): { review_id: string; user_id: string } {
+  return { review_id: idIn(entry), user_id: entry.user_id ?? '' };
 }
 
 /** A review as the API shows it. */

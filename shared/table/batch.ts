@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { chunks } from '../chunks.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './keys.ts';
@@ -10,9 +11,9 @@ export type Item = Record<string, unknown> & Key;
 const attempts = 8;
 
 /**
- * Reads up to 100 distinct keys in one round trip; gives the items that exist, by `keyString`: all of them, or their keys and the
- * `attributes` asked for, which costs the same units. Keys that DynamoDB leaves unprocessed are asked for again. Throws ApiError 503 when it
- * keeps leaving some.
+ * Reads any number of distinct keys, 100 a request, in one round trip; gives the items that exist, by `keyString`: all of them, or their
+ * keys and the `attributes` asked for, which costs the same units. Keys that DynamoDB leaves unprocessed are asked for again. Throws
+ * ApiError 503 when it keeps leaving some.
  */
 export async function batchGet(
   keys: readonly Key[],
@@ -20,39 +21,50 @@ export async function batchGet(
 ): Promise<Map<string, Item>> {
   const items = new Map<string, Item>();
   const projection = attributes && projectionOf(['pk', 'sk', ...attributes]);
-  let pending: readonly Key[] = keys;
-  for (let attempt = 0; pending.length > 0; attempt++) {
-    if (attempt === attempts) throw serviceUnavailable();
-    if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
-    const { Responses, UnprocessedKeys } = await table.send(
-      new BatchGetCommand({
-        RequestItems: {
-          [tableName()]: {
-            Keys: pending.map(({ pk, sk }) => ({ pk, sk })),
-            ConsistentRead: consistent,
-            ...projection,
+  const read = async (some: readonly Key[]): Promise<void> => {
+    let pending = some;
+    for (let attempt = 0; pending.length > 0; attempt++) {
+      if (attempt === attempts) throw serviceUnavailable();
+      if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
+      const { Responses, UnprocessedKeys } = await table.send(
+        new BatchGetCommand({
+          RequestItems: {
+            [tableName()]: {
+              Keys: pending.map(({ pk, sk }) => ({ pk, sk })),
+              ConsistentRead: consistent,
+              ...projection,
+            },
           },
-        },
-      }),
-    );
-    for (const item of (Responses?.[tableName()] ?? []) as Item[]) items.set(keyString(item), item);
-    pending = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
-  }
+        }),
+      );
+      const found = (Responses?.[tableName()] ?? []) as Item[];
+      for (const item of found) items.set(keyString(item), item);
+      pending = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
+    }
+  };
+  await Promise.all(chunks(keys, 100).map(read));
   return items;
+}
+
+/** The items with these distinct keys, in their order, undefined where there is none; read as by `batchGet`. */
+export async function getItems(
+  keys: readonly Key[],
+  options?: Parameters<typeof batchGet>[1],
+): Promise<(Item | undefined)[]> {
+  const items = await batchGet(keys, options);
+  return keys.map((key) => items.get(keyString(key)));
 }
 
 /** Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when it stays busy. */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
 ): Promise<void> {
-  for (let start = 0; start < writes.length; start += 25) {
-    let pending: object[] = writes
-      .slice(start, start + 25)
-      .map((write) =>
-        'put' in write
-          ? { PutRequest: { Item: write.put } }
-          : { DeleteRequest: { Key: write.delete } },
-      );
+  for (const some of chunks(writes, 25)) {
+    let pending: object[] = some.map((write) =>
+      'put' in write
+        ? { PutRequest: { Item: write.put } }
+        : { DeleteRequest: { Key: write.delete } },
+    );
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt === attempts) throw serviceUnavailable();
       if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);

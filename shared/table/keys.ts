@@ -186,6 +186,11 @@ export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'PROJECTION' };
 }
 
+/** The id in a partition key: what follows the first #. */
+export function idIn({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice(pk.indexOf('#') + 1);
+}
+
 /** One vote, in units of `popularityRank`. */
 export const rankStep = 10n ** 29n;
 

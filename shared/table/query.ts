@@ -153,6 +153,11 @@ export async function collect<T>(
   return all.slice(0, most);
 }
 
+/** What pages hold, one after the other. */
+export async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
+  for await (const page of pages) yield* page;
+}
+
 /** The sort key of an entry. */
 export function sortKeyIn(entry: Entry, order: Order): SortKey {
   const value = entry[sortKeyOf(order)] ?? '';

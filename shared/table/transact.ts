@@ -9,6 +9,7 @@ import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './keys.ts';
 
+/** A condition and what it names; an update may name the same. */
 interface Expressions {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
@@ -83,6 +84,17 @@ export async function transact(writes: readonly Write[]): Promise<void> {
   throw serviceUnavailable();
 }
 
+/** Writes as `transact` does, once; gives whether it did, or something that a write was based on has changed. */
+export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
+  try {
+    await transact(writes);
+    return true;
+  } catch (error) {
+    if (error instanceof StaleRead) return false;
+    throw error;
+  }
+}
+
 /**
  * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
  * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in 4 s.
@@ -101,19 +113,61 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/** An ADD of numbers to attributes of one item; attributes and item come into being as needed. */
+/** An ADD of numbers to attributes of one item, on a condition if there is one; attributes and item come into being as needed. */
 export function add(
   key: Key,
   amounts: Readonly<Record<string, number | bigint>>,
-): { Key: Key } & Required<Omit<Expressions, 'ConditionExpression'>> & {
-    UpdateExpression: string;
-  } {
+  condition: Expressions = {},
+) {
   const entries = Object.entries(amounts);
   return {
     Key: key,
     UpdateExpression: `ADD ${entries.map((_, i) => `#add${i} :add${i}`).join(', ')}`,
-    ExpressionAttributeNames: Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
-    ExpressionAttributeValues: Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
+    ...condition,
+    ExpressionAttributeNames: {
+      ...condition.ExpressionAttributeNames,
+      ...Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
+    },
+  };
+}
+
+/** Sets attributes of an item, and removes those that are undefined, on condition that what `was` names is as it says. */
+export function assign(
+  key: Key,
+  values: Readonly<Record<string, unknown>>,
+  was: Readonly<Record<string, unknown>>,
+) {
+  const ExpressionAttributeNames: Record<string, string> = {};
+  const ExpressionAttributeValues: Record<string, unknown> = {};
+  const set: string[] = [];
+  const removed: string[] = [];
+  for (const [i, [name, value]] of Object.entries(values).entries()) {
+    ExpressionAttributeNames[`#new${i}`] = name;
+    if (value === undefined) removed.push(`#new${i}`);
+    else {
+      set.push(`#new${i} = :new${i}`);
+      ExpressionAttributeValues[`:new${i}`] = value;
+    }
+  }
+  const conditions = Object.entries(was).map(([name, value], i) => {
+    ExpressionAttributeNames[`#was${i}`] = name;
+    if (value === undefined) return `attribute_not_exists(#was${i})`;
+    ExpressionAttributeValues[`:was${i}`] = value;
+    return `#was${i} = :was${i}`;
+  });
+  return {
+    Key: key,
+    UpdateExpression: [
+      set.length > 0 ? `SET ${set.join(', ')}` : '',
+      removed.length > 0 ? `REMOVE ${removed.join(', ')}` : '',
+    ].join(' '),
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames,
+    ExpressionAttributeValues,
   };
 }
 

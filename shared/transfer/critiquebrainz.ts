@@ -262,34 +262,29 @@ function votesOn(
 ): Iterable<VoteRecord> {
   const newest = new Map<string, VoteRecord>();
   for (const row of votesOf.iterate(review_id) as Iterable<Row<'vote'>>) {
-    const { user_id, vote } = row;
-    const voted_at = timeOf(row.rated_at);
-    const revision = numbers.get(`${row.revision_id}`);
-    const fault =
-      user_id === null || !hasUser.get(user_id) || !isUuid(user_id)
-        ? 'vote: of a user who is not in the dump'
-        : user_id === authorId
-          ? 'vote: on the own review'
-          : revision === undefined
-            ? 'vote: on a revision that is not kept'
-            : voted_at === undefined || (vote !== 't' && vote !== 'f')
-              ? 'vote: without a time, or neither up nor down'
-              : undefined;
-    if (fault !== undefined || user_id === null || !revision || voted_at === undefined) {
-      note(`${fault}`);
+    const record = voteOf(row);
+    if (typeof record === 'string') {
+      note(record);
       continue;
     }
-    if (newest.has(user_id)) note('vote: an older one of the same person on the review');
-    newest.set(user_id, {
-      kind: 'vote',
-      review_id,
-      user_id,
-      vote: vote === 't',
-      voted_at,
-      revision,
-    });
+    if (newest.has(record.user_id)) note('vote: an older one of the same person on the review');
+    newest.set(record.user_id, record);
   }
   return newest.values();
+
+  function voteOf({ user_id, revision_id, vote, rated_at }: Row<'vote'>): VoteRecord | string {
+    if (user_id === null || !hasUser.get(user_id) || !isUuid(user_id)) {
+      return 'vote: of a user who is not in the dump';
+    }
+    if (user_id === authorId) return 'vote: on the own review';
+    const revision = numbers.get(`${revision_id}`);
+    if (revision === undefined) return 'vote: on a revision that is not kept';
+    const voted_at = timeOf(rated_at);
+    if (voted_at === undefined || (vote !== 't' && vote !== 'f')) {
+      return 'vote: without a time, or neither up nor down';
+    }
+    return { kind: 'vote', review_id, user_id, vote: vote === 't', voted_at, revision };
+  }
 }
 
 /** 20 a star; what lies between goes to the nearest, and there is at least one. */

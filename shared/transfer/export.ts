@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import type { PublicRecord } from '../changes/presented.ts';
+import { reviewRecord } from '../changes/record.ts';
 import { Case, queuedIn } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { type License, licenses } from '../review/licenses.ts';
-import { type ReviewRecord, reviewRecord } from '../review/record.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import type { Item } from '../table/batch.ts';
@@ -110,7 +111,7 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
 }
 
 /** The public reviews of a spool by id. */
-export function* publicReviews(spool: Spool): Generator<ReviewRecord> {
+export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
   for (const { id, items } of spool.read(4)) {
     const item = items.find(({ sk }) => sk === 'REVIEW');

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chunks } from '../chunks.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import { reviewKey, userKey } from '../table/keys.ts';
 import { StaleRead } from '../table/transact.ts';
@@ -144,10 +145,9 @@ export async function importRecords(
 async function readAll(units: readonly Unit[], pretended: ReadonlyMap<string, Item>) {
   const keys = new Map(units.flatMap(keysOf).map((key) => [keyString(key), key]));
   const known = new Map<string, Item>();
-  const missing = [...keys.values()];
-  for (let start = 0; start < missing.length; start += 100) {
-    const batch = missing.slice(start, start + 100);
-    const found = await batchGet(batch, { consistent: true, attributes: read });
+  // One request after the other, as several chunks are at work beside.
+  for (const some of chunks([...keys.values()], 100)) {
+    const found = await batchGet(some, { consistent: true, attributes: read });
     for (const [name, item] of found) known.set(name, item);
   }
   const authors = units.flatMap((unit) => {

@@ -35,6 +35,8 @@ export interface Touch {
 export interface Part {
   unit: Unit;
   puts: Item[];
+  /** Revisions for which a transaction has no room: written before it, as nobody sees them until their review is there. */
+  early: Item[];
   touches: Touch[];
   /** First votes by user and UTC day. */
   cast: { userId: string; day: string }[];
@@ -59,14 +61,22 @@ const mostVotes = 30;
 /** In bytes of JSON; DynamoDB takes 400 KB, and counts a little less. */
 const largestItem = 390_000;
 /** Earlier revisions of a review that its transaction has room for. */
-export const mostRevisions = 40;
+const mostRevisions = 40;
 
 const alive = { ConditionExpression: isAlive };
 const isThere = { ConditionExpression: 'attribute_exists(pk)' };
 
 /** What a unit needs, as things stand. */
 export function partOf(unit: Unit, known: Known): Part {
-  const part: Part = { unit, puts: [], touches: [], cast: [], told: nothing(), later: [] };
+  const part: Part = {
+    unit,
+    puts: [],
+    early: [],
+    touches: [],
+    cast: [],
+    told: nothing(),
+    later: [],
+  };
   if (unit.kind === 'user') addUser(part, unit.user, known);
   else if (unit.kind === 'kept') addKept(part, unit.kept, known);
   else if (unit.kind === 'votes') addVotes(part, unit, known);
@@ -177,7 +187,8 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
     return { ...revisionKey(id, n), review_id: id, id: n, ...revision, ...tallies[i] };
   });
   const item: Item = { ...reviewItem(review), ...othersOf(record) };
-  part.puts.push(item, { ...claim, review_id: id }, ...earlier);
+  part.puts.push(item, { ...claim, review_id: id });
+  part[isLong ? 'early' : 'puts'].push(...earlier);
   const counts = countChanges(undefined, review);
   part.touches.push(
     {

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Item } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
+import { idIn, type Key } from '../table/keys.ts';
 import { kindOfItem } from './item-record.ts';
 
 /** What lies together in an export: kinds by the group that they are sorted into. */
@@ -69,7 +69,7 @@ export class Spool {
     for (const item of items) {
       const kind = kindOfItem(item);
       if (!kind || item.deleted_at !== undefined) continue;
-      const id = item.pk.slice(item.pk.indexOf('#') + 1);
+      const id = idIn(item);
       const claim = kind === 'review' ? `${item.user_id} ${item.entity_id}` : null;
       this.#insert.run(groups[kind], id, item.sk, claim, toJson(item));
     }
@@ -93,7 +93,7 @@ export class Spool {
         if (last) yield last;
         last = { id: `${id}`, items: [] };
       }
-      last?.items.push(fromJson(`${item}`));
+      last?.items.push(JSON.parse(`${item}`));
     }
     if (last) yield last;
   }
@@ -126,8 +126,4 @@ export class Spool {
 function toJson(item: Item): string {
   const { popularity_rank: rank } = item;
   return JSON.stringify(rank === undefined ? item : { ...item, popularity_rank: `${rank}` });
-}
-
-function fromJson(text: string): Item {
-  return JSON.parse(text) as Item;
 }

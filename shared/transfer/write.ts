@@ -1,10 +1,9 @@
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
 import { batchWrite, keyString } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
 import { add, maxActions, transact, type Write } from '../table/transact.ts';
 import { countCast } from '../vote/daily-votes.ts';
-import { bytesIn, mostRevisions, type Part, type Touch } from './part.ts';
+import { bytesIn, type Part, type Touch } from './part.ts';
 
 /** In bytes of JSON; DynamoDB takes 4 MB of items. */
 const mostBytes = 3_000_000;
@@ -35,9 +34,8 @@ export function* packed(parts: readonly Part[]): Generator<Part[]> {
 
 /** What a part has an action for, if no other has. */
 function namesIn({ puts, touches, cast }: Part): Set<string> {
-  const isLong = puts.filter(isRevision).length >= mostRevisions;
   return new Set([
-    ...puts.filter((item) => !(isLong && isRevision(item))).map(keyString),
+    ...puts.map(keyString),
     ...touches.map(({ key }) => keyString(key)),
     ...cast.map(({ userId, day }) => `${userId} ${day}`),
   ]);
@@ -46,12 +44,7 @@ function namesIn({ puts, touches, cast }: Part): Set<string> {
 /** Writes parts in one transaction. Throws StaleRead, or ApiError 503 when the table stays busy. */
 export async function write(parts: readonly Part[]): Promise<void> {
   for (const { facet } of parts) if (facet !== undefined) await announceFacet(facet);
-  const early = parts.flatMap(({ puts }) => {
-    const revisions = puts.filter(isRevision);
-    return revisions.length >= mostRevisions ? revisions : [];
-  });
-  // Nobody sees them before their review is there.
-  await batchWrite(early.map((put) => ({ put })));
+  await batchWrite(parts.flatMap(({ early }) => early.map((put) => ({ put }))));
   for (let attempt = 1; ; attempt++) {
     try {
       await transact(actionsOf(parts));
@@ -64,10 +57,6 @@ export async function write(parts: readonly Part[]): Promise<void> {
 
 /** The actions of one transaction: whatever touches the same item is one. */
 function actionsOf(parts: readonly Part[]): Write[] {
-  const puts = parts.flatMap((part) => {
-    const isLong = part.puts.filter(isRevision).length >= mostRevisions;
-    return isLong ? part.puts.filter((item) => !isRevision(item)) : part.puts;
-  });
   const touched = new Map<string, Touch>();
   for (const { key, amounts = {}, condition } of parts.flatMap(({ touches }) => touches)) {
     const name = keyString(key);
@@ -89,7 +78,7 @@ function actionsOf(parts: readonly Part[]): Write[] {
     ({ userId, day }) => `${userId} ${day}`,
   );
   return [
-    ...puts.map((Item): Write => ({ Put: { Item, ...isNew } })),
+    ...parts.flatMap(({ puts }) => puts.map((Item): Write => ({ Put: { Item, ...isNew } }))),
     ...[...touched.values()].flatMap(touchOf),
     ...[...cast.values()].flatMap((votes) => {
       const [{ userId, day } = { userId: '', day: '' }] = votes;
@@ -103,14 +92,5 @@ function touchOf({ key, amounts = {}, condition }: Touch): Write[] {
   if (gained.length === 0) {
     return condition ? [{ ConditionCheck: { Key: key, ...condition } }] : [];
   }
-  const update = add(key, Object.fromEntries(gained));
-  const ExpressionAttributeValues = {
-    ...update.ExpressionAttributeValues,
-    ...condition?.ExpressionAttributeValues,
-  };
-  return [{ Update: { ...update, ...condition, ExpressionAttributeValues } }];
-}
-
-function isRevision({ sk }: Key): boolean {
-  return sk.startsWith('REVISION#');
+  return [{ Update: add(key, Object.fromEntries(gained), condition) }];
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { identityKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, StaleRead, transact } from '../table/transact.ts';
@@ -18,10 +18,8 @@ export interface Identity {
 /** The account of this person; the first sign-in creates it. */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;
-  const hash = createHash('sha256')
-    .update(JSON.stringify([issuer, subject]))
-    .digest('hex');
-  const Key = identityKey(hash);
+  const sha256 = hash('sha256', JSON.stringify([issuer, subject]));
+  const Key = identityKey(sha256);
   return retryStale(async () => {
     const item = await getItem(Key);
     if (item) {
@@ -44,7 +42,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
           ConditionExpression: 'attribute_not_exists(pk)',
         },
       },
-      ...accountWrites(user, { ...contact, identity: hash }),
+      ...accountWrites(user, { ...contact, identity: sha256 }),
     ]);
     return user;
   });

@@ -1,5 +1,6 @@
 import { type List, type PageRequest, readPage } from '../list/read-page.ts';
 import { readLengths } from '../list/totals.ts';
+import { idIn } from '../table/keys.ts';
 import type { SortKey } from '../table/query.ts';
 import type { User } from './user.ts';
 import { findUsers } from './user-repository.ts';
@@ -20,7 +21,7 @@ export async function listUsers(
       ? { entries: [], next: undefined }
       : readPage(allUsers, { ...request, order: 'date', descending: false }),
   ]);
-  const ids = entries.map(({ pk }) => pk.slice('USER#'.length));
+  const ids = entries.map(idIn);
   const users = await findUsers(ids);
   return { count: lengths.get('user') ?? 0, users: ids.flatMap((id) => users.get(id) ?? []), next };
 }

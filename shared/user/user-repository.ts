@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { contactKey, userKey } from '../table/keys.ts';
+import { batchGet, keyString } from '../table/batch.ts';
+import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
@@ -27,12 +27,7 @@ export async function findUsers(
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
   const distinct = [...new Set(ids)];
-  const items: [string, Item][] = [];
-  for (let start = 0; start < distinct.length; start += 100) {
-    const keys = distinct.slice(start, start + 100).map(userKey);
-    items.push(...(await batchGet(keys, options)));
-  }
-  return pickUsers(distinct, new Map(items));
+  return pickUsers(distinct, await batchGet(distinct.map(userKey), options));
 }
 
 /** Of a batch of items, the users with these ids, by id. */
@@ -64,7 +59,7 @@ export async function findAccount(id: string): Promise<Account | undefined> {
 export async function* listAccounts(): AsyncGenerator<Account[]> {
   // Two items of each fill one batch.
   for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
-    yield findAccounts(entries.map(({ pk }) => pk.slice('USER#'.length)));
+    yield findAccounts(entries.map(idIn));
   }
 }
 

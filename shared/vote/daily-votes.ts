@@ -98,22 +98,14 @@ function secondsLeft(): number {
 }
 
 function counted(userId: string, day: string, amounts: Record<string, number>) {
-  const update = add(dailyVotesKey(userId, day), amounts);
-  return {
-    Update: {
-      ...update,
-      UpdateExpression: `${update.UpdateExpression} SET expires_at = :expires_at, #all = :all, #date = :date`,
-      ExpressionAttributeNames: {
-        ...update.ExpressionAttributeNames,
-        '#all': 'all',
-        '#date': 'date',
-      },
-      ExpressionAttributeValues: {
-        ...update.ExpressionAttributeValues,
-        ':all': 'VOTES',
-        ':date': `${day}#${userId}`,
-        ':expires_at': Date.parse(day) / 1000 + keepCounters,
-      },
+  const update = add(dailyVotesKey(userId, day), amounts, {
+    ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
+    ExpressionAttributeValues: {
+      ':all': 'VOTES',
+      ':date': `${day}#${userId}`,
+      ':expires_at': Date.parse(day) / 1000 + keepCounters,
     },
-  };
+  });
+  const setting = 'SET expires_at = :expires_at, #all = :all, #date = :date';
+  return { Update: { ...update, UpdateExpression: `${update.UpdateExpression} ${setting}` } };
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { getItems } from '../table/batch.ts';
 import {
   dailyVotesKey,
   rankStep,
@@ -83,9 +83,8 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
 /** Takes a vote of an account away that is being erased, if it is still there, whatever has become of the review and its author. */
 export async function eraseVote(reviewId: string, userId: string): Promise<void> {
   await retryStale(async () => {
-    const keys = [reviewKey(reviewId), voteKey(reviewId, userId)] as const;
-    const items = await batchGet(keys, { consistent: true });
-    const [found, cast] = keys.map((key): Item | undefined => items.get(keyString(key)));
+    const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
+    const [found, cast] = await getItems(keys, { consistent: true });
     if (!cast) return;
     const vote = v.parse(Vote, cast);
     const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
@@ -129,10 +128,7 @@ async function readBallot(reviewId: string, userId: string, day?: string): Promi
     userKey(userId),
     ...(day === undefined ? [] : [dailyVotesKey(userId, day)]),
   ];
-  const items = await batchGet(keys, { consistent: true });
-  const [review, previous, user, counter] = keys.map((key): Item | undefined =>
-    items.get(keyString(key)),
-  );
+  const [review, previous, user, counter] = await getItems(keys, { consistent: true });
   const voter = parseUser(user);
   if (!voter) throw invalidToken();
   refuseBlocked(voter);
@@ -168,28 +164,23 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
     tally(vote?.revision === n ? vote : undefined);
   const inRevision = (n: number) => difference(ofRevision(n)(after), ofRevision(n)(before));
   const current = inRevision(currentRevision(review));
-  const update = add(reviewKey(review.id), {
+  const amounts = {
     ...total,
     revision_votes_positive: current.votes_positive,
     revision_votes_negative: current.votes_negative,
     popularity,
     ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
     version: 1,
-  });
+  };
   // Earlier revisions only ever lose votes.
   const earlier = before && before.revision < currentRevision(review) ? before.revision : undefined;
   return [
     {
-      Update: {
-        ...update,
+      Update: add(reviewKey(review.id), amounts, {
         // Not its version: votes commute, so that many may be cast at once.
         ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(pk)',
-        ExpressionAttributeValues: {
-          ...update.ExpressionAttributeValues,
-          ':edits': review.edits,
-          ':is_hidden': review.is_hidden,
-        },
-      },
+        ExpressionAttributeValues: { ':edits': review.edits, ':is_hidden': review.is_hidden },
+      }),
     },
     ...(earlier === undefined
       ? []
@@ -201,7 +192,7 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
 function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | undefined): Write {
   const karma = popularityChange(before, after);
   return {
-    Update: { ...add(userKey(review.user_id), { karma }), ConditionExpression: isAlive },
+    Update: add(userKey(review.user_id), { karma }, { ConditionExpression: isAlive }),
     otherwise: notFound('Review'),
   };
 }

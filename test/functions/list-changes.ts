@@ -5,7 +5,7 @@ import { handler } from '../../functions/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { consumers, isFor } from '../../shared/background.ts';
-import { reviewRecord } from '../../shared/review/record.ts';
+import { reviewRecord } from '../../shared/changes/record.ts';
 import { Review } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
 import { batchWrite } from '../../shared/table/batch.ts';

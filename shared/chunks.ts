@@ -1,0 +1,6 @@
+/** A list in parts of so many; the last may have fewer. */
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, i) =>
+    list.slice(i * size, (i + 1) * size),
+  );
+}

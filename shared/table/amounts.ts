@@ -1,0 +1,27 @@
+import { keyString } from './batch.ts';
+import type { Key } from './keys.ts';
+import { add, type Write } from './transact.ts';
+
+/** Amounts to add, by attribute, to items, by `keyString`. */
+export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
+
+/** Adds to what an attribute of an item gains. */
+export function gain(amounts: Amounts, key: Key, attribute: string, amount: number): void {
+  const name = keyString(key);
+  const item = amounts.get(name) ?? { key, by: {} };
+  item.by[attribute] = (item.by[attribute] ?? 0) + amount;
+  amounts.set(name, item);
+}
+
+/** The items that gain or lose anything, and what. */
+export function changesOf(amounts: Amounts) {
+  return [...amounts.values()].flatMap(({ key, by }) => {
+    const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
+    return changed.length > 0 ? [{ key, by: Object.fromEntries(changed) }] : [];
+  });
+}
+
+/** Adds amounts to their items. */
+export function addAll(amounts: Amounts): Write[] {
+  return changesOf(amounts).map(({ key, by }) => ({ Update: add(key, by) }));
+}
