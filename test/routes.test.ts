@@ -19,81 +19,83 @@ test('every operation has a file under functions/, and every file is one', () =>
 });
 
 /**
- * Method, path and access of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
+ * Method, path, access and right to the table of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
  * (RFC 7009), its description, and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
  */
 const contract = `
-  GET    /1/review/languages                                public
-  GET    /1/review                                          public
-  POST   /1/review                                          review
-  GET    /1/review/{review_id}/revisions/{rev}              public
-  GET    /1/review/{review_id}/revisions                    public
-  POST   /1/review/{review_id}/report                       vote
-  GET    /1/review/{review_id}/vote                         vote
-  PUT    /1/review/{review_id}/vote                         vote
-  DELETE /1/review/{review_id}/vote                         vote
-  GET    /1/review/{review_id}                              public
-  DELETE /1/review/{review_id}                              review
-  POST   /1/review/{review_id}                              review
-  GET    /1/changes                                         public
-  GET    /1/reviews                                         public
-  GET    /1/entity/{entity_id}                              public
-  GET    /1/entity/{entity_id}/reviews.atom                 public
-  GET    /1/entities                                        public
-  GET    /1/user/me/applications                            token
-  GET    /1/user/me/reviews                                 token
-  GET    /1/user/me/tokens                                  token
-  GET    /1/user/me/export                                  user
-  GET    /1/user/me                                         token
-  POST   /1/user/me                                         user
-  DELETE /1/user/me                                         user
-  GET    /1/user                                            public
-  GET    /1/user/{user_id}                                  public
-  GET    /1/user/{user_id}/reviews.atom                     public
-  POST   /1/oauth/token                                     public
-  POST   /1/oauth/revoke                                    public
-  GET    /1/openapi.json                                    public
+  GET    /1/review/languages                                public  none
+  GET    /1/review                                          public  metadata
+  POST   /1/review                                          review  write
+  GET    /1/review/{review_id}/revisions/{rev}              public  public
+  GET    /1/review/{review_id}/revisions                    public  public
+  POST   /1/review/{review_id}/report                       vote    write
+  GET    /1/review/{review_id}/vote                         vote    read
+  PUT    /1/review/{review_id}/vote                         vote    write
+  DELETE /1/review/{review_id}/vote                         vote    write
+  GET    /1/review/{review_id}                              public  public
+  DELETE /1/review/{review_id}                              review  write
+  POST   /1/review/{review_id}                              review  write
+  GET    /1/changes                                         public  public
+  GET    /1/reviews                                         public  public
+  GET    /1/entity/{entity_id}                              public  metadata
+  GET    /1/entity/{entity_id}/reviews.atom                 public  metadata
+  GET    /1/entities                                        public  public
+  GET    /1/user/me/applications                            token   read
+  GET    /1/user/me/reviews                                 token   read
+  GET    /1/user/me/tokens                                  token   read
+  GET    /1/user/me/export                                  user    read
+  GET    /1/user/me                                         token   read
+  POST   /1/user/me                                         user    write
+  DELETE /1/user/me                                         user    write
+  GET    /1/user                                            public  public
+  GET    /1/user/{user_id}                                  public  public
+  GET    /1/user/{user_id}/reviews.atom                     public  metadata
+  POST   /1/oauth/token                                     public  write
+  POST   /1/oauth/revoke                                    public  write
+  GET    /1/openapi.json                                    public  none
 
-  GET    /.well-known/oauth-authorization-server            public
-  GET    /docs                                              public
-  GET    /docs/scalar-1.72.1.js                             public
-  GET    /oauth/authorize                                   public
-  POST   /oauth/authorize                                   public
-  GET    /account/sign-in                                   public
-  GET    /account/callback                                  public
-  GET    /account/sign-out                                  public
-  POST   /account/sign-out                                  public
-  GET    /account                                           public
-  POST   /account                                           public
-  GET    /account/data                                      public
-  GET    /account/delete                                    public
-  POST   /account/delete                                    public
-  GET    /account/applications                              public
-  POST   /account/applications                              public
-  GET    /account/applications/{client_id}                  public
-  POST   /account/applications/{client_id}                  public
-  POST   /account/applications/{client_id}/secret           public
-  POST   /account/applications/{client_id}/revoke           public
-  POST   /account/applications/{client_id}/delete           public
-  GET    /                                                  public
-  GET    /account/connections                               public
-  POST   /account/connections/{client_id}/revoke            public
-  GET    /account/tokens                                    public
-  POST   /account/tokens                                    public
-  POST   /account/tokens/{token_id}/revoke                  public
-  GET    /account/moderation                                public
-  GET    /account/moderation/log                            public
-  GET    /account/moderation/reviews/{review_id}            public
-  POST   /account/moderation/reviews/{review_id}            public
-  GET    /account/moderation/users/{user_id}                public
-  POST   /account/moderation/users/{user_id}                public
-  POST   /account/reviews/{review_id}/appeal                public
+  GET    /.well-known/oauth-authorization-server            public  none
+  GET    /docs                                              public  none
+  GET    /docs/scalar-1.72.1.js                             public  none
+  GET    /oauth/authorize                                   public  write
+  POST   /oauth/authorize                                   public  write
+  GET    /account/sign-in                                   public  public
+  GET    /account/callback                                  public  write
+  GET    /account/sign-out                                  public  read
+  POST   /account/sign-out                                  public  write
+  GET    /account                                           public  read
+  POST   /account                                           public  write
+  GET    /account/data                                      public  read
+  GET    /account/delete                                    public  read
+  POST   /account/delete                                    public  write
+  GET    /account/applications                              public  read
+  POST   /account/applications                              public  write
+  GET    /account/applications/{client_id}                  public  read
+  POST   /account/applications/{client_id}                  public  write
+  POST   /account/applications/{client_id}/secret           public  write
+  POST   /account/applications/{client_id}/revoke           public  write
+  POST   /account/applications/{client_id}/delete           public  write
+  GET    /                                                  public  read
+  GET    /account/connections                               public  read
+  POST   /account/connections/{client_id}/revoke            public  write
+  GET    /account/tokens                                    public  read
+  POST   /account/tokens                                    public  write
+  POST   /account/tokens/{token_id}/revoke                  public  write
+  GET    /account/moderation                                public  read
+  GET    /account/moderation/log                            public  read
+  GET    /account/moderation/reviews/{review_id}            public  read
+  POST   /account/moderation/reviews/{review_id}            public  write
+  GET    /account/moderation/users/{user_id}                public  read
+  POST   /account/moderation/users/{user_id}                public  write
+  POST   /account/reviews/{review_id}/appeal                public  write
 `;
 
-test('every route is in the contract, with its method and who may call it, and nothing of the contract is missing', () => {
+test('every route is in the contract, with who may call it and what it may do to the table, and nothing of the contract is missing', () => {
   const lines = contract.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' '));
   expect(
-    routes.map((route) => `${route.method} ${resourceOf(route)} ${route.access}`).toSorted(),
+    routes
+      .map((route) => `${route.method} ${resourceOf(route)} ${route.access} ${route.table}`)
+      .toSorted(),
   ).toEqual(lines.filter((line) => line !== '').toSorted());
 });
 
