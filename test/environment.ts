@@ -1,4 +1,5 @@
 import vm from 'node:vm';
+import type { Circus } from '@jest/types';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
@@ -22,4 +23,17 @@ export default class PlainEnvironment extends TestEnvironment {
     await super.setup();
     for (const realm of [globalThis, this.global]) realm.Error.stackTraceLimit = 10;
   }
+
+  /** Ends what a file or block has started although `-t` chooses none of its tests: Jest calls no hook then, and would wait for that for ever. */
+  async handleTestEvent(event: Circus.Event): Promise<void> {
+    if (event.name !== 'run_describe_finish' || hasRun(event.describeBlock)) return;
+    const { hooks } = event.describeBlock;
+    // What has a beforeAll has started nothing.
+    if (hooks.some(({ type }) => type === 'beforeAll')) return;
+    for (const { type, fn } of hooks) if (type === 'afterAll') await (fn as () => unknown)();
+  }
+}
+
+function hasRun(entry: Circus.DescribeBlock | Circus.TestEntry): boolean {
+  return entry.type === 'test' ? entry.status !== 'skip' : entry.children.some(hasRun);
 }
