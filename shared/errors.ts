@@ -111,11 +111,6 @@ export function idempotencyMismatch(): ApiError {
   );
 }
 
-/** 503: an earlier version has counted ratings without their stars, and the operator's audit has not repaired that yet. */
-export function starsUnknown(): ApiError {
-  return serviceUnavailable('The stars of these reviews are not counted yet: try again later');
-}
-
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

@@ -9,15 +9,12 @@ import { answer, as, Count } from './command.ts';
 
 /** What keeps the table in order, or fills it. */
 export function addUpkeepCommands(admin: Command): void {
-  for (const name of ['aggregates', 'feed']) {
-    admin
-      // The second is what it was called before.
-      .command(name, { hidden: name === 'feed' })
-      .description('totals and rank trees of lists')
-      .command('rebuild')
-      .description('computes them anew from the table: after an incident, or a bulk load')
-      .action(answer(() => rebuild(showProgress('Reading'))));
-  }
+  admin
+    .command('aggregates')
+    .description('totals and rank trees of lists')
+    .command('rebuild')
+    .description('computes them anew from the table: after an incident, or a bulk load')
+    .action(answer(() => rebuild(showProgress('Reading'))));
 
   admin
     .command('audit')

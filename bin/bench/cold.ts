@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -104,9 +104,7 @@ async function bundle(root: string, folder: string): Promise<Map<string, string>
   const { bundleFunctions } = await import(pathToFileURL(`${root}/infra/aws/bundle.ts`).href);
   const bundles: Map<string, { directory: string }> = bundleFunctions(folder);
   for (const [operation, { directory }] of bundles) {
-    // Earlier checkouts made ES modules.
-    const names = ['index.cjs', 'index.mjs'].map((name) => join(directory, name));
-    files.set(operation, names.find(existsSync) ?? '');
+    files.set(operation, join(directory, 'index.cjs'));
   }
   return files;
 }

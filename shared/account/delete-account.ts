@@ -17,14 +17,14 @@ export async function deleteAccount(userId: string): Promise<void> {
   const hasRevokedAll = await retryStale(async () => {
     const item = await getItem(Key);
     if (!item || item.deleted_at !== undefined) throw invalidToken();
-    const { identity } = { ...item, ...(await getItem(contactKey(userId))) };
+    const identity = (await getItem(contactKey(userId)))?.identity;
     const grants = await listGrants(userId);
     await transact([
       {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name, email, musicdb_username',
+            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
           ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },

@@ -1,19 +1,9 @@
 import * as v from 'valibot';
-import { Case, newCase, queuedIn, replaceCase } from '../moderation/case.ts';
+import { Case, queuedIn } from '../moderation/case.ts';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
 import { getItems, type Item } from '../table/batch.ts';
-import {
-  caseKey,
-  claimKey,
-  contactKey,
-  idIn,
-  type Key,
-  reviewKey,
-  revisionKey,
-} from '../table/keys.ts';
+import { caseKey, claimKey, idIn, type Key, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
-import type { Write } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
 import {
   beyondRepair,
   compare,
@@ -81,7 +71,7 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
     });
   }
 
-  findings.push(...checkCase(stored, review, items));
+  findings.push(...checkCase(items));
 
   const key = claimKey(review.user_id, review.entity_id);
   const claim = await getItem(key);
@@ -113,43 +103,15 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   return [beyondRepair({ pk, sk, attribute: 'item', stored: 'changing', counted: 'confirmed' })];
 }
 
-/** How many reports come into a case at once. */
-const mostReports = 90;
-
-/**
- * The case of a review counts the reports since it was last decided. Reports from before there were cases are listed themselves until they are
- * dismissed: they open the case, unless the review has been hidden, which answers them.
- */
-function checkCase(stored: Item, review: Review, items: readonly Item[]): Finding[] {
+/** The case of a review counts the reports since it was last decided. */
+function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
-  const file = item ? v.parse(Case, item) : newCase(review);
-  const reports = items.filter(({ sk }) => sk.startsWith('REPORT#'));
-  const listed = reports.filter(({ all }) => all !== undefined).slice(0, mostReports);
-  if (listed.length > 0) {
-    const round = review.is_hidden ? undefined : file.round;
-    const times = listed.map(({ reported_at }) => String(reported_at));
-    const isOpen = file.state === 'open';
-    const opened: Case = {
-      ...file,
-      state: 'open',
-      reports: file.reports + listed.length,
-      opened_at: times.concat(isOpen ? file.opened_at : []).toSorted()[0] ?? '',
-    };
-    const moved = listed.map((report) => compare(report, { all: undefined, round }));
-    return [
-      {
-        differences: moved.flat(),
-        repair: () => [
-          unchanged(stored),
-          ...listed.map((report, i) => set(report, moved[i] ?? [])),
-          ...(review.is_hidden ? [] : [replaceCase(file, opened)]),
-        ],
-      },
-    ];
-  }
   if (!item) return [];
+  const file = v.parse(Case, item);
   const counted =
-    file.state === 'open' ? reports.filter(({ round }) => round === file.round).length : 0;
+    file.state === 'open'
+      ? items.filter(({ sk, round }) => sk.startsWith('REPORT#') && round === file.round).length
+      : 0;
   const expected = {
     reports: counted,
     all: undefined,
@@ -179,13 +141,11 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   if (scope === 'author') {
     counted.karma = 0;
     const applications = await collect(queryIndex('author-by-date', `OWNER#${id}`));
-    if (owner.applications !== undefined) counted.applications = applications.length;
+    counted.applications = applications.length;
   }
-  let areListed = true;
   for await (const review of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
     if (scope === 'author') bump('karma', review.popularity);
     if (!isPublic(review)) continue;
-    areListed &&= review.kind === kindOf(review);
     bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
     if (scope === 'author') continue;
     bump('review_count', 1);
@@ -194,19 +154,16 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
     bump('rating_sum', review.rating);
   }
   const isOff = ({ stored = 0, counted }: Difference) => stored !== counted;
-  const counts: Finding = {
-    differences: compare(owner, counted).filter(isOff),
-    // Who counts stars finds them in the index: those of an earlier version are mended first.
-    repair: areListed ? (differences) => [set(owner, differences)] : undefined,
-  };
-  return scope === 'author' ? [counts, ...(await checkContact(owner, id))] : [counts];
+  return [
+    {
+      differences: compare(owner, counted).filter(isOff),
+      repair: (differences) => [set(owner, differences)],
+    },
+  ];
 }
 
-/** A review, and what its index entries say that it has. */
-type ListedReview = Review & { kind: unknown };
-
 /** By claims, because a withdrawn review is in no index and still counts, and by indexes, because a claim may be missing. */
-async function* reviewsBy(userId: string): AsyncGenerator<ListedReview> {
+async function* reviewsBy(userId: string): AsyncGenerator<Review> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
     claimed(userId),
@@ -227,45 +184,10 @@ async function* claimed(userId: string): AsyncGenerator<Key[]> {
   }
 }
 
-async function* reviewsOf(entityId: string): AsyncGenerator<ListedReview> {
+async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
   for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
     yield* await readReviews(entries);
   }
-}
-
-/** What is not public lay on the user once, where public readers may read it. */
-async function checkContact(user: Item, id: string): Promise<Finding[]> {
-  const names = ['email', 'musicdb_username', 'identity'].filter(
-    (name) => user[name] !== undefined,
-  );
-  if (names.length === 0) return [];
-  const { pk, sk } = user;
-  const contact: Item = { ...(await getItem(contactKey(id))), ...contactKey(id) };
-  const repair = (differences: readonly Difference[]): Write[] => {
-    const moved = differences.map(({ attribute }) => attribute);
-    const lacking = moved.filter((name) => isLacking(contact, name));
-    const missing = compare(contact, Object.fromEntries(lacking.map((name) => [name, user[name]])));
-    return [
-      ...(missing.length > 0 ? [set(contact, missing)] : []),
-      {
-        Update: {
-          Key: { pk, sk },
-          UpdateExpression: `REMOVE ${moved.map((name) => `#${name}`).join(', ')}`,
-          ConditionExpression: isAlive,
-          ExpressionAttributeNames: Object.fromEntries(moved.map((name) => [`#${name}`, name])),
-        },
-      },
-    ];
-  };
-  const differences = names.map((attribute) => {
-    return { pk, sk, attribute, stored: 'on the user', counted: 'apart', isRepairable: true };
-  });
-  return [{ differences, repair }];
-}
-
-/** An address of null has been taken away; another null only says that it was not known when the address was changed. */
-function isLacking(contact: Item, name: string): boolean {
-  return contact[name] === undefined || (name !== 'email' && contact[name] === null);
 }
 
 /** A claim leads to a review. The author may have given it to another one since it was scanned. */
@@ -294,7 +216,7 @@ function isCount(name: string): boolean {
   return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
 }
 
-async function readReviews(entries: readonly Key[]): Promise<ListedReview[]> {
+async function readReviews(entries: readonly Key[]): Promise<Review[]> {
   const items = await getItems(entries, { consistent: true });
-  return items.flatMap((item) => (item ? { ...v.parse(Review, item), kind: item.kind } : []));
+  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
 }

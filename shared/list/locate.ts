@@ -1,4 +1,3 @@
-import { starsUnknown } from '../errors.ts';
 import { batchGet, type Item, keyString } from '../table/batch.ts';
 import type { Scope } from '../table/definition.ts';
 import type { KeyRange, Sorting, SortKey } from '../table/query.ts';
@@ -23,8 +22,6 @@ export interface Tree {
   partition: Partition;
   /** The contents that are asked for; none where the tree only tells how many other entries lie between. */
   contents: ReadonlySet<Content>;
-  /** Contents of which nobody knows whether they are asked for: where there are some, there is no page. */
-  unknown?: ReadonlySet<Content>;
 }
 
 /** A part of the order to read, of the partitions that have some of it. */
@@ -68,8 +65,7 @@ interface Wanted {
 /**
  * Finds a page by the counters of rank trees: one BatchGetItem a level, and no entry is read. In an order where few entries match, the
  * stretches leave out what lies between. Trees follow the table by a moment: at both ends of the list, and from a place on, a stretch
- * holds also what is not counted yet, of every partition. What is counted there and does not match is left out as well. Throws ApiError 503
- * where something unknown is counted.
+ * holds also what is not counted yet, of every partition. What is counted there and does not match is left out as well.
  */
 export async function locate(
   trees: readonly Tree[],
@@ -145,7 +141,6 @@ export async function locate(
           span.parts.push(part);
         }
         span.all += count;
-        if (tree.unknown?.has(content)) throw starsUnknown();
         if (!tree.contents.has(content)) continue;
         part.matching += count;
         span.matching += count;

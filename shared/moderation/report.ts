@@ -12,7 +12,7 @@ export const Report = v.object({
   reason: v.string(),
   /** ISO 8601. */
   reported_at: v.string(),
-  /** How often the case had been decided then. Absent on reports from before there were cases, until an audit repairs that. */
-  round: v.optional(v.number()),
+  /** How often the case had been decided then. */
+  round: v.number(),
 });
 export type Report = v.InferOutput<typeof Report>;

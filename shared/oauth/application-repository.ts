@@ -212,8 +212,7 @@ function clientIdOf(userId: string, registration: Registration, formId: string):
 
 /**
  * The write that counts one application of a user more or less, on the user's item: it fails, as a stale read, when another took the last
- * place. Applications from before there was a count are counted the first time. Throws ApiError 400 when there is no place, and `gone` when
- * there is no such user.
+ * place. Throws ApiError 400 when there is no place, and `gone` when there is no such user.
  */
 async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Write> {
   const Key = userKey(userId);
@@ -221,30 +220,17 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
   const user = parseUser(item);
   if (!user) throw gone;
   if (by > 0) refuseBlocked(user);
-  const isAble = by > 0 ? mayWrite : isAlive;
-  const known = v.parse(v.optional(v.number()), item?.applications);
-  const count = known ?? (await listedUnder(`OWNER#${userId}`)).length;
-  if (by > 0 && count >= mostApplications) {
+  if (by > 0 && Number(item?.applications ?? 0) >= mostApplications) {
     throw invalidRequest(
       `An account can have at most ${mostApplications} applications: delete one first`,
     );
   }
-  if (known === undefined) {
-    return {
-      Update: {
-        Key,
-        UpdateExpression: 'SET applications = :count',
-        ConditionExpression: `${isAble} AND attribute_not_exists(applications)`,
-        ExpressionAttributeValues: { ':count': count + by },
-      },
-    };
-  }
-  const isThereRoom = by > 0 ? 'applications < :most' : 'attribute_exists(applications)';
+  const isThereRoom = '(attribute_not_exists(applications) OR applications < :most)';
   return {
     Update: {
       Key,
       UpdateExpression: 'ADD applications :by',
-      ConditionExpression: `${isAble} AND ${isThereRoom}`,
+      ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
       ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': mostApplications }) },
     },
   };

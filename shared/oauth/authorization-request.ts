@@ -5,8 +5,8 @@ import { parseScopes } from './scopes.ts';
 /** An authorization request that is in order, as it waits in the table for its user's answer. */
 export const AuthorizationRequest = v.object({
   client_id: v.string(),
-  /** Of the application, as the user is shown it; empty in a request from before names were kept, which nobody can say yes to. */
-  name: v.optional(v.string(), ''),
+  /** Of the application, as the user is shown it. */
+  name: v.string(),
   redirect_uri: v.string(),
   scopes: v.array(v.picklist(scopes)),
   /** Null when it was not sent; an empty one comes back empty. */
@@ -113,9 +113,7 @@ export function answerUri(
   parameters.set('iss', issuer);
   // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
   const query = parameters.toString().replaceAll('+', '%20');
-  // A header takes ASCII only, and some URIs were registered before that was checked.
-  const uri = redirectUri.toWellFormed().replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
-  return `${uri}${uri.includes('?') ? '&' : '?'}${query}`;
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`;
 }
 
 function invalid(error_description: string): AuthorizationError {

@@ -29,7 +29,7 @@ export function peopleOf({ count, isMore }: { count: number; isMore: boolean }):
   return count === 1 ? '1 person' : `${count} people`;
 }
 
-/** The host of a URL that was checked when it was registered; of what was registered before that, all of it. */
+/** The host of a registered URL. */
 export function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? url;
+  return new URL(url).host;
 }

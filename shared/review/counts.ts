@@ -44,11 +44,6 @@ export function facetCounts(item: Readonly<Record<string, unknown>> = {}): Facet
   );
 }
 
-/** Whether all ratings are counted by their stars. An earlier version did not, until an audit has repaired that. */
-export function areStarsKnown(counts: FacetCounts): boolean {
-  return [...counts].every(([name, number]) => number === 0 || !/\|(rating|both)$/.test(name));
-}
-
 /** What passes a filter, of counted reviews. */
 export interface Matching {
   count: number;

@@ -4,7 +4,7 @@ import { getItems, type Item } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import { entityKey } from '../table/keys.ts';
 import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
-import { areStarsKnown, facetCounts } from './counts.ts';
+import { facetCounts } from './counts.ts';
 import type { EntitySummary } from './presented.ts';
 import { isPublic, type Kind, starsOf, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
@@ -64,7 +64,7 @@ function summaryOf(id: string, item?: Item): EntitySummary {
     entity_type: (byFrequency(types)[0]?.[0] as EntityType | undefined) ?? null,
     review_count: [...types.values()].reduce((sum, number) => sum + number, 0),
     average_rating: averageRating(item),
-    ratings: areStarsKnown(counts) ? Object.fromEntries(ratings) : null,
+    ratings: Object.fromEntries(ratings),
     languages: Object.fromEntries(byFrequency(languages)),
   };
 }

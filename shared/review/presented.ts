@@ -191,8 +191,8 @@ export const EntitySummary = described(
     review_count: Count('How many reviews there are', 3),
     average_rating: AverageRating,
     ratings: described(
-      v.nullable(v.record(v.picklist(stars), v.number())),
-      'How many ratings have how many stars; `null` while that is not known of all',
+      v.record(v.picklist(stars), v.number()),
+      'How many ratings have how many stars',
       { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
     ),
     languages: described(

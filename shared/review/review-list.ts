@@ -1,7 +1,6 @@
 import { averageRating } from '../entity/entity.ts';
 import { typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
-import { starsUnknown } from '../errors.ts';
 import type { Partition } from '../list/locate.ts';
 import {
   type List,
@@ -15,7 +14,6 @@ import { getItems } from '../table/batch.ts';
 import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
 import { type Entry, getItem, type SortKey } from '../table/query.ts';
 import {
-  areStarsKnown,
   countMatching,
   type FacetCounts,
   type FacetFilter,
@@ -53,7 +51,7 @@ interface Overview {
   average_rating?: AverageRating;
 }
 
-/** One page of the reviews that match. Throws ApiError 503 where stars are asked for that have not been counted. */
+/** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id, limit, offset } = query;
   if (entity_id !== undefined && user_id !== undefined) {
@@ -130,7 +128,6 @@ async function readOverview(query: ReviewQuery): Promise<Overview> {
   if (!key) return { matching: countMatching(await readTotals(query), query), hasTrees: true };
   const item = await getItem(key, { consistent: false });
   const counts = facetCounts(item?.deleted_at === undefined ? item : {});
-  if (query.rating && !areStarsKnown(counts)) throw starsUnknown();
   return {
     matching: countMatching(counts, query),
     hasTrees: item?.rank_tree === 'ready',
@@ -163,7 +160,6 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const whole = widestPartition(query);
   const { review_type, rating } = query;
   const contents = new Set(kinds.filter((kind) => matches({ review_type, rating }, '', kind)));
-  const unknown = rating && new Set<Kind>(['rating', 'both']);
   const accept = acceptOf(query);
   if (!isByFacet(query)) {
     return {
@@ -179,9 +175,7 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   // Where most reviews match, to read all and leave out the others is cheaper than to merge many partitions.
   if (owner || selectivity > 0.5) {
     const trees = [
-      ...facets.map(([facet]) => {
-        return { list: `${list}|${facet}`, partition: whole, contents, unknown };
-      }),
+      ...facets.map(([facet]) => ({ list: `${list}|${facet}`, partition: whole, contents })),
       // Counts what lies between.
       { list, partition: whole, contents: new Set<Kind>() },
     ];

@@ -106,7 +106,7 @@ export async function updateReview(
       if (isPublic(after)) await announceFacet(facetOf(after));
       await transact([
         replaceReview(before, after),
-        ...(after.edits === before.edits ? [] : freeze(before)),
+        ...(after.edits === before.edits ? [] : [freeze(before)]),
         ...countWrites(before, after, writer),
       ]);
     }),
@@ -192,11 +192,10 @@ async function getOwnReview(
   return review;
 }
 
-/** Writes the current revision beside the review. Reviews from before it lay on them have it there already, with its votes. */
-function freeze(review: Review): Write[] {
-  if (review.revision_votes_positive === undefined) return [];
+/** Writes the current revision beside the review. */
+function freeze(review: Review): Write {
   const Item = { ...revisionKey(review.id, currentRevision(review)), ...revisionOf(review) };
-  return [{ Put: { Item } }];
+  return { Put: { Item } };
 }
 
 /** The review after the change; the very same object when the change changes nothing. */

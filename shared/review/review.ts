@@ -69,10 +69,9 @@ export const Review = v.object({
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
-  /** Those of these votes that were last cast while the current revision was; frozen into the revision at the next edit. Absent on reviews from before
-   * they lay here, until an audit repairs that. */
-  revision_votes_positive: v.optional(v.number()),
-  revision_votes_negative: v.optional(v.number()),
+  /** Those of these votes that were last cast on the current revision; frozen into it at the next edit. */
+  revision_votes_positive: v.number(),
+  revision_votes_negative: v.number(),
   /** Positive minus negative votes. */
   popularity: v.number(),
   source: v.nullable(v.string()),
@@ -116,7 +115,7 @@ export function newReview(
   };
 }
 
-/** What a review has: a text, a rating, or both, with the stars of the rating as in `both4`. What an earlier version has written lacks the stars. */
+/** What a review has: a text, a rating, or both, with the stars of the rating as in `both4`. Totals leave the stars out. */
 export type Kind = Exclude<Content, 'user'>;
 
 /** Drafts have not been published yet; only their author sees them. */
@@ -149,7 +148,7 @@ export function kindOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Kind 
   return `${text === null ? 'rating' : 'both'}${rating}` as Kind;
 }
 
-/** The stars in a kind; 0 where it has none, or an earlier version has left them out. */
+/** The stars in a kind; 0 where it has none. */
 export function starsOf(kind: Kind): number {
   return Number(/\d$/.exec(kind)?.[0] ?? 0);
 }

@@ -26,8 +26,8 @@ export function revisionOf(review: Review): Revision {
     text: review.text,
     rating: review.rating,
     timestamp: review.last_updated,
-    votes_positive: review.revision_votes_positive ?? 0,
-    votes_negative: review.revision_votes_negative ?? 0,
+    votes_positive: review.revision_votes_positive,
+    votes_negative: review.revision_votes_negative,
   };
 }
 

@@ -28,7 +28,6 @@ const read = [
   'is_hidden',
   'published_on',
   'version',
-  'applications',
 ];
 
 /**

@@ -62,7 +62,6 @@ const derived = new Set([
   ...['karma', 'applications', 'rank_tree', 'edits', 'last_updated', 'popularity'],
   ...['votes_positive', 'votes_negative', 'revision_votes_positive', 'revision_votes_negative'],
 ]);
-const ofContact = Object.keys(Contact.entries);
 
 /** What is known of a thing beside its `named` attributes. */
 function others(
@@ -95,21 +94,19 @@ export function othersOf(record: UserRecord | FullReviewRecord): Record<string, 
   return others(record, record.kind === 'user' ? userNames : reviewNames);
 }
 
-/** The record of an account. Older ones hold themselves what is not public. */
+/** The record of an account. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
   const { id, display_name, created } = v.parse(User, item);
-  const known = { ...pick(item, ofContact), ...contact };
-  const { email, musicdb_username } = v.parse(Contact, known);
+  const { email, musicdb_username } = v.parse(Contact, contact ?? {});
   return {
     kind: 'user',
     id,
     display_name,
     created,
-    ...others(item, [...userNames, ...ofContact]),
-    contact:
-      Object.keys(known).length > 0
-        ? { email, musicdb_username, ...others(known, ['email', 'musicdb_username']) }
-        : null,
+    ...others(item, userNames),
+    contact: contact
+      ? { email, musicdb_username, ...others(contact, ['email', 'musicdb_username']) }
+      : null,
   };
 }
 
@@ -164,10 +161,4 @@ export function keptItem({ item: { popularity_rank, ...item } }: KeptRecord): It
     ...item,
     ...(popularity_rank !== undefined && { popularity_rank: BigInt(popularity_rank) }),
   };
-}
-
-function pick(item: Item, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
-  );
 }

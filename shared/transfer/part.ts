@@ -113,13 +113,8 @@ function addKept(
   if (user_id && kind !== 'decision') {
     const user = known.get(keyString(userKey(user_id)));
     if (!isUsable(user)) return refuse(part, where, 'user_id names no account');
-    // Where they are not counted yet, they are when the next one is registered.
-    const isCounted = kind === 'application' && user.applications !== undefined;
-    const counted = { ConditionExpression: `${isAlive} AND attribute_exists(applications)` };
-    touches.push({
-      key: userKey(user_id),
-      ...(isCounted ? { amounts: { applications: 1 }, condition: counted } : { condition: alive }),
-    });
+    const amounts = kind === 'application' ? { applications: 1 } : undefined;
+    touches.push({ key: userKey(user_id), amounts, condition: alive });
   }
   if (kind === 'grant' && client_id !== nobody) {
     const key = applicationKey(`${client_id}`);

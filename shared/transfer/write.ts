@@ -66,7 +66,7 @@ function actionsOf(parts: readonly Part[]): Write[] {
       const so = sum[attribute] ?? 0;
       sum[attribute] = typeof by === 'bigint' ? BigInt(so) + by : Number(so) + by;
     }
-    // Those of one kind of item are the same, but that of an owner whose applications are counted, which says more.
+    // A vote holds its review to more than a report does, and the longer condition includes the shorter.
     const conditions = [before?.condition, condition].filter((each) => each !== undefined);
     const longest = conditions.sort(
       (a, b) => b.ConditionExpression.length - a.ConditionExpression.length,

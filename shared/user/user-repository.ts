@@ -67,10 +67,9 @@ async function findAccounts(ids: readonly string[]): Promise<Account[]> {
   const keys = ids.flatMap((id) => [userKey(id), contactKey(id)]);
   const items = await batchGet(keys, { consistent: true });
   return ids.flatMap((id) => {
-    const item = items.get(keyString(userKey(id)));
-    const user = parseUser(item);
-    // The items of older accounts hold some of it themselves, until an audit repairs that.
-    const contact = { ...item, ...items.get(keyString(contactKey(id))) };
+    const user = parseUser(items.get(keyString(userKey(id))));
+    // Accounts that came without any have no item of their own for it.
+    const contact = items.get(keyString(contactKey(id))) ?? {};
     return user ? [{ user, contact: v.parse(Contact, contact) }] : [];
   });
 }

@@ -73,10 +73,9 @@ export function countCast(userId: string, day: string, votes: number): Write[] {
 /** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */
 export async function readDailyVotes(userId: string, first: string): Promise<Map<string, number>> {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), { consistent: false }));
-  const days = items.map(({ sk, count, cast = count }): [string, number] => [
+  const days = items.map(({ sk, cast }): [string, number] => [
     sk.slice(dailyVotesKey('', '').sk.length),
-    // Older counters have no `cast`, and one that is taken back makes it negative.
-    Math.max(0, Number(cast)),
+    Number(cast),
   ]);
   return new Map(days.filter(([day]) => day >= first));
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { runAudit } from '../../bin/audit.ts';
-import { handler as getMe } from '../../functions/get-me.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { newReview } from '../../shared/review/review.ts';
 import {
@@ -16,7 +14,6 @@ import { batchWrite, type Item } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import {
   claimKey,
-  contactKey,
   entityKey,
   type Key,
   reviewKey,
@@ -124,16 +121,6 @@ describe('npm run admin -- audit', () => {
     expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
     await applyStream();
     expect(await differences()).toEqual([]);
-  });
-
-  test('parts what is not public from an account of before', async () => {
-    const { id } = author;
-    await setAttributes(userKey(id), { email: 'ann@example.com', musicdb_username: 'ann' });
-    const me = async () => (await invoke(getMe, { caller: author.caller })).body.user.email;
-    expect(await me()).toBe('ann@example.com');
-    expect((await run({ repair: true })).sum).toMatchObject({ differences: 2, repaired: 2 });
-    expect(await readItem(userKey(id))).not.toHaveProperty('email');
-    expect(await me()).toBe('ann@example.com');
   });
 
   test('takes away what has lost its review', async () => {
@@ -308,23 +295,6 @@ describe('a repair beside traffic', () => {
     interrupt('GetCommand', () => setAttributes(key, { karma: 8 }), { key, skip: 1 });
     expect(await repair(isUser)).toEqual({ lines: ['work|en|both 1 0'], repaired: 1 });
     expect(await readItem(key)).toMatchObject({ karma: 8, 'work|en|both': 0 });
-  });
-
-  test('does not bring back the address of an account that is deleted', async () => {
-    await setAttributes(userKey(user.id), { email: 'ann@example.com' });
-    interrupt('TransactWriteCommand', () => deleteAccount(user.id));
-    expect((await repair(isUser)).repaired).toBe(0);
-    expect(await readItem(contactKey(user.id))).toBeUndefined();
-  });
-
-  test('parts an account of before whose address has been changed since', async () => {
-    const old = { email: 'old@example.com', musicdb_username: 'ann', identity: 'sha' };
-    await setAttributes(userKey(user.id), old);
-    await batchWrite([{ put: { ...contactKey(user.id), email: null, musicdb_username: null } }]);
-    expect((await repair(isUser)).repaired).toBe(3);
-    expect(await repair(isUser)).toEqual({ lines: [], repaired: 0 });
-    const merged = { ...contactKey(user.id), ...old, email: null };
-    expect(await readItem(contactKey(user.id))).toEqual(merged);
   });
 
   test('gives up on a review that changes all the time', async () => {

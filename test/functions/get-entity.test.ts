@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/get-entity.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
@@ -14,7 +13,6 @@ import {
   makeUsers,
   setAttributes,
   type TestUser,
-  text,
   vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
@@ -152,36 +150,5 @@ describe('GET /entity/{entity_id}', () => {
     expect(many.read).toBeLessThanOrEqual(few.read);
     const none = await measure('get-entity', { path: { entity_id: randomUUID() } });
     expect(none).toMatchObject({ read: 1.5, roundTrips: 1 });
-  });
-});
-
-describe('what an earlier version has counted without stars', () => {
-  test('is summed up but for the stars, and not listed by stars', async () => {
-    const [author, other] = (await makeUsers(2)) as [TestUser, TestUser];
-    const entity_id = randomUUID();
-    const content = { entity_id, entity_type: 'work', text, rating: 4 };
-    await makeReview(author, content);
-    await setAttributes(
-      { pk: `ENTITY#${entity_id}`, sk: 'ENTITY' },
-      {
-        'work|en|both4': 0,
-        'work|en|both': 1,
-      },
-    );
-    await makeReview(other, { ...content, rating: 2, language: 'de' });
-    const { entity, latest } = await get(entity_id);
-    expect(entity).toEqual({
-      id: entity_id,
-      entity_type: 'work',
-      review_count: 2,
-      average_rating: { rating: 3, count: 2 },
-      ratings: null,
-      languages: { de: 1, en: 1 },
-    });
-    expect(latest).toHaveLength(2);
-    const all = await invoke(listReviews, { query: { entity_id } });
-    expect(all.body).toMatchObject({ count: 2, average_rating: { rating: 3, count: 2 } });
-    const starred = await invoke(listReviews, { query: { entity_id, rating: '4' } });
-    expect([starred.status, starred.headers['retry-after']]).toEqual([503, '1']);
   });
 });

@@ -8,9 +8,8 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { newReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { contactKey, dailyVotesKey, userKey } from '../../shared/table/keys.ts';
+import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
-import { updateProfile } from '../../shared/user/user-repository.ts';
 import {
   makeReview,
   makeUser,
@@ -60,25 +59,6 @@ describe('GET /user/me', () => {
   test('gives null for what is not known', async () => {
     const { body } = await get(await makeUser());
     expect(body.user).toMatchObject({ email: null, musicdb_username: null });
-  });
-
-  test('finds what older accounts hold themselves, beside what was changed since', async () => {
-    const user = await makeUser();
-    const old = { email: 'old@example.com', musicdb_username: 'ann' };
-    await batchWrite([{ delete: contactKey(user.id) }]);
-    await setAttributes(userKey(user.id), old);
-    expect((await get(user)).body.user).toMatchObject(old);
-    await updateProfile(user.id, { email: null });
-    expect((await get(user)).body.user).toMatchObject({ email: null, musicdb_username: 'ann' });
-    await updateProfile(user.id, { email: 'new@example.com' });
-    expect((await get(user)).body.user).toMatchObject({ ...old, email: 'new@example.com' });
-  });
-
-  test('counts no votes below zero where a counter of before is moved', async () => {
-    const user = await makeUser();
-    const today = new Date().toISOString().slice(0, 10);
-    await batchWrite([{ put: { ...dailyVotesKey(user.id, today), count: 2, cast: -1 } }]);
-    expect((await get(user, 'stats')).body.user.stats).toMatchObject({ votes_today: 0 });
   });
 
   test.each([

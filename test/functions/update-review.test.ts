@@ -4,17 +4,8 @@ import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchWrite } from '../../shared/table/batch.ts';
-import { entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  readItem,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../fixtures.ts';
+import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, readItem, setAttributes, type TestUser, text } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
 const author = await makeUser();
@@ -128,29 +119,6 @@ describe('POST /review/{review_id}', () => {
     const { status, body } = await update({ is_draft: true });
     expect([status, body.error]).toEqual([400, 'invalid_request']);
     expect(body.description).toMatch(/^is_draft /);
-  });
-
-  test('changes a review from before the votes of its revision lay on it', async () => {
-    const {
-      revision_votes_positive: _,
-      revision_votes_negative: __,
-      ...old
-    } = {
-      ...(await readItem(reviewKey(id))),
-    };
-    const tally = { votes_positive: 1, votes_negative: 2 };
-    const timestamp = '2024-01-01T00:00:00.000Z';
-    const revision = { review_id: id, id: 1, text, rating: 4, timestamp, ...tally };
-    await batchWrite([
-      { put: { ...reviewKey(id), ...old } },
-      { put: { ...revisionKey(id, 1), ...revision } },
-    ]);
-    expect((await update({ text: changed })).status).toBe(200);
-    await vote(other, id);
-    expect(await revisions()).toMatchObject([
-      { id: 2, text: changed, votes_positive: 1, votes_negative: 0 },
-      { id: 1, text, ...tally },
-    ]);
   });
 
   test('leaves what is hidden hidden', async () => {

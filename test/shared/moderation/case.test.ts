@@ -4,7 +4,7 @@ import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { audit } from '../../../shared/audit/audit.ts';
-import { appeal, decideReview, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
 import type { Item } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
@@ -32,20 +32,6 @@ async function report(id: string, users: readonly TestUser[]): Promise<void> {
   }
 }
 
-/** A report as it was stored before there were cases. */
-async function putOldReport(review_id: string, time: string, listed = true): Promise<TestUser> {
-  const user = await makeUser();
-  const Item = {
-    ...reportKey(review_id, user.id),
-    ...(listed && { all: 'REPORT' }),
-    author: `REPORTER#${user.id}`,
-    date: `${time}#${review_id}#${user.id}`,
-    ...{ review_id, user_id: user.id, reason: 'Old', reported_at: time },
-  };
-  await table.send(new PutCommand({ TableName: tableName(), Item }));
-  return user;
-}
-
 async function repair(): Promise<number> {
   let repaired = 0;
   for await (const progress of audit({ repair: true, settle: 0 })) repaired += progress.repaired;
@@ -60,46 +46,6 @@ async function reportsOf(id: string): Promise<string[]> {
 async function remove(Key: Key): Promise<void> {
   await table.send(new DeleteCommand({ TableName: tableName(), Key }));
 }
-
-test('an audit makes the cases of reports from before there were any', async () => {
-  const [id, hidden, mixed] = [
-    await makeReview(author),
-    await makeReview(author),
-    await makeReview(author),
-  ];
-  const second = await putOldReport(id, '2026-01-02T00:00:00.000Z');
-  const first = await putOldReport(id, '2026-01-01T00:00:00.000Z');
-  await putOldReport(id, '2025-01-01T00:00:00.000Z', false);
-  await putOldReport(hidden, '2026-01-01T00:00:00.000Z');
-  await setHidden(hidden, true);
-  await remove(caseKey(hidden));
-  const old = await putOldReport(mixed, '2026-01-03T00:00:00.000Z');
-  const recent = await makeUser();
-  await report(mixed, [recent]);
-  expect(await reportsOf(id)).toEqual([]);
-  await applyStream();
-  expect((await differences()).some((line) => line.includes('all is REPORT'))).toBe(true);
-
-  expect(await repair()).toBeGreaterThan(0);
-  expect(await differences()).toEqual([]);
-  expect(await reportsOf(id)).toEqual([first.id, second.id]);
-  expect(await reportsOf(mixed)).toEqual([old.id, recent.id]);
-  expect(await reportsOf(hidden)).toEqual([]);
-  expect(await readItem(caseKey(id))).toMatchObject({
-    state: 'open',
-    reports: 2,
-    user_id: author.id,
-    opened_at: '2026-01-01T00:00:00.000Z',
-    all: 'CASE',
-  });
-  expect(await readItem(caseKey(mixed))).toMatchObject({
-    reports: 2,
-    opened_at: '2026-01-03T00:00:00.000Z',
-  });
-  expect(await readItem(caseKey(hidden))).toBeUndefined();
-  await decideReview(id, 'dismiss', operator);
-  expect(await reportsOf(id)).toEqual([]);
-});
 
 test('an audit finds a case that counts wrongly or is not where it belongs, and mends it', async () => {
   const id = await makeReview(author);
