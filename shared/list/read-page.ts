@@ -8,7 +8,8 @@ import {
   type SortKey,
   sortKeyIn,
 } from '../table/query.ts';
-import { locate, type Partition, type Tree } from './locate.ts';
+import { descend, type Partition, type Tree } from './descend.ts';
+import { rangesToRead } from './ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
 /** Which page of a list: what comes after an offset, or after a place. */
@@ -18,14 +19,23 @@ export interface PageRequest extends Sorting {
   after?: SortKey;
 }
 
-/** Where the entries of a list lie. */
-export interface List {
-  /** Partitions that have it all. */
-  partitions: readonly Partition[];
+/** The entries of a list, as far as all of its partitions have them in common. */
+interface Filter {
   /** Absent where all entries match. */
   accept?: (entry: Entry) => boolean;
   /** About which part of the entries is accepted, from 0 to 1: it sets how many are read at once. */
   selectivity?: number;
+}
+
+/** A list that lies in one partition. */
+export interface NearList extends Filter {
+  partition: Partition;
+}
+
+/** A list, and where its entries lie. */
+export interface List extends Filter {
+  /** Partitions that have it all. */
+  partitions: readonly Partition[];
   /** Rank trees that count it; absent where the list is short enough to be read up to any offset. */
   trees?: readonly Tree[];
 }
@@ -36,46 +46,54 @@ export interface Page {
   next?: SortKey;
 }
 
-/** Reads a page: of one partition from its start where the page may be near, else by the rank trees where there are some. */
+/**
+ * Reads a page: of one partition from its start where the page may be near, else by the rank trees
+ * where there are some. `near` is that partition, if it is known before the list is.
+ */
 export async function readPage(
-  list: List,
+  list: List | Promise<List>,
   request: PageRequest,
-  { isFar = false } = {},
+  near?: NearList,
 ): Promise<Page> {
-  const { partitions, trees } = list;
-  if (!trees) {
-    const found = await Promise.all(partitions.map((each) => readFirst(each, list, request)));
-    return toPage(inOrder(found, request).slice(skipOf(request)), request);
-  }
-  const [only, ...more] = partitions;
-  const near =
-    only && more.length === 0 && !isFar ? await readNearPage(only, list, request) : undefined;
-  return near ?? readByRank(list, trees, request);
+  const [page, { partitions, trees, ...filter }] = await Promise.all([
+    request.limit === 0 ? { entries: [] } : readNearPage(near ?? nearIn(await list), request),
+    list,
+  ]);
+  if (page) return page;
+  if (trees) return readByRank(filter, trees, request);
+  const found = await Promise.all(
+    partitions.map((partition) => readFirst({ partition, ...filter }, request)),
+  );
+  return toPage(inOrder(found, request).slice(skipOf(request)), request);
 }
 
-/** The page, if it is found in this partition without reading much more than may be skipped. Nothing is read where that is unlikely. */
-export async function readNearPage(
-  partition: Partition,
-  list: Pick<List, 'accept' | 'selectivity'>,
+/** A list with trees that lies in one partition. One without is short, and read as a whole. */
+function nearIn({ partitions: [partition, ...more], trees, ...filter }: List) {
+  return partition && more.length === 0 && trees ? { partition, ...filter } : undefined;
+}
+
+/** The page, if it is found without reading much more than may be skipped. Nothing is read where that is unlikely. */
+async function readNearPage(
+  list: NearList | undefined,
   request: PageRequest,
 ): Promise<Page | undefined> {
+  if (!list) return undefined;
   const skip = skipOf(request);
-  // The place itself and the first of the next page besides. Trees of several contents cost more than a single one, and more round trips.
+  // The cursor's entry and the first of the next page besides. Several trees cost more units and round trips than one.
   const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
   if (skip > leafCapacity || lengthOf(skip + request.limit + 1, list) > most) return undefined;
-  const entries = await readFirst(partition, list, request, most);
+  const entries = await readFirst(list, request, most);
   const isFound = entries.length > skip + request.limit || entries.isAll;
   return isFound ? toPage(entries.slice(skip), request) : undefined;
 }
 
 /** What passes of a partition, from its start or the place on: as much as a page and one more need, of the first `most` entries. */
 async function readFirst(
-  partition: Partition,
-  list: Pick<List, 'accept' | 'selectivity'>,
+  list: NearList,
   request: PageRequest,
   most = Number.POSITIVE_INFINITY,
 ): Promise<Entry[] & { isAll: boolean }> {
-  const { accept = () => true } = list;
+  const { partition, accept = () => true } = list;
   const wanted = skipOf(request) + request.limit + 1;
   // One more for the place itself.
   const pageSize = Math.min(lengthOf(wanted, list) + 1, most);
@@ -93,26 +111,23 @@ async function readFirst(
 }
 
 /** How many entries nearly always have so many that match: chance puts fewer than three standard deviations below the mean in one of 1,000. */
-function lengthOf(wanted: number, { selectivity = 1 }: Pick<List, 'selectivity'>): number {
+function lengthOf(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
 async function readByRank(
-  { accept }: Pick<List, 'accept'>,
+  { accept }: Filter,
   trees: readonly Tree[],
   request: PageRequest,
 ): Promise<Page> {
+  const { after } = request;
   const take = request.limit + 1;
-  const location = await locate(trees, request, {
-    after: request.after,
-    skip: skipOf(request),
-    take,
-  });
-  const { stretches, skip, end } = location;
-  // One more, as a stretch begins with the place itself.
+  const window = await descend(trees, request, { after, skip: skipOf(request), take });
+  const { skip, end } = window;
+  // One more, as a range begins with the cursor's own entry.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
   const found = await Promise.all(
-    stretches.flatMap(({ partitions, ...range }) =>
+    rangesToRead(window, trees, request, after).flatMap(({ partitions, ...range }) =>
       [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );

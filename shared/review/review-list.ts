@@ -1,12 +1,12 @@
 import { averageRating } from '../entity/entity.ts';
 import { typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
-import type { Partition } from '../list/locate.ts';
+import type { Partition } from '../list/descend.ts';
 import {
   type List,
+  type NearList,
   type Page,
   type PageRequest,
-  readNearPage,
   readPage,
 } from '../list/read-page.ts';
 import { readFacetTotals, readLengths } from '../list/totals.ts';
@@ -53,31 +53,29 @@ interface Overview {
 
 /** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
-  const { entity_id, user_id, limit, offset } = query;
+  const { entity_id, user_id } = query;
   if (entity_id !== undefined && user_id !== undefined) {
     return listReviewOf(user_id, entity_id, query);
   }
-  const partition = onlyPartition(query);
-  const [overview, near] = await Promise.all([
-    readOverview(query),
-    partition && limit > 0 ? readNearPage(partition, ofContents(query), query) : undefined,
+  const overview = readOverview(query);
+  const [{ matching, average_rating }, page] = await Promise.all([
+    overview,
+    readPage(
+      overview.then((known) => listOf(query, known)),
+      query,
+      nearOf(query),
+    ),
   ]);
-  const { count } = overview.matching;
-  // The counts of all reviews follow the stream: what they do not know yet is on the first page.
-  const isThere = limit > 0 && (query.after !== undefined || offset < count || offset === 0);
+  const { count } = matching;
   // Of an author who is being erased nothing counts, though some of it is still there.
   const isGone = ownerKey(query) !== undefined && count === 0;
-  let page: Page | undefined = isGone ? { entries: [] } : near;
-  if (!page && isThere) {
-    page = await readPage(listOf(query, overview), query, { isFar: partition !== undefined });
-  }
-  const { entries, next } = page ?? { entries: [] };
+  const { entries, next }: Page = isGone ? { entries: [] } : page;
   const reviews = await findReviews(entries.map(toReference));
   return {
     count,
     reviews: reviews.filter(({ review }) => isPublic(review)),
     next,
-    average_rating: overview.average_rating,
+    average_rating,
   };
 }
 
@@ -101,14 +99,15 @@ async function listReviewOf(
   };
 }
 
-/** The partition that holds the list and little else, where that is known without counts. */
-function onlyPartition(query: ReviewQuery): Partition | undefined {
+/** The list in the partition that holds it and little else, where that is known without counts. */
+function nearOf(query: ReviewQuery): NearList | undefined {
   const { entity_type, language } = query;
-  if (!isByFacet(query)) return widestPartition(query);
+  if (!isByFacet(query)) return { partition: widestPartition(query), ...ofContents(query) };
   if (ownerKey(query)) return undefined;
   const types = entity_type === undefined ? [] : typesOf(entity_type);
   if (types.length !== 1 || language === undefined) return undefined;
-  return { scope: 'facet', value: `${types[0]}|${language}` };
+  const partition = { scope: 'facet', value: `${types[0]}|${language}` } as const;
+  return { partition, ...ofContents(query) };
 }
 
 /** The partition of the entity, the author or all. */
@@ -155,7 +154,11 @@ function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
 
 /** Where the entries lie, as the counts tell: see aggregates/contribution.ts for the lists that have rank trees. */
 function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
+  const { after, offset } = query;
   const owner = ownerKey(query);
+  // The counts of all reviews follow the stream: what they do not know yet is on the first page.
+  const isBehind = after === undefined && offset > 0 && offset >= matching.count;
+  if (isBehind || (owner && matching.count === 0)) return { partitions: [] };
   const list = owner?.pk ?? 'all';
   const whole = widestPartition(query);
   const { review_type, rating } = query;

@@ -17,9 +17,7 @@ export async function listUsers(
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {
   const [lengths, { entries, next }] = await Promise.all([
     readLengths('users'),
-    request.limit === 0
-      ? { entries: [], next: undefined }
-      : readPage(allUsers, { ...request, order: 'date', descending: false }),
+    readPage(allUsers, { ...request, order: 'date', descending: false }),
   ]);
   const ids = entries.map(idIn);
   const users = await findUsers(ids);

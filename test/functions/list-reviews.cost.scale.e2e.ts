@@ -9,9 +9,9 @@ import { insertReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { rankTreeKey, userKey } from '../../shared/table/keys.ts';
+import { userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { readItem, setAttributes, text } from '../fixtures.ts';
+import { readItem, text } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
 
 type Query = Record<string, string>;
@@ -122,17 +122,6 @@ describe('GET /review/ where few of many match', () => {
     for (const offset of ['75', '100', '380', '430']) {
       expect((await list({ user_id, language: 'de', offset })).read).toBeLessThan(100);
     }
-  });
-
-  test('finds no page by stars where a tree has counted some without', async () => {
-    const root = rankTreeKey(`USER#${user_id}|work|de`, 'root', []);
-    const kept = await readItem(root);
-    await setAttributes(root, { '900b': 1 });
-    const query = { user_id, rating: '4', offset: '380' };
-    expect((await invoke(listReviews, { query })).status).toBe(503);
-    await list({ user_id, language: 'de', offset: '380' });
-    await batchWrite([{ put: kept as object }]);
-    await list(query);
   });
 
   test('has what is not counted yet at the newest end, on as many pages as it takes', async () => {

@@ -1,0 +1,195 @@
+import { batchGet, type Item, keyString } from '../table/batch.ts';
+import type { Order, Scope } from '../table/definition.ts';
+import type { Sorting, SortKey } from '../table/query.ts';
+import {
+  boundsOf,
+  type Content,
+  countsIn,
+  entriesPerHalfUnit,
+  isLeaf,
+  nodeKey,
+} from './rank-tree.ts';
+
+/** One partition of an index scope, such as all reviews of an entity. */
+export interface Partition {
+  scope: Scope;
+  value: string;
+}
+
+/** A rank tree of a list, and the partition whose entries it counts. */
+export interface Tree {
+  list: string;
+  partition: Partition;
+  /** The contents that are asked for; none where the tree only tells how many other entries lie between. */
+  contents: ReadonlySet<Content>;
+}
+
+/** A node of all trees at once, with the trees that count something in it. */
+export interface Span {
+  path: readonly number[];
+  parts: { tree: Tree; matching: number }[];
+  /** Entries that match, and all. */
+  matching: number;
+  all: number;
+}
+
+/** Spans that may hold the page. At an end of the list they include what lies outside it and does not match. */
+export interface Window {
+  spans: readonly Span[];
+  /** Matching entries before the page, from the first span on. */
+  skip: number;
+  /** True if the first span is the first of the list, or the first after `after`. */
+  isStart: boolean;
+  /** True if the last span is the last of the list. */
+  isEnd: boolean;
+}
+
+/** The page to find: `take` entries, after `skip` of them or after the sort key `after`. */
+export interface Wanted {
+  after?: SortKey;
+  skip: number;
+  take: number;
+}
+
+/**
+ * Finds the spans that hold a page by the counters of rank trees. Each level is one BatchGetItem, and
+ * no entry is read. Nodes that cost more than the entries below them stay closed.
+ */
+export async function descend(
+  trees: readonly Tree[],
+  sorting: Sorting,
+  wanted: Wanted,
+): Promise<Window & { end: SortKey | undefined }> {
+  const { order } = sorting;
+  const nodes = new Map<string, Item>();
+  const parts = trees.map((tree) => ({ tree, matching: 1 }));
+  const root = { path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY };
+  let window: Window = { spans: [root], skip: wanted.skip, isStart: true, isEnd: true };
+  for (let open = spansToOpen(window, order); open.size > 0; open = spansToOpen(window, order)) {
+    await readNodes([...open], order, nodes);
+    const spans = window.spans.flatMap((span) =>
+      open.has(span) ? childrenOf(span, sorting, nodes) : span,
+    );
+    const next = narrow({ ...window, spans }, sorting, wanted);
+    // The entries counted a level above are gone, but there may be others behind them.
+    if (next.spans.length === 0 && !window.isEnd) {
+      return { ...next, isStart: false, end: endOf(window, sorting) };
+    }
+    window = next;
+  }
+  return { ...window, end: window.isEnd ? undefined : endOf(window, sorting) };
+}
+
+/** The spans beyond which nothing is counted. */
+export function endsOf({ spans, isStart, isEnd }: Window): [first?: Span, last?: Span] {
+  return [isStart ? spans[0] : undefined, isEnd ? spans.at(-1) : undefined];
+}
+
+/** Entries that can be read for the price of opening a span: half a unit for each tree. */
+export function costOf({ parts }: Span): number {
+  return entriesPerHalfUnit * parts.length;
+}
+
+/** Spans that cost less to open than reading all of them would waste. */
+function spansToOpen(window: Window, order: Order): Set<Span> {
+  const { spans } = window;
+  const matching = spans.filter((span) => span.matching > 0);
+  const edges = new Set([matching[0], matching.at(-1), ...endsOf(window)]);
+  return new Set(
+    spans.filter((span) => {
+      const isEdge = edges.has(span);
+      if ((span.matching === 0 && !isEdge) || isLeaf(order, span.path)) return false;
+      return (isEdge ? span.all : (span.all - span.matching) / 2) > costOf(span);
+    }),
+  );
+}
+
+/** Skips nodes that hold a level above as well (`nodeKey`) and are known already. */
+async function readNodes(
+  spans: readonly Span[],
+  order: Order,
+  nodes: Map<string, Item>,
+): Promise<void> {
+  const keys = spans
+    .flatMap(({ path, parts }) => parts.map(({ tree }) => nodeKey(tree.list, order, path)))
+    .filter((key) => !nodes.has(keyString(key)));
+  for (const [key, item] of await batchGet(keys)) nodes.set(key, item);
+}
+
+function childrenOf(
+  { path, parts }: Span,
+  { order, descending }: Sorting,
+  nodes: ReadonlyMap<string, Item>,
+): Span[] {
+  const children = new Map<number, Span>();
+  for (const { tree } of parts) {
+    const item = nodes.get(keyString(nodeKey(tree.list, order, path)));
+    for (const { child, content, count } of countsIn(order, path, item)) {
+      let span = children.get(child);
+      if (!span) {
+        span = { path: [...path, child], parts: [], matching: 0, all: 0 };
+        children.set(child, span);
+      }
+      let part = span.parts.at(-1);
+      if (part?.tree !== tree) {
+        part = { tree, matching: 0 };
+        span.parts.push(part);
+      }
+      span.all += count;
+      if (!tree.contents.has(content)) continue;
+      part.matching += count;
+      span.matching += count;
+    }
+  }
+  const sign = descending ? -1 : 1;
+  return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
+}
+
+/** Keeps the spans from the first to the last of the page, and those that do not match at the ends of the list. */
+function narrow(
+  { spans, skip, isStart, isEnd }: Window,
+  sorting: Sorting,
+  { after, take }: Wanted,
+): Window {
+  let kept: Span[] = [];
+  let isFound = false;
+  let before = skip;
+  let sure = 0;
+  for (const [i, span] of spans.entries()) {
+    const reach = after === undefined ? 'beyond' : reachOf(span, sorting, after);
+    if (reach === 'before') continue;
+    if (!isFound && span.matching > 0 && before >= span.matching) {
+      before -= span.matching;
+      isStart = false;
+      kept = [];
+      continue;
+    }
+    isFound ||= span.matching > 0;
+    if (isFound || isStart) kept.push(span);
+    if (reach === 'beyond') sure += span.matching;
+    if (isFound && sure - before >= take) {
+      const rest = spans.slice(i + 1);
+      if (isEnd && rest.every(({ matching }) => matching === 0)) kept.push(...rest);
+      else isEnd = false;
+      break;
+    }
+  }
+  return { spans: kept, skip: before, isStart, isEnd };
+}
+
+function reachOf(
+  { path }: Span,
+  { order, descending }: Sorting,
+  after: SortKey,
+): 'before' | 'around' | 'beyond' {
+  const { low, high } = boundsOf(order, path);
+  if (descending) return low >= after ? 'before' : high >= after ? 'around' : 'beyond';
+  return high <= after ? 'before' : low <= after ? 'around' : 'beyond';
+}
+
+function endOf({ spans }: Window, { order, descending }: Sorting): SortKey | undefined {
+  const last = spans.at(-1);
+  if (!last) return undefined;
+  const { low, high } = boundsOf(order, last.path);
+  return descending ? low : high;
+}
