@@ -1,5 +1,7 @@
+import * as v from 'valibot';
 import { audit, type Position } from '../shared/audit/audit.ts';
 import type { Difference } from '../shared/audit/finding.ts';
+import { openPlace, sealPlace } from '../shared/list/cursor.ts';
 import { showProgress } from './progress.ts';
 
 /**
@@ -25,7 +27,7 @@ export async function runAudit({
     sum.repaired += repaired;
     for (const difference of differences) console.error(describe(difference));
     if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
-      console.error(`position ${writePosition(position)}`);
+      console.error(`position ${sealPlace('audit', position)}`);
     }
     show(sum.items);
   }
@@ -38,16 +40,8 @@ function describe({ pk, sk, attribute, stored, counted, isRepairable }: Differen
   return isRepairable ? told : `${told} (no repair)`;
 }
 
-function writePosition({ pk, sk }: Position): string {
-  return Buffer.from(JSON.stringify([pk, sk])).toString('base64url');
-}
-
 function readPosition(text: string): Position {
-  try {
-    const [pk, sk] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string];
-    if (typeof pk === 'string' && typeof sk === 'string') return { pk, sk };
-  } catch {
-    // Told below.
-  }
-  throw new Error('--from must be a position that an audit has printed');
+  const key = openPlace('audit', v.strictObject({ pk: v.string(), sk: v.string() }), text);
+  if (!key) throw new Error('--from must be a position that an audit has printed');
+  return key;
 }

@@ -3,8 +3,8 @@ import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
 import { keysOf } from '../secrets.ts';
 
-/** The things that browsers carry for us on the way through a sign-in. */
-type Kind = 'sign-in' | 'request';
+/** The things that browsers carry for us: a session, and what goes through a sign-in. */
+type Kind = 'session' | 'sign-in' | 'request';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 

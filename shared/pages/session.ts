@@ -1,6 +1,5 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { keysOf } from '../secrets.ts';
 import { cookieName, cookiesOf, setCookie } from './cookies.ts';
@@ -49,31 +48,15 @@ const mostCookieBytes = 4096;
 /** The Set-Cookie header that signs a user in; `authenticated` as in the session. */
 export async function startSession(userId: string, authenticated?: number): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
-  const [key] = await keysOf('SESSION_KEYS');
   const session: Session = { user_id: userId, session_id, signed_in: Date.now(), authenticated };
-  const value = await new SignJWT({ ...session })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience('session')
-    .setIssuedAt()
-    .setExpirationTime(`${sessionLifetime} s`)
-    .sign(key);
+  const value = await seal('session', session, sessionLifetime);
   return setCookie('session', value, sessionLifetime);
 }
 
 /** The session that the request is sent in. Undefined when nobody is signed in. */
 export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
   const value = cookiesOf(event)[cookieName('session')];
-  if (!value) return undefined;
-  for (const key of await keysOf('SESSION_KEYS')) {
-    try {
-      const options = { audience: 'session', algorithms: ['HS256'] };
-      const { payload } = await jwtVerify(value, key, options);
-      return v.parse(Session, payload);
-    } catch {
-      // It was not made with this key, or is too old: as good as none.
-    }
-  }
-  return undefined;
+  return value ? (await open('session', Session, value))?.content : undefined;
 }
 
 /** Whether it is the person who sits there now, as far as can be told: who has just signed in, and not only been let in. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { CompactSign, SignJWT } from 'jose';
 import { seal } from '../../../shared/pages/sealed.ts';
 import {
   csrfToken,
@@ -110,15 +111,24 @@ describe('the cookies', () => {
   });
 
   const claims = { user_id, session_id: 'f'.repeat(32) };
-  const signed = (by: Uint8Array, alg = 'HS256', audience = 'session') =>
-    new SignJWT(claims).setProtectedHeader({ alg }).setAudience(audience).sign(by);
+  const content = { ...claims, signed_in: Date.now() };
+  const sealed = (kind = 'session') =>
+    deflateRawSync(JSON.stringify({ kind, content, expires_at: Date.now() }));
+  const signed = (by: Uint8Array, alg = 'HS256', kind?: string) =>
+    new CompactSign(sealed(kind)).setProtectedHeader({ alg }).sign(by);
+  const unsigned = (payload: Buffer) =>
+    [Buffer.from('{"alg":"none"}'), payload].map((each) => each.toString('base64url')).join('.');
+
+  test('are taken as they are sealed', async () => {
+    expect(await readSession(request(`__Host-session=${await signed(key)}`))).toEqual(content);
+  });
 
   test.each<[string, () => Promise<string> | string]>([
     ['nothing', () => ''],
     ['anything', () => 'x.y.z'],
     ['another key', () => signed(other)],
-    ['no signature', () => new UnsecuredJWT(claims).setAudience('session').encode()],
-    ['another algorithm', () => signed(Buffer.alloc(64, 'session'), 'HS512')],
+    ['no signature', () => `${unsigned(sealed())}.`],
+    ['another algorithm', () => signed(key, 'HS512')],
     ['a sign-in', async () => contentOf((await begin()).cookie)],
     ['the session for a sign-in', () => signed(key, 'HS256', 'sign-in')],
     [
