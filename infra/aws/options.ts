@@ -1,174 +1,127 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
-
-/** What an engineer may choose with `cdk deploy --context <key>=<value>`, or under `context` in cdk.json. */
-export interface Options {
-  /** The name of the service stack; that of the data stack is `<name>-data`. */
-  name: string;
-  /** Whether data outlives its stack, and cannot be deleted by mistake. */
-  isProduction: boolean;
-  /** Requests a second that each route takes from all clients together; twice as many for a moment. */
-  rateLimit: number;
-  /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
-  signInConcurrency?: number;
-  /** Request units a second that the table, and each of its indexes, may consume. */
-  maxReadRequestUnits?: number;
-  maxWriteRequestUnits?: number;
-  /** How long logs are kept, in days: one of the numbers that CloudWatch takes. */
-  logDays: number;
-  /** Where alarms are mailed. */
-  alarmMail?: string;
-  /** What the account should cost in a month, in US dollars, and who is told when it costs more. */
-  budget?: { dollars: number; mail: string };
-  /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
-  mailFrom?: string;
-  domain?: { name: string; certificateArn: string; hostedZone?: { id: string; name: string } };
-  /** Another identity provider than the user pool. The secret holds the client secret as plain text. */
-  issuer?: { url: string; clientId: string; clientSecretArn: string };
-  hasFirewall: boolean;
-  hasTracing: boolean;
-  /** Readable stack traces, for 15 ms more at each cold start. */
-  hasSourceMaps: boolean;
-  /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
-  hasExactChallenge: boolean;
-  /** MUSICDB_API and its like, where configured: see shared/entity/metadata-provider.ts. */
-  databases: Record<string, string>;
-  /** Where the source of the service is, for the page at its root. */
-  sourceUrl: string;
-}
-
-const keys = {
-  name: 'review-service',
-  environment: 'production',
-  rateLimit: '500',
-  signInConcurrency: '',
-  maxReadRequestUnits: '',
-  maxWriteRequestUnits: '',
-  logDays: '30',
-  alarmMail: '',
-  budget: '',
-  mailFrom: '',
-  domain: '',
-  certificateArn: '',
-  hostedZoneId: '',
-  hostedZoneName: '',
-  oidcIssuer: '',
-  oidcClientId: '',
-  oidcClientSecretArn: '',
-  firewall: 'false',
-  tracing: 'false',
-  sourceMaps: 'false',
-  exactChallenge: 'false',
-  musicdbApi: '',
-  musicdbPage: '',
-  musicdbAgent: '',
-  musicdbInterval: '',
-  bookdbApi: '',
-  bookdbPage: '',
-  bookdbAgent: '',
-  bookdbInterval: '',
-  sourceUrl: '',
-};
+import * as v from 'valibot';
 
 /** CloudWatch keeps logs for one of these numbers of days, and no other. */
 const retentions = Object.values(RetentionDays).filter(
   (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
 
-const mailAddress = /^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/;
-const certificateArn = /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/\S+$/;
-/** The right to read it is bound to all of its ARN: six characters at the end are by Secrets Manager. */
-const secretArn = /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:\S+-\w{6}$/;
+const Flag = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+);
+const Mail = matching(/^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/, 'an e-mail address');
+const Url = matching(/^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
+const Units = whole(1, 39_999);
+const LogDays = v.pipe(
+  v.string(),
+  v.transform(Number),
+  v.check((days) => retentions.includes(days), `must be one of ${retentions.join(', ')}`),
+);
+
+/** What an engineer may choose with `cdk deploy --context <key>=<value>`, or under `context` in cdk.json. */
+const Context = v.object({
+  /** The name of the service stack; that of the data stack is `<name>-data`. */
+  name: v.optional(
+    matching(
+      /^[a-z][a-z0-9-]{0,30}$/,
+      'up to 31 lower-case letters, digits and hyphens, a letter first',
+    ),
+    'review-service',
+  ),
+  /** In production data outlives its stack, and cannot be deleted by mistake. */
+  environment: v.optional(
+    v.picklist(['production', 'development'], 'must be production or development'),
+    'production',
+  ),
+  /** Requests a second that each route takes from all clients together; twice as many for a moment. */
+  rateLimit: v.optional(whole(1, 99_999), '500'),
+  /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
+  signInConcurrency: v.optional(whole(1, 1000)),
+  /** Request units a second that the table, and each of its indexes, may consume. */
+  maxReadRequestUnits: v.optional(Units),
+  maxWriteRequestUnits: v.optional(Units),
+  /** How long logs are kept. */
+  logDays: v.optional(LogDays, '30'),
+  /** Where alarms are mailed. */
+  alarmMail: v.optional(Mail),
+  /** What the account should cost in a month, in US dollars. `alarmMail` is told when it costs more. */
+  budget: v.optional(whole(1, 999_999)),
+  /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
+  mailFrom: v.optional(Mail),
+  domain: v.optional(matching(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org')),
+  certificateArn: v.optional(
+    matching(
+      /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/\S+$/,
+      'the ARN of a certificate in Certificate Manager',
+    ),
+  ),
+  hostedZoneId: v.optional(v.string()),
+  hostedZoneName: v.optional(v.string()),
+  /** Another identity provider than the user pool. */
+  oidcIssuer: v.optional(Url),
+  oidcClientId: v.optional(v.string()),
+  /** The secret holds the client secret as plain text. The right to read it is bound to the whole ARN. */
+  oidcClientSecretArn: v.optional(
+    matching(
+      /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:\S+-\w{6}$/,
+      'the whole ARN of a secret, with the end that AWS chose',
+    ),
+  ),
+  firewall: v.optional(Flag, 'false'),
+  tracing: v.optional(Flag, 'false'),
+  /** Readable stack traces, for 15 ms more at each cold start. */
+  sourceMaps: v.optional(Flag, 'false'),
+  /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
+  exactChallenge: v.optional(Flag, 'false'),
+  // MUSICDB_API and its like: see shared/entity/metadata-provider.ts.
+  musicdbApi: v.optional(v.string()),
+  musicdbPage: v.optional(v.string()),
+  musicdbAgent: v.optional(v.string()),
+  musicdbInterval: v.optional(whole(0, 60_000)),
+  bookdbApi: v.optional(v.string()),
+  bookdbPage: v.optional(v.string()),
+  bookdbAgent: v.optional(v.string()),
+  bookdbInterval: v.optional(whole(0, 60_000)),
+  /** Where the source of the service is, for the page at its root. */
+  sourceUrl: v.optional(Url),
+});
+
+type Chosen = v.InferOutput<typeof Context>;
+
+/** The options, as the constructs take them. */
+export type Options = ReturnType<typeof readOptions>;
 
 /** The options in the context of the app. Throws a sentence for whoever deploys, also where AWS would refuse an option only in the middle of a deployment. */
-export function readOptions(node: Node): Options {
-  const read = (key: keyof typeof keys): string => `${node.tryGetContext(key) ?? keys[key]}`;
-  const all = <K extends keyof typeof keys>(...names: K[]): Record<K, string> | undefined => {
-    const values = names.map((name) => [name, read(name)] as const);
-    const missing = values.filter(([, value]) => !value).map(([name]) => name);
-    if (missing.length === names.length) return undefined;
-    if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
-    return Object.fromEntries(values) as Record<K, string>;
-  };
-  const one = (key: keyof typeof keys, expression: RegExp, must: string): string => {
-    const value = read(key);
-    if (!expression.test(value)) throw new Error(`context: ${key} must be ${must}`);
-    return value;
-  };
-  const number = (key: keyof typeof keys, least: number, most: number): number => {
-    const must = `a number from ${least} to ${most}`;
-    const value = Number(one(key, /^\d{1,9}$/, must));
-    if (value < least || value > most) throw new Error(`context: ${key} must be ${must}`);
-    return value;
-  };
-  const flag = (key: keyof typeof keys) => one(key, /^(true|false)$/, 'true or false') === 'true';
-  const mail = (key: keyof typeof keys) => one(key, mailAddress, 'an e-mail address');
-  const page = (key: keyof typeof keys) =>
-    one(key, /^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
-  const units = (key: keyof typeof keys) => number(key, 1, 39_999);
-  const maybe = <T>(take: (key: keyof typeof keys) => T, key: keyof typeof keys): T | undefined =>
-    read(key) ? take(key) : undefined;
-
-  const name = one(
-    'name',
-    /^[a-z][a-z0-9-]{0,30}$/,
-    'up to 31 lower-case letters, digits and hyphens, a letter first',
-  );
-  const issuer = all('oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
-  if (issuer) {
-    page('oidcIssuer');
-    one('oidcClientSecretArn', secretArn, 'the whole ARN of a secret, with the end that AWS chose');
-  } else if (/aws|amazon|cognito/.test(name)) {
+export function readOptions(node: Node) {
+  const given = Object.keys(Context.entries).flatMap((key) => {
+    const value = `${node.tryGetContext(key) ?? ''}`;
+    return value === '' ? [] : [[key, value]];
+  });
+  const parsed = v.safeParse(Context, Object.fromEntries(given));
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    throw new Error(`context: ${v.getDotPath(issue)} ${issue.message}`);
+  }
+  const chosen = parsed.output;
+  const issuer = together(chosen, 'oidcIssuer', 'oidcClientId', 'oidcClientSecretArn');
+  const domain = together(chosen, 'domain', 'certificateArn');
+  const zone = together(chosen, 'hostedZoneId', 'hostedZoneName');
+  const { alarmMail, budget } = chosen;
+  if (!issuer && /aws|amazon|cognito/.test(chosen.name)) {
     throw new Error(
       'context: name must not contain aws, amazon or cognito, as Cognito takes no sign-in domain that does',
     );
   }
-
-  const domain = all('domain', 'certificateArn');
-  const zone = all('hostedZoneId', 'hostedZoneName');
-  if (domain) {
-    one('domain', /^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org');
-    one('certificateArn', certificateArn, 'the ARN of a certificate in Certificate Manager');
-  }
-  if (zone && !`.${domain?.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
+  if (zone && !`.${chosen.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
     throw new Error(`context: domain must lie in the zone ${zone.hostedZoneName}`);
   }
-
-  const logDays = Number(read('logDays'));
-  if (!retentions.includes(logDays)) {
-    throw new Error(`context: logDays must be one of ${retentions.join(', ')}`);
-  }
-
-  const alarmMail = maybe(mail, 'alarmMail');
-  const dollars = maybe((key) => number(key, 1, 999_999), 'budget');
-  if (dollars && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
-
-  for (const key of ['musicdbInterval', 'bookdbInterval'] as const) {
-    maybe((key) => number(key, 0, 60_000), key);
-  }
-  const databases = {
-    MUSICDB_API: read('musicdbApi'),
-    MUSICDB_PAGE: read('musicdbPage'),
-    MUSICDB_AGENT: read('musicdbAgent'),
-    MUSICDB_INTERVAL: read('musicdbInterval'),
-    BOOKDB_API: read('bookdbApi'),
-    BOOKDB_PAGE: read('bookdbPage'),
-    BOOKDB_AGENT: read('bookdbAgent'),
-    BOOKDB_INTERVAL: read('bookdbInterval'),
-  };
+  if (budget && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
   return {
-    name,
-    isProduction:
-      one('environment', /^(production|development)$/, 'production or development') ===
-      'production',
-    rateLimit: number('rateLimit', 1, 99_999),
-    signInConcurrency: maybe((key) => number(key, 1, 1000), 'signInConcurrency'),
-    maxReadRequestUnits: maybe(units, 'maxReadRequestUnits'),
-    maxWriteRequestUnits: maybe(units, 'maxWriteRequestUnits'),
-    logDays,
-    alarmMail,
-    budget: dollars && alarmMail ? { dollars, mail: alarmMail } : undefined,
-    mailFrom: maybe(mail, 'mailFrom'),
+    ...chosen,
+    isProduction: chosen.environment === 'production',
+    budget: budget && alarmMail ? { dollars: budget, mail: alarmMail } : undefined,
     domain: domain && {
       name: domain.domain,
       certificateArn: domain.certificateArn,
@@ -179,11 +132,47 @@ export function readOptions(node: Node): Options {
       clientId: issuer.oidcClientId,
       clientSecretArn: issuer.oidcClientSecretArn,
     },
-    hasFirewall: flag('firewall'),
-    hasTracing: flag('tracing'),
-    hasSourceMaps: flag('sourceMaps'),
-    hasExactChallenge: flag('exactChallenge'),
-    sourceUrl: maybe(page, 'sourceUrl') ?? '',
-    databases: Object.fromEntries(Object.entries(databases).filter(([, value]) => value)),
+    hasFirewall: chosen.firewall,
+    hasTracing: chosen.tracing,
+    hasSourceMaps: chosen.sourceMaps,
+    hasExactChallenge: chosen.exactChallenge,
+    databases: databasesOf(chosen),
+    sourceUrl: chosen.sourceUrl ?? '',
   };
+}
+
+/** Options that make sense together only. Throws when some of them are missing. */
+function together<K extends keyof Chosen>(chosen: Chosen, ...names: K[]) {
+  const missing = names.filter((name) => chosen[name] === undefined);
+  if (missing.length === names.length) return undefined;
+  if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
+  const values = Object.fromEntries(names.map((name) => [name, chosen[name]]));
+  return values as { [N in K]: NonNullable<Chosen[N]> };
+}
+
+/** The environment variables that tell of the databases. */
+function databasesOf(chosen: Chosen): Record<string, string> {
+  const variables = (['musicdb', 'bookdb'] as const).flatMap((database) =>
+    (['Api', 'Page', 'Agent', 'Interval'] as const).map((name) => {
+      return [`${database}_${name}`.toUpperCase(), chosen[`${database}${name}`]] as const;
+    }),
+  );
+  return Object.fromEntries(
+    variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])),
+  );
+}
+
+function matching(expression: RegExp, must: string) {
+  return v.pipe(v.string(), v.regex(expression, `must be ${must}`));
+}
+
+function whole(least: number, most: number) {
+  const must = `must be a number from ${least} to ${most}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, must),
+    v.transform(Number),
+    v.minValue(least, must),
+    v.maxValue(most, must),
+  );
 }
