@@ -2,13 +2,12 @@ import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
-import type { Review } from '../review/review.ts';
-import { findPublicReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
 import { type Change, readHeads, readLogged } from './log.ts';
-import type { ChangePage, PresentedChange } from './presented.ts';
+import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
 
 const Place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -55,7 +54,9 @@ export async function currentPosition(): Promise<string> {
  * for one that cannot be followed any more.
  */
 export async function readChanges(since: string | undefined, limit: number): Promise<ChangePage> {
-  if (since === undefined) return { changes: [], next: await currentPosition(), has_more: false };
+  if (since === undefined) {
+    return { changes: [], users: [], next: await currentPosition(), has_more: false };
+  }
   const from = openPlace(binding, Position, since);
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
@@ -66,15 +67,17 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const { window, hasMore, ...places } = await readWindow(from, heads, limit);
   const ahead = new Map(Object.entries(from.ahead));
   const told = await tell(window, ahead);
-  const revisions = told.reduce((sum, { review }) => sum + (review ? review.edits + 1 : 0), 0);
+  const authored = told.flatMap((each) => each.authored ?? []);
+  const revisions = authored.reduce((sum, { review }) => sum + review.edits + 1, 0);
   const fewer = () => readChanges(since, Math.ceil(limit / 2));
   if (limit > 1 && revisions > mostRevisions) return fewer();
   const changes = await Promise.all(told.map(present));
-  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestBody) return fewer();
+  const users = authorsOf(authored);
+  if (limit > 1 && bytesOf(JSON.stringify({ changes, users })) > largestBody) return fewer();
   const position = { time, ...places, ahead: Object.fromEntries(ahead) };
   // So that who asks again when nothing has changed may be told 304.
   const isSame = time - from.time < day && seal({ ...position, time: from.time }) === since;
-  return { changes, next: isSame ? since : seal(position), has_more: hasMore };
+  return { changes, users, next: isSame ? since : seal(position), has_more: hasMore };
 }
 
 /**
@@ -123,10 +126,10 @@ function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }
 
-/** A change that is told, with the review while it is public. */
+/** A change that is told, with the review and its author while it is public. */
 interface Told {
   change: Change;
-  review: Review | undefined;
+  authored: AuthoredReview | undefined;
 }
 
 /**
@@ -135,25 +138,32 @@ interface Told {
  */
 async function tell(window: readonly Change[], ahead: Map<string, number>): Promise<Told[]> {
   const found = await findPublicReviews(window.map(({ id }) => id));
-  const reviews = new Map(found.map(({ review }) => [review.id, review]));
+  const reviews = new Map(found.map((each) => [each.review.id, each]));
   return window.flatMap((change): Told[] => {
-    const review = reviews.get(change.id);
+    const authored = reviews.get(change.id);
     const told = ahead.get(change.id) ?? 0;
     if (told <= change.version) ahead.delete(change.id);
-    if (!review) return change.isGone && change.version > told ? [{ change, review }] : [];
-    const { version } = review;
+    if (!authored) return change.isGone && change.version > told ? [{ change, authored }] : [];
+    const { version } = authored.review;
     if (version <= told) return [];
     if (version > change.version) {
       if (ahead.size >= mostAhead) return [];
       ahead.set(change.id, version);
     }
-    return [{ change: { ...change, version }, review }];
+    return [{ change: { ...change, version }, authored }];
   });
 }
 
-async function present({ change: { id, version }, review }: Told): Promise<PresentedChange> {
-  if (!review) return { id, version, review: null };
+async function present({ change: { id, version }, authored }: Told): Promise<PresentedChange> {
+  if (!authored) return { id, version, review: null };
+  const { review } = authored;
   return { id, version, review: reviewRecord(review, await listRevisions(review)) };
+}
+
+/** The authors of reviews, each once, as they were read with them. */
+function authorsOf(authored: readonly AuthoredReview[]): PresentedAuthor[] {
+  const byId = new Map(authored.map(({ author }) => [author.id, author]));
+  return [...byId.values()].map(({ id, display_name, karma }) => ({ id, display_name, karma }));
 }
 
 function seal(position: Position): string {

@@ -8,6 +8,7 @@ import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
+import { updateProfile } from '../../shared/user/user-repository.ts';
 import {
   applyStream,
   makeReview,
@@ -141,13 +142,45 @@ describe('GET /changes', () => {
     const id = await makeReview(author);
     await feed(await records());
     await invoke(deleteMe, { caller: author.caller });
-    expect((await follow(since)).told).toEqual([]);
+    expect((await ask({ since })).body).toMatchObject({ changes: [], users: [] });
     // The eraser did not hear of what was read here.
     await invoke(deleteMe, { caller: author.caller });
     const { eraseAccount } = await import('../../shared/account/erase-account.ts');
     await eraseAccount(author.id);
     await applyStream();
     expect((await follow(since)).told).toEqual([{ id, version: 2, review: null }]);
+  });
+
+  test('names the authors of the reviews on the page, with the name and karma of now', async () => {
+    const [ann, bob, voter] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    let since = await position();
+    const next = async () => {
+      await applyStream();
+      const { body } = await ask({ since });
+      since = body.next;
+      return body;
+    };
+    const id = await makeReview(ann);
+    await makeReview(ann);
+    await makeReview(bob);
+    await vote(voter, id);
+    const { changes, users } = await next();
+    expect(changes).toHaveLength(3);
+    expect(users).toHaveLength(2);
+    // Not with an e-mail address.
+    expect(users).toEqual(
+      expect.arrayContaining([
+        { id: ann.id, display_name: ann.display_name, karma: 1 },
+        { id: bob.id, display_name: bob.display_name, karma: 0 },
+      ]),
+    );
+    await updateProfile(ann.id, { display_name: 'Anne' });
+    expect(await next()).toMatchObject({ changes: [], users: [] });
+    await vote(voter, id, false);
+    expect((await next()).users).toEqual([{ id: ann.id, display_name: 'Anne', karma: -1 }]);
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id: id } });
+    expect(await next()).toMatchObject({ changes: [{ id, review: null }], users: [] });
+    expect((await ask()).body.users).toEqual([]);
   });
 
   test('tells each review once however often it was changed, on pages of any size', async () => {
