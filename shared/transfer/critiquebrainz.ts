@@ -1,14 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import unbzip2 from 'unbzip2-stream';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
+import { isVisible } from '../values.ts';
 import { linesOf } from './lines.ts';
 import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
 import type { Sourced } from './unit.ts';
+
+/** The SCHEMA_SEQUENCE of dumps whose tables have these columns. */
+const knownSchema = '15';
 
 /** The columns of the tables that are read, in their order in the dump. */
 const tables = {
@@ -34,31 +39,57 @@ const keys: Record<Table, string> = {
 /** Says that something was not kept, or not as it was, and why. */
 type Note = (reason: string) => void;
 
-/** Reads the rows of the archives of a dump into tables of the database. Throws a sentence where one is damaged, or a table in none of them. */
+/** What the libraries say of an archive that was cut: they have read past its end. */
+const isCut = /^Cannot read properties of undefined|ended prematurely|end of data|was destroyed/;
+
+/**
+ * Reads the rows of the archives of a dump into tables of the database, each archive opened in its
+ * turn. Gives a warning for each that is of another schema. Throws a sentence where one is damaged,
+ * a table is in none of them, or no row of a table has the columns that are known.
+ */
 export async function loadDump(
   database: DatabaseSync,
-  archives: readonly { name: string; bytes: Readable }[],
+  archives: readonly { name: string; open: () => Readable }[],
   note: Note,
-): Promise<void> {
+): Promise<string[]> {
   for (const [table, columns] of Object.entries(tables)) {
     database.exec(
       `CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${keys[table as Table]}))`,
     );
   }
   const found = new Set<string>();
-  for (const { name, bytes } of archives) {
+  const strange = new Set<string>();
+  const warnings: string[] = [];
+  for (const { name, open } of archives) {
+    let files = 0;
     try {
-      for await (const { file, content } of filesOf(bytes)) {
+      for await (const { file, content } of filesOf(open())) {
+        files++;
         const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
         if (Object.hasOwn(tables, table)) {
           found.add(table);
-          await loadTable(database, table as Table, content, note);
+          const isKnown = await loadTable(database, table as Table, content, note);
+          if (!isKnown) strange.add(table);
+        } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
+          const schema = (await readAll(content)).trim();
+          if (schema !== knownSchema) {
+            warnings.push(
+              `${name} has SCHEMA_SEQUENCE ${schema}, and ${knownSchema} is known here`,
+            );
+          }
         } else for await (const _ of content);
       }
     } catch (cause) {
       const { message } = cause as Error;
-      throw new Error(`${name} cannot be read as a tar archive with bzip2: ${message}`, { cause });
+      const why = isCut.test(message) ? 'it ends too early' : message;
+      throw new Error(`${name} cannot be read as a tar archive with bzip2: ${why}`, { cause });
     }
+    if (files === 0) throw new Error(`${name} is empty`);
+  }
+  if (strange.size > 0) {
+    const names = [...strange].map((table) => `cbdump/${table}`).join(' and ');
+    const reasons = [`no row of ${names} has the columns that are known here`, ...warnings];
+    throw new Error(reasons.join('; '));
   }
   const missing = Object.keys(tables).filter((table) => !found.has(table));
   if (missing.length > 0) {
@@ -68,6 +99,7 @@ export async function loadDump(
   }
   database.exec('CREATE INDEX by_review ON revision (review_id)');
   database.exec('CREATE INDEX by_revision ON vote (revision_id)');
+  return warnings;
 }
 
 /** The files of a tar archive with bzip2, of any number of streams. */
@@ -86,24 +118,32 @@ async function* filesOf(
   }
 }
 
+/** Loads the rows of a table. Gives false where there are some, and none has the columns that are known. */
 async function loadTable(
   database: DatabaseSync,
   table: Table,
   content: AsyncIterable<Uint8Array>,
   note: Note,
-): Promise<void> {
+): Promise<boolean> {
   const columns = tables[table];
   const insert = database.prepare(
     `INSERT OR IGNORE INTO ${table} VALUES (${columns.map(() => '?').join()})`,
   );
+  let [good, bad] = [0, 0];
   database.exec('BEGIN');
   for await (const { text } of linesOf(content)) {
     if (text === '\\.' || text === '') continue;
     const row = text === undefined ? [] : parseCopy(text);
-    if (row.length === columns.length) insert.run(...row);
-    else note(`${table}: a row that is not UTF-8, or has other columns`);
+    if (row.length === columns.length) {
+      insert.run(...row);
+      good++;
+    } else {
+      note(`${table}: a row that is not UTF-8, or has other columns`);
+      bad++;
+    }
   }
   database.exec('COMMIT');
+  return good > 0 || bad === 0;
 }
 
 /** The values of a row of PostgreSQL's COPY in text format; null for `\N`. */
@@ -147,7 +187,7 @@ export async function* dumpRecords(
   noteChange: Note,
 ): AsyncGenerator<Sourced> {
   for (const row of database.prepare('SELECT * FROM user_sanitised ORDER BY id').iterate()) {
-    const record = userOf(row as Row<'user_sanitised'>);
+    const record = userOf(row as Row<'user_sanitised'>, noteChange);
     if (typeof record === 'string') note(record);
     else yield { where: `user ${record.id}`, record };
   }
@@ -193,11 +233,15 @@ export async function* dumpRecords(
   }
 }
 
-function userOf(row: Row<'user_sanitised'>): UserRecord | string {
+function userOf(row: Row<'user_sanitised'>, noteChange: Note): UserRecord | string {
   const created = timeOf(row.created);
   if (!isUuid(row.id) || created === undefined) return 'user: without a UUID or time';
   const contact = { email: null, musicdb_username: row.musicbrainz_id };
-  const display_name = row.display_name ?? '';
+  let display_name = row.display_name ?? '';
+  if (!isVisible(display_name)) {
+    noteChange('a name that cannot be seen to Reader and the beginning of the id');
+    display_name = `Reader ${row.id.slice(0, 4)}`;
+  }
   return { kind: 'user', id: row.id, display_name, created, contact };
 }
 
@@ -234,7 +278,12 @@ function reviewOf(
   }
   const [first] = revisions;
   if (!first) return 'review: without a revision';
-  const published = timeOf(row.published_on) ?? first.timestamp;
+  const isDraft = row.is_draft === 't';
+  const time = timeOf(row.published_on);
+  if (time === undefined && !isDraft) {
+    noteChange('published_on that is no time to the time of the first revision');
+  }
+  const published = time ?? first.timestamp;
   return {
     kind: 'review',
     id,
@@ -244,7 +293,7 @@ function reviewOf(
     language,
     license: license_id,
     created: first.timestamp < published ? first.timestamp : published,
-    published_on: row.is_draft === 't' ? null : published,
+    published_on: isDraft ? null : published,
     is_hidden: row.is_hidden === 't',
     source: row.source || null,
     source_url: row.source_url || null,
@@ -313,7 +362,9 @@ function timeOf(timestamp: string | null): string | undefined {
   if (!parts) return undefined;
   const [, day, time, fraction = ''] = parts;
   const iso = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
-  return Number.isNaN(Date.parse(iso)) ? undefined : iso;
+  const parsed = new Date(iso);
+  // The 30th of February is another day in JavaScript.
+  return !Number.isNaN(+parsed) && parsed.toISOString() === iso ? iso : undefined;
 }
 
 function isUuid(text: string | null): text is string {
