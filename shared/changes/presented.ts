@@ -66,7 +66,10 @@ export type PresentedAuthor = v.InferOutput<typeof PresentedAuthor>;
 export const ChangePage = described(
   v.object({
     changes: v.array(PresentedChange),
-    users: described(v.array(PresentedAuthor), 'The authors of the reviews in `changes`, each once'),
+    users: described(
+      v.array(PresentedAuthor),
+      'The authors of the reviews in `changes`, each once',
+    ),
     next: described(
       v.string(),
       'The position behind these changes: sent as `since`, it gets the next',

@@ -183,7 +183,7 @@ describe('GET /changes', () => {
     expect((await ask()).body.users).toEqual([]);
   });
 
-  test('tells each review once however often it was changed, on pages of any size', async () => {
+  test('tells what was changed often as it is now, on pages of any size', async () => {
     const [author, ...voters] = (await makeUsers(6)) as [TestUser, ...TestUser[]];
     const since = await position();
     const ids: string[] = [];
@@ -195,18 +195,18 @@ describe('GET /changes', () => {
       await edit(author, ids[9] ?? '', { rating: 1 + voters.indexOf(voter) });
     }
     await applyStream();
+    // What is on one page is told once.
     const whole = await follow(since);
     expect(whole.told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     for (const limit of [1, 2, 5, 11]) {
       const { told, next } = await follow(since, limit);
-      expect(told.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
-        whole.told.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-      );
+      expect(told).toEqual(expect.arrayContaining(whole.told));
+      for (const each of told) expect(whole.told).toContainEqual(each);
       expect((await follow(next)).told).toEqual([]);
     }
   });
 
-  test('tells nothing twice that the stream tells twice, in other batches or at once', async () => {
+  test('tells all as it is now, whatever the stream tells twice, in other batches or at once', async () => {
     const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
     const since = await position();
     const ids: string[] = [];
@@ -216,40 +216,26 @@ describe('GET /changes', () => {
     await setHidden(ids[5] ?? '', true);
     const all = await records();
     await Promise.all([feed(all), feed(all.slice(0, 5)), feed(all)]);
-    const first = await follow(since);
-    expect(first.told).toHaveLength(6);
+    const first = (await follow(since)).told;
+    expect(first.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(first.filter(({ review }) => review === null).map(({ id }) => id)).toEqual([ids[5]]);
     await feed(all);
     for (const record of all) await feed([record]);
-    await feed(all.toReversed());
-    const again = await follow(first.next);
-    expect([again.told, again.next]).toEqual([[], first.next]);
-    expect((await follow(since, 2)).told).toHaveLength(6);
+    for (const record of all.toReversed()) await feed([record]);
+    for (const { told } of [await follow(since), await follow(since, 2)]) {
+      expect(told).toEqual(expect.arrayContaining(first));
+      for (const { id, version, review } of told) {
+        const known = first.find((each) => each.id === id);
+        expect([id, review]).toEqual([id, known?.review]);
+        expect(version).toBeLessThanOrEqual(known?.version ?? 0);
+      }
+    }
   });
 
-  test('logs nothing twice whose first record is not to be seen yet', async () => {
-    const since = await position();
-    await makeReview(await makeUser());
-    const all = await records();
-    await feed(all);
-    const { told, next } = await follow(since);
-    expect(told).toHaveLength(1);
-    // Of a transaction that is being carried out a read may show one item and not the other.
-    const send = table.send.bind(table);
-    let hidden = 0;
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-      const answer = (await send(command as never)) as { Items?: { pk: string }[] };
-      const isLog = answer.Items?.some(({ pk }) => pk.startsWith('CHANGES#'));
-      return isLog && hidden++ < 2 ? { ...answer, Items: [] } : answer;
-    }) as never);
-    await feed(all);
-    expect(hidden).toBe(3);
-    jest.restoreAllMocks();
-    expect((await follow(next)).told).toEqual([]);
-  });
-
-  test('tells at once what changes all the time, each state once', async () => {
+  test('tells at once what changes all the time, with versions that only rise', async () => {
     const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
     let since = await position();
+    const { length } = since;
     const id = await makeReview(author);
     const versions: number[] = [];
     // The log is always one vote behind.
@@ -266,30 +252,9 @@ describe('GET /changes', () => {
     const { told, next } = await follow(since);
     versions.push(...told.map(({ version }) => version));
     expect(versions).toEqual([...versions].sort((a, b) => a - b));
-    expect(new Set(versions).size).toBe(versions.length);
-    expect(versions.at(-1)).toBe(12);
-    expect(versions.length).toBeGreaterThan(5);
+    expect([versions.length, versions.at(-1)]).toEqual([12, 12]);
     expect((await follow(next)).told).toEqual([]);
-  });
-
-  test('remembers of how many it was ahead only until the log has come so far', async () => {
-    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
-    let since = await position();
-    const { length } = since;
-    for (let i = 0; i < 20; i++) {
-      const id = await makeReview(author);
-      const due = await records();
-      if (i < 10) await vote(voter, id);
-      else await edit(author, id, { rating: 1 });
-      await feed(due);
-      const early = await follow(since);
-      expect(early.told).toMatchObject([{ id, version: 2 }]);
-      await feed(await records());
-      const late = await follow(early.next);
-      expect(late.told).toEqual([]);
-      since = late.next;
-      expect(since.length).toBeLessThan(length + 80);
-    }
+    expect(next.length).toBeLessThan(length + 80);
   });
 
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(

@@ -63,7 +63,7 @@ function startMirror(): void {
   run('mirror', ['test/journeys/mirror.ts', kept, address]);
 }
 
-/** A public dump: its reviews as they stand in its lines, its users, and the position to follow the changes from. */
+/** A public dump as a mirror begins with it: the lines of reviews, users, and the position. */
 async function dump(): Promise<Mirror> {
   const { exportPublic } = await import('../../bin/export.ts');
   const out = join(folder, randomUUID());
@@ -81,7 +81,8 @@ async function dump(): Promise<Mirror> {
     const { id, display_name, karma } = JSON.parse(line);
     users[id] = { display_name, karma };
   }
-  return { since: readFileSync(join(out, 'POSITION'), 'utf8').trim(), reviews, users };
+  const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
+  return { since, reviews, versions: {}, users };
 }
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
