@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
@@ -5,6 +6,7 @@ import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/list-changes.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
@@ -255,6 +257,19 @@ describe('GET /changes', () => {
     expect([versions.length, versions.at(-1)]).toEqual([12, 12]);
     expect((await follow(next)).told).toEqual([]);
     expect(next.length).toBeLessThan(length + 80);
+  });
+
+  test('tells all that is logged in one lane in one millisecond', async () => {
+    const since = await position();
+    stopClock(Date.now());
+    const ids = Array.from({ length: 45 }, () => randomUUID().replace(/^.{8}/, '00000008'));
+    const changes = ids.map((id) => ({ id, version: 2, isGone: true }));
+    await logChanges(changes.slice(0, 41));
+    await logChanges(changes.slice(41));
+    for (const limit of [7, 100]) {
+      const { told } = await follow(since, limit);
+      expect(told.map(({ id }) => id)).toEqual(ids);
+    }
   });
 
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
