@@ -1,4 +1,4 @@
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +7,8 @@ import { createGunzip } from 'node:zlib';
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import { table, tableName } from '../shared/table/client.ts';
 import { scanItems } from '../shared/table/query.ts';
-import { dumpRecords, loadDump } from '../shared/transfer/critiquebrainz.ts';
+import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
+import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
@@ -70,6 +71,8 @@ export async function importExport(file: string, isDryRun: boolean) {
 
 /** Imports the public dump of CritiqueBrainz. What it holds that cannot be kept is counted, and is no failure. */
 export async function importDump(files: readonly string[], isDryRun: boolean) {
+  // Before the first is read, which takes minutes.
+  for (const file of files) if (file !== '-') accessSync(file, constants.R_OK);
   const folder = mkdtempSync(join(tmpdir(), 'import-'));
   const left_out: Record<string, number> = {};
   const changed: Record<string, number> = {};
@@ -79,8 +82,9 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
   try {
     const database = new DatabaseSync(join(folder, 'dump'));
     database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF');
-    const archives = files.map((name) => ({ name, bytes: bytesOf(name) }));
-    await loadDump(database, archives, into(left_out));
+    const archives = files.map((name) => ({ name, open: () => bytesOf(name) }));
+    const warnings = await loadDump(database, archives, into(left_out));
+    for (const warning of warnings) console.error(`${warning}: look at left_out`);
     const records = dumpRecords(database, into(left_out), into(changed));
     const outcome = await bulk(isDryRun, (isAlone) =>
       run(records, { isDryRun, isAlone }, refusalsOf()),

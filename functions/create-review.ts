@@ -47,6 +47,7 @@ export const docs = {
     language: 'The language of the text',
     is_draft: 'Whether only the author sees it, until it is published',
   },
+  needsOneOf: ['text', 'rating'],
   example: {
     entity_id: '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de',
     entity_type: 'release_group',

@@ -36,6 +36,6 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
-  // Last, so that what is tried again because of the others is logged once.
+  // Last, so that a batch that is tried again because of the others is not logged twice.
   await logChanges(changesIn(records));
 }

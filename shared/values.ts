@@ -55,10 +55,15 @@ export function oneOf<const T extends readonly string[]>(options: T) {
 
 /** A list of some of these texts, separated by spaces or commas. */
 export function listOf<const T extends readonly string[]>(options: T) {
+  const one = `(${options.join('|')})`;
   return v.pipe(
     v.string(),
+    v.regex(
+      new RegExp(`^[ ,]*(${one}([ ,]+${one})*[ ,]*)?$`),
+      `may hold ${options.join(', ')}, separated by commas or spaces`,
+    ),
     v.transform((list) => list.split(/[ ,]+/).filter((item) => item !== '')),
-    v.array(v.picklist(options, `may hold ${options.join(', ')}`)),
+    v.array(v.picklist(options)),
   );
 }
 

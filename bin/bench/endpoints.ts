@@ -46,7 +46,7 @@ async function consume({ own }: Scene): Promise<Run> {
     for (const item of items.values()) {
       await project([contribution(item)]);
       const version = Number(item.version);
-      await logChanges([{ id: own, version, isGone: false, made: Date.now() }]);
+      await logChanges([{ id: own, version, isGone: false }]);
     }
   });
   return { cost: { ...cost, status: 200, body: undefined }, budget: {} };

@@ -176,6 +176,9 @@ function headerParameter(name: keyof typeof headerParameters) {
 function bodyOf({ route, docs }: Endpoint, schema: v.GenericSchema) {
   const type = isOAuthForm({ route }) ? 'application/x-www-form-urlencoded' : 'application/json';
   const { properties, ...shape } = withoutNull(jsonSchemaOf(schema));
+  const anyOf = docs.needsOneOf?.map((name) => {
+    return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
+  });
   const explained = Object.entries(properties as Record<string, JsonSchema>).map(
     ([name, property]) => [name, { description: docs.fields?.[name], ...property }],
   );
@@ -183,7 +186,7 @@ function bodyOf({ route, docs }: Endpoint, schema: v.GenericSchema) {
     required: 'required' in shape || !('wrapped' in schema),
     content: {
       [type]: {
-        schema: { ...shape, properties: Object.fromEntries(explained) },
+        schema: { ...shape, properties: Object.fromEntries(explained), ...(anyOf && { anyOf }) },
         ...(docs.example && { example: docs.example }),
       },
     },
@@ -200,8 +203,9 @@ function isPublic({ route, request }: Pick<Endpoint, 'route' | 'request'>): bool
   return route.method === 'GET' && !request.entries.caller;
 }
 
-function successOf(endpoint: Endpoint) {
-  const { request, response, docs } = endpoint;
+/** The headers of an answer, with or without its body. */
+function headersOf(endpoint: Endpoint) {
+  const { request, docs } = endpoint;
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
   const names = [
     ...(isPublic(endpoint) ? ['ETag'] : []),
@@ -209,14 +213,16 @@ function successOf(endpoint: Endpoint) {
     ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
     ...(docs.headers ?? []).filter((name) => name !== 'Link'),
   ];
+  const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+  return headers.length > 0 && { headers: Object.fromEntries(headers) };
+}
+
+function successOf(endpoint: Endpoint) {
+  const { response, docs } = endpoint;
   const [[, only] = []] = fieldsOf(response);
   return {
     description: said(response) ?? said(only) ?? 'What was asked for',
-    ...(names.length > 0 && {
-      headers: Object.fromEntries(
-        names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-      ),
-    }),
+    ...headersOf(endpoint),
     content: {
       [docs.type ?? 'application/json']: {
         schema: jsonSchemaOf(response),
@@ -234,10 +240,8 @@ function said(schema: v.GenericSchema | undefined): string | undefined {
 
 function notModified(endpoint: Endpoint) {
   if (!isPublic(endpoint)) return {};
-  const known = { $ref: '#/components/headers/ETag' };
-  return {
-    304: { description: 'It is what `If-None-Match` names, still.', headers: { ETag: known } },
-  };
+  const description = 'It is what `If-None-Match` names, still.';
+  return { 304: { description, ...headersOf(endpoint) } };
 }
 
 /** Takes the most frequent response of each status out of the operations, to stand once for all. */

@@ -2,28 +2,27 @@ import * as v from 'valibot';
 import { invalidRequest, positionGone } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openPlace, sealPlace } from '../list/cursor.ts';
-import type { Review } from '../review/review.ts';
-import { findPublicReviews } from '../review/review-repository.ts';
+import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
 import { type Change, readHeads, readLogged } from './log.ts';
-import type { ChangePage, PresentedChange } from './presented.ts';
+import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
 
-const Place = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 /**
- * How far somebody has followed: when that was, the place in each lane, and of the lane that they are in the middle of, how many changes of the
- * next item are done. Reviews that were told as of a version whose change is not logged yet stand with that version `ahead`.
+ * How far somebody has followed, and when that was: in each lane the last item that was passed, and
+ * how many changes of the next item, in the one lane that they are in the middle of.
  */
 const Position = v.object({
-  time: Place,
-  lanes: v.pipe(v.array(Place), v.length(changesLanes)),
-  into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Place])),
-  ahead: v.record(v.string(), Place),
+  time: Count,
+  lanes: v.pipe(v.array(Count), v.length(changesLanes)),
+  into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
 });
 type Position = v.InferOutput<typeof Position>;
+type Place = Omit<Position, 'time'>;
 
 const binding = 'changes';
 const day = 86_400_000;
@@ -34,9 +33,6 @@ const goodFor = 30 * day;
 /** Milliseconds after which a transaction is surely over. */
 const settled = 60_000;
 
-/** How many reviews may be ahead: a position must stay short. */
-const mostAhead = 16;
-
 /** How many items of the log are read for an answer: reviews that change all the time fold, and would never fill it. */
 const mostLogged = 1_000;
 
@@ -46,16 +42,18 @@ const mostRevisions = 1_000;
 /** The position behind all that is logged: who reads the table after this, and follows from here, misses nothing. */
 export async function currentPosition(): Promise<string> {
   const time = Date.now();
-  return seal({ time, lanes: await readHeads(), ahead: {} });
+  return seal({ time, lanes: await readHeads() });
 }
 
 /**
- * What has changed behind a position, at most `limit` reviews: each as it is now, or null when it is public no more. The versions of one review only rise,
- * from page to page; what was changed again behind the page is told there, once. Throws ApiError 400 for what is no position, 410
- * for one that cannot be followed any more.
+ * Changes behind a position, of at most `limit` reviews: each review as it is now, or null when it is
+ * public no more. A change may be told more than once. Throws ApiError 400 for what is no position,
+ * 410 for one that cannot be followed any more.
  */
 export async function readChanges(since: string | undefined, limit: number): Promise<ChangePage> {
-  if (since === undefined) return { changes: [], next: await currentPosition(), has_more: false };
+  if (since === undefined) {
+    return { changes: [], users: [], next: await currentPosition(), has_more: false };
+  }
   const from = openPlace(binding, Position, since);
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
@@ -63,31 +61,39 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const isBeyond = from.lanes.some((place, lane) => place > (heads[lane] ?? 0));
   if (isBeyond || time - from.time > goodFor) throw positionGone();
 
-  const { window, hasMore, ...places } = await readWindow(from, heads, limit);
-  const ahead = new Map(Object.entries(from.ahead));
-  const told = await tell(window, ahead);
-  const revisions = told.reduce((sum, { review }) => sum + (review ? review.edits + 1 : 0), 0);
-  const fewer = () => readChanges(since, Math.ceil(limit / 2));
-  if (limit > 1 && revisions > mostRevisions) return fewer();
-  const changes = await Promise.all(told.map(present));
-  if (limit > 1 && bytesOf(JSON.stringify(changes)) > largestBody) return fewer();
-  const position = { time, ...places, ahead: Object.fromEntries(ahead) };
+  const window = await readWindow(from, heads, limit);
+  const told = await tell(window.changed);
+  const rest = window.changed[told.length];
+  const next = rest ? rest.before : window.end;
+  const users = new Map(told.flatMap(({ user }) => (user ? [[user.id, user]] : [])));
   // So that who asks again when nothing has changed may be told 304.
-  const isSame = time - from.time < day && seal({ ...position, time: from.time }) === since;
-  return { changes, next: isSame ? since : seal(position), has_more: hasMore };
+  const isSame = time - from.time < day && seal({ time: from.time, ...next }) === since;
+  return {
+    changes: told.flatMap(({ change }) => change ?? []),
+    users: [...users.values()],
+    next: isSame ? since : seal({ time, ...next }),
+    has_more: window.hasMore || rest !== undefined,
+  };
+}
+
+/** A review that has changed: the newest change that was read, and the place before the first. */
+interface Changed {
+  change: Change;
+  before: Place;
 }
 
 /**
- * The newest changes of the next `limit` reviews. Lanes are read one after the other, the one that is behind the others first: the order of changes
- * is kept for each review.
+ * The next reviews that have changed, at most `limit`, in the order of their first change. Lanes are
+ * read one after the other, the one that is behind the others first.
  */
 async function readWindow(
   from: Position,
   heads: readonly number[],
   limit: number,
-): Promise<Pick<Position, 'lanes' | 'into'> & { window: Change[]; hasMore: boolean }> {
+): Promise<{ changed: Changed[]; end: Place; hasMore: boolean }> {
   const lanes = [...from.lanes];
-  const window = new Map<string, Change>();
+  const changed = new Map<string, Changed>();
+  const upTo = (end: Place, hasMore = true) => ({ changed: [...changed.values()], end, hasMore });
   const placeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
   const due = [...lanes.keys()]
     .filter((lane) => (heads[lane] ?? 0) > (lanes[lane] ?? 0))
@@ -101,13 +107,14 @@ async function readWindow(
         refuseGap(at);
         break;
       }
-      if (read++ === mostLogged) return { lanes, window: [...window.values()], hasMore: true };
+      if (read++ === mostLogged) return upTo({ lanes });
       for (const change of changes.slice(done)) {
-        if (window.size === limit && !window.has(change.id)) {
-          return { lanes, into: [lane, done], window: [...window.values()], hasMore: true };
-        }
-        window.delete(change.id);
-        window.set(change.id, change);
+        const known = changed.get(change.id);
+        if (!known) {
+          const here: Place = { lanes: [...lanes], into: [lane, done] };
+          if (changed.size === limit) return upTo(here);
+          changed.set(change.id, { change, before: here });
+        } else if (change.version > known.change.version) known.change = change;
         done++;
       }
       lanes[lane] = at;
@@ -115,7 +122,7 @@ async function readWindow(
     }
     if ((lanes[lane] ?? 0) < head) refuseGap(head);
   }
-  return { lanes, window: [...window.values()], hasMore: false };
+  return upTo({ lanes }, false);
 }
 
 /** What a lane lacks before a place is being written; or else it is too old to be kept, or the table is not the one that the position is of. */
@@ -123,37 +130,48 @@ function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }
 
-/** A change that is told, with the review while it is public. */
+/** An entry of a page, with the author. Empty where a later change will say that the review is gone. */
 interface Told {
-  change: Change;
-  review: Review | undefined;
+  change?: PresentedChange;
+  user?: PresentedAuthor;
 }
 
-/**
- * Which of the changes are told here, with the review as it is now. That may be ahead of the change, because of another that is logged further behind: then the
- * position remembers of which version it was told, so that it is not told again. Where that are many already, the later change tells it.
- */
-async function tell(window: readonly Change[], ahead: Map<string, number>): Promise<Told[]> {
-  const found = await findPublicReviews(window.map(({ id }) => id));
-  const reviews = new Map(found.map(({ review }) => [review.id, review]));
-  return window.flatMap((change): Told[] => {
-    const review = reviews.get(change.id);
-    const told = ahead.get(change.id) ?? 0;
-    if (told <= change.version) ahead.delete(change.id);
-    if (!review) return change.isGone && change.version > told ? [{ change, review }] : [];
-    const { version } = review;
-    if (version <= told) return [];
-    if (version > change.version) {
-      if (ahead.size >= mostAhead) return [];
-      ahead.set(change.id, version);
-    }
-    return [{ change: { ...change, version }, review }];
+/** The first of the reviews, as they are now: as many as an answer takes. */
+async function tell(changed: readonly Changed[]): Promise<Told[]> {
+  const found = await findPublicReviews(changed.map(({ change }) => change.id));
+  const reviews = new Map(found.map((each) => [each.review.id, each]));
+  const revisions = changed.map(({ change: { id } }) => 1 + (reviews.get(id)?.review.edits ?? 0));
+  const told = await Promise.all(
+    changed
+      .slice(0, fitting(revisions, mostRevisions))
+      .map(({ change }) => present(change, reviews.get(change.id))),
+  );
+  const sizes = told.map((each) => bytesOf(JSON.stringify(each)));
+  return told.slice(0, fitting(sizes, largestBody));
+}
+
+async function present(
+  { id, version, isGone }: Change,
+  authored: AuthoredReview | undefined,
+): Promise<Told> {
+  if (!authored) return isGone ? { change: { id, version, review: null } } : {};
+  const { review, author } = authored;
+  const record = reviewRecord(review, await listRevisions(review));
+  const { display_name, karma } = author;
+  return {
+    change: { id, version: review.version, review: record },
+    user: { id: author.id, display_name, karma },
+  };
+}
+
+/** How many of the first together have at most this size: one at least, however large. */
+function fitting(sizes: readonly number[], most: number): number {
+  let sum = 0;
+  const end = sizes.findIndex((size, i) => {
+    sum += size;
+    return i > 0 && sum > most;
   });
-}
-
-async function present({ change: { id, version }, review }: Told): Promise<PresentedChange> {
-  if (!review) return { id, version, review: null };
-  return { id, version, review: reviewRecord(review, await listRevisions(review)) };
+  return end < 0 ? sizes.length : end;
 }
 
 function seal(position: Position): string {

@@ -3,7 +3,7 @@ import { chunks } from '../chunks.ts';
 import type { Item } from '../table/batch.ts';
 import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
-import { retryStale, StaleRead, transact } from '../table/transact.ts';
+import { retryStale, transact } from '../table/transact.ts';
 
 /** That a public review was written, or is public no more. */
 export interface Change {
@@ -11,11 +11,6 @@ export interface Change {
   /** That of the item after the write: it rises with every one. */
   version: number;
   isGone: boolean;
-}
-
-/** A change, and when it was made by DynamoDB's clock, in epoch ms. */
-export interface Made extends Change {
-  made: number;
 }
 
 /** Some changes that were logged together. */
@@ -30,9 +25,6 @@ export interface Logged {
 /** Seconds for which changes are kept: a day more than a position is good for. */
 const keptSeconds = 31 * 86_400;
 
-/** By so many milliseconds the clock of a function may be ahead of DynamoDB's. */
-const clockSkew = 10_000;
-
 /** Changes in an item, about 1 KB: one alone costs as much. */
 const mostTogether = 20;
 
@@ -42,40 +34,33 @@ function laneOf(reviewId: string): number {
 }
 
 /** What records of the table's stream say of public reviews. What is a draft or hidden before and after is nobody's business. */
-export function changesIn(records: readonly DynamoDBRecord[]): Made[] {
+export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
   return records.flatMap(({ dynamodb = {} }) => {
-    const { Keys, OldImage, NewImage, ApproximateCreationDateTime } = dynamodb;
+    const { Keys, OldImage, NewImage } = dynamodb;
     if (Keys?.sk?.S !== reviewKey('').sk) return [];
     const isPublic = NewImage?.all?.S !== undefined;
     if (!isPublic && OldImage?.all?.S === undefined) return [];
     const version = NewImage ? Number(NewImage.version?.N) : Number(OldImage?.version?.N) + 1;
     const id = idIn({ pk: `${Keys.pk?.S}` });
-    return [{ id, version, isGone: !isPublic, made: 1000 * (ApproximateCreationDateTime ?? 0) }];
+    return [{ id, version, isGone: !isPublic }];
   });
 }
 
 /**
- * Logs changes for those who follow them. Each lane is a chain: an item names the place of the one before it, and the head of the lane, in the
- * same transaction, that of the last. So nobody who reads up to a place misses what becomes visible later. What the stream tells again is in the
- * log already, since it was first told, and is left out.
+ * Logs changes for those who follow them, at least once: what the stream tells again is logged again.
+ * Each lane is a chain: an item names the place of the one before it. The head of the lane names the
+ * last, in the same transaction. A reader therefore never passes an item that is still to appear.
  */
-export async function logChanges(made: readonly Made[]): Promise<void> {
-  const byLane = Map.groupBy(made, ({ id }) => laneOf(id));
-  await Promise.all([...byLane].map(([lane, changes]) => retryStale(() => append(lane, changes))));
+export async function logChanges(changes: readonly Change[]): Promise<void> {
+  const byLane = Map.groupBy(changes, ({ id }) => laneOf(id));
+  await Promise.all(
+    [...byLane].map(([lane, some]) => retryStale(() => append(lane, newest(some)))),
+  );
 }
 
-async function append(lane: number, made: readonly Made[]): Promise<void> {
-  const since = Math.min(...made.map((each) => each.made)) - clockSkew;
-  const [head, recent] = await Promise.all([getItem(laneKey(lane)), readNewest(lane, since)]);
+async function append(lane: number, changes: readonly Change[]): Promise<void> {
+  const head = await getItem(laneKey(lane));
   const last = Number(head?.latest ?? 0);
-  // A head without the item that it names has been read in the middle of a transaction.
-  if (last > since && recent[0]?.at !== last) throw new StaleRead();
-  const known = newest(recent.flatMap(({ changes }) => changes));
-  const changes = [...newest(made).values()].filter(
-    ({ id, version }) => version > (known.get(id)?.version ?? 0),
-  );
-  if (changes.length === 0) return;
-
   const items: Item[] = [];
   let latest = last;
   for (const some of chunks(changes, mostTogether)) {
@@ -104,14 +89,6 @@ async function append(lane: number, made: readonly Made[]): Promise<void> {
   ]);
 }
 
-/** What was logged in a lane since a time, newest first: up to 1 MB, which are some 20,000 changes. */
-async function readNewest(lane: number, since: number): Promise<Logged[]> {
-  const { sk: after } = changesKey(lane, Math.max(0, since));
-  const pages = queryItems(changesKey(lane), { after, descending: true, pageSize: 4000 });
-  const { value = [] } = await pages.next();
-  return (value as Item[]).map(toLogged);
-}
-
 /** What was logged in a lane behind a place, in pages that hold 500 changes at most. */
 export async function* readLogged(lane: number, place: number): AsyncGenerator<Logged[]> {
   const { sk: after } = changesKey(lane, place);
@@ -129,12 +106,12 @@ export async function readHeads(): Promise<number[]> {
 }
 
 /** The newest change of each review. */
-function newest<T extends Change>(changes: readonly T[]): Map<string, T> {
-  const byId = new Map<string, T>();
+function newest(changes: readonly Change[]): Change[] {
+  const byId = new Map<string, Change>();
   for (const change of changes) {
     if (change.version > (byId.get(change.id)?.version ?? 0)) byId.set(change.id, change);
   }
-  return byId;
+  return [...byId.values()];
 }
 
 function toText({ id, version, isGone }: Change): string {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { PresentedLanguage } from '../review/presented.ts';
+import { PresentedUser } from '../user/presented.ts';
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
@@ -52,10 +53,23 @@ export const PresentedChange = described(
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;
 
+const { id: userId, display_name, karma } = PresentedUser.entries;
+
+/** An author of reviews on a page of changes. */
+export const PresentedAuthor = described(
+  v.object({ id: userId, display_name, karma }),
+  'The author of a review: the name and the karma of now, in the place of earlier ones',
+);
+export type PresentedAuthor = v.InferOutput<typeof PresentedAuthor>;
+
 /** A page of changes. */
 export const ChangePage = described(
   v.object({
     changes: v.array(PresentedChange),
+    users: described(
+      v.array(PresentedAuthor),
+      'The authors of the reviews in `changes`, each once',
+    ),
     next: described(
       v.string(),
       'The position behind these changes: sent as `since`, it gets the next',

@@ -43,6 +43,8 @@ export type Docs<R extends RequestSchema> = {
   headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
   /** The media type of the answer, where it is no JSON. */
   type?: 'application/atom+xml';
+  /** Fields of the body at least one of which is needed, and not null. */
+  needsOneOf?: readonly Field<R>[];
   /** A body that is valid. */
   example?: Record<string, unknown>;
 } & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });

@@ -1,141 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Readable } from 'node:stream';
-import { extract } from 'tar-stream';
-import unbzip2 from 'unbzip2-stream';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
-import { linesOf } from './lines.ts';
+import { isVisible } from '../values.ts';
+import type { Note, Row } from './critiquebrainz-archive.ts';
 import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
 import type { Sourced } from './unit.ts';
-
-/** The columns of the tables that are read, in their order in the dump. */
-const tables = {
-  user_sanitised: ['id', 'created', 'display_name', 'musicbrainz_id'],
-  review: [
-    ...['id', 'entity_id', 'entity_type', 'user_id', 'edits', 'is_draft', 'is_hidden'],
-    ...['license_id', 'language', 'published_on', 'source', 'source_url'],
-  ],
-  revision: ['id', 'review_id', 'timestamp', 'text', 'rating'],
-  vote: ['user_id', 'revision_id', 'vote', 'rated_at'],
-} as const;
-type Table = keyof typeof tables;
-type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
-
-/** What makes a row the same as one of another archive. */
-const keys: Record<Table, string> = {
-  user_sanitised: 'id',
-  review: 'id',
-  revision: 'id',
-  vote: 'user_id, revision_id',
-};
-
-/** Says that something was not kept, or not as it was, and why. */
-type Note = (reason: string) => void;
-
-/** Reads the rows of the archives of a dump into tables of the database. Throws a sentence where one is damaged, or a table in none of them. */
-export async function loadDump(
-  database: DatabaseSync,
-  archives: readonly { name: string; bytes: Readable }[],
-  note: Note,
-): Promise<void> {
-  for (const [table, columns] of Object.entries(tables)) {
-    database.exec(
-      `CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${keys[table as Table]}))`,
-    );
-  }
-  const found = new Set<string>();
-  for (const { name, bytes } of archives) {
-    try {
-      for await (const { file, content } of filesOf(bytes)) {
-        const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
-        if (Object.hasOwn(tables, table)) {
-          found.add(table);
-          await loadTable(database, table as Table, content, note);
-        } else for await (const _ of content);
-      }
-    } catch (cause) {
-      const { message } = cause as Error;
-      throw new Error(`${name} cannot be read as a tar archive with bzip2: ${message}`, { cause });
-    }
-  }
-  const missing = Object.keys(tables).filter((table) => !found.has(table));
-  if (missing.length > 0) {
-    throw new Error(
-      `no archive has cbdump/${missing.join(' or cbdump/')}: name both cbdump.tar.bz2 and one with reviews`,
-    );
-  }
-  database.exec('CREATE INDEX by_review ON revision (review_id)');
-  database.exec('CREATE INDEX by_revision ON vote (revision_id)');
-}
-
-/** The files of a tar archive with bzip2, of any number of streams. */
-async function* filesOf(
-  bytes: Readable,
-): AsyncGenerator<{ file: string; content: AsyncIterable<Uint8Array> }> {
-  const archive = extract();
-  const plain = unbzip2();
-  bytes.on('error', (error) => archive.destroy(error));
-  plain.on('error', (error: unknown) => {
-    archive.destroy(error instanceof Error ? error : new Error(`${error}`));
-  });
-  bytes.pipe(plain).pipe(archive);
-  for await (const entry of archive) {
-    yield { file: entry.header.name, content: entry as AsyncIterable<Uint8Array> };
-  }
-}
-
-async function loadTable(
-  database: DatabaseSync,
-  table: Table,
-  content: AsyncIterable<Uint8Array>,
-  note: Note,
-): Promise<void> {
-  const columns = tables[table];
-  const insert = database.prepare(
-    `INSERT OR IGNORE INTO ${table} VALUES (${columns.map(() => '?').join()})`,
-  );
-  database.exec('BEGIN');
-  for await (const { text } of linesOf(content)) {
-    if (text === '\\.' || text === '') continue;
-    const row = text === undefined ? [] : parseCopy(text);
-    if (row.length === columns.length) insert.run(...row);
-    else note(`${table}: a row that is not UTF-8, or has other columns`);
-  }
-  database.exec('COMMIT');
-}
-
-/** The values of a row of PostgreSQL's COPY in text format; null for `\N`. */
-export function parseCopy(line: string): (string | null)[] {
-  return line.split('\t').map((value) => (value === '\\N' ? null : unescaped(value)));
-}
-
-const escapes: Record<string, string> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
-
-function unescaped(value: string): string {
-  if (!value.includes('\\')) return value;
-  return value.replaceAll(
-    /(?:\\(?:[0-7]{1,3}|x[\da-f]{1,2}))+|\\(.)/gis,
-    (bytes: string, letter: string | undefined) => {
-      if (letter !== undefined) return escapes[letter] ?? letter;
-      const numbers = bytes
-        .slice(1)
-        .split('\\')
-        .map((byte) => {
-          return /^x/i.test(byte) ? Number.parseInt(byte.slice(1), 16) : Number.parseInt(byte, 8);
-        });
-      return Buffer.from(numbers).toString();
-    },
-  );
-}
 
 /**
  * What a loaded dump holds, as records: users, and reviews each followed by the votes on it. What cannot be kept goes to `note`, and what is
@@ -147,7 +18,7 @@ export async function* dumpRecords(
   noteChange: Note,
 ): AsyncGenerator<Sourced> {
   for (const row of database.prepare('SELECT * FROM user_sanitised ORDER BY id').iterate()) {
-    const record = userOf(row as Row<'user_sanitised'>);
+    const record = userOf(row as Row<'user_sanitised'>, noteChange);
     if (typeof record === 'string') note(record);
     else yield { where: `user ${record.id}`, record };
   }
@@ -193,11 +64,15 @@ export async function* dumpRecords(
   }
 }
 
-function userOf(row: Row<'user_sanitised'>): UserRecord | string {
+function userOf(row: Row<'user_sanitised'>, noteChange: Note): UserRecord | string {
   const created = timeOf(row.created);
   if (!isUuid(row.id) || created === undefined) return 'user: without a UUID or time';
   const contact = { email: null, musicdb_username: row.musicbrainz_id };
-  const display_name = row.display_name ?? '';
+  let display_name = row.display_name ?? '';
+  if (!isVisible(display_name)) {
+    noteChange('a name that cannot be seen to Reader and the beginning of the id');
+    display_name = `Reader ${row.id.slice(0, 4)}`;
+  }
   return { kind: 'user', id: row.id, display_name, created, contact };
 }
 
@@ -234,7 +109,12 @@ function reviewOf(
   }
   const [first] = revisions;
   if (!first) return 'review: without a revision';
-  const published = timeOf(row.published_on) ?? first.timestamp;
+  const isDraft = row.is_draft === 't';
+  const time = timeOf(row.published_on);
+  if (time === undefined && !isDraft) {
+    noteChange('published_on that is no time to the time of the first revision');
+  }
+  const published = time ?? first.timestamp;
   return {
     kind: 'review',
     id,
@@ -244,7 +124,7 @@ function reviewOf(
     language,
     license: license_id,
     created: first.timestamp < published ? first.timestamp : published,
-    published_on: row.is_draft === 't' ? null : published,
+    published_on: isDraft ? null : published,
     is_hidden: row.is_hidden === 't',
     source: row.source || null,
     source_url: row.source_url || null,
@@ -313,7 +193,9 @@ function timeOf(timestamp: string | null): string | undefined {
   if (!parts) return undefined;
   const [, day, time, fraction = ''] = parts;
   const iso = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
-  return Number.isNaN(Date.parse(iso)) ? undefined : iso;
+  const parsed = new Date(iso);
+  // The 30th of February is another day in JavaScript.
+  return !Number.isNaN(+parsed) && parsed.toISOString() === iso ? iso : undefined;
 }
 
 function isUuid(text: string | null): text is string {

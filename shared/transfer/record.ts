@@ -19,7 +19,7 @@ import {
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
-import { oneOf } from '../values.ts';
+import { isVisible, oneOf } from '../values.ts';
 
 /**
  * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
@@ -45,7 +45,7 @@ export const UserRecord = v.looseObject({
   ...userAttributes,
   kind: v.literal('user'),
   id: Uuid,
-  display_name: v.string(),
+  display_name: v.pipe(v.string(), v.check(isVisible, 'must have some visible character')),
   created: Time,
   /** What of it is not public; null where nothing is known. */
   contact: v.nullable(v.looseObject(Contact.entries)),

@@ -408,6 +408,10 @@ describe('npm run admin -- export, import', () => {
         { ...records(content).find(({ kind }) => kind === 'user'), id, signed_out: 'yesterday' },
         'signed_out: ',
       ],
+      [
+        { ...records(content).find(({ kind }) => kind === 'user'), id, display_name: '\u200b' },
+        'display_name: must have some visible character',
+      ],
       [{ ...given, id, moderation: { decision: 'eat' } }, 'moderation.decision: '],
       [
         {

@@ -230,6 +230,10 @@ describe('a feed', () => {
     expect(await linkOf(listReviews, { query })).toMatch(
       new RegExp(`^${ofEntity.replaceAll(/[/.+]/g, '\\$&')}, <\\?entity_id=.*>; rel="next"$`),
     );
+    const { headers } = await invoke(getUser, { path: { user_id: author.id } });
+    const known = { 'If-None-Match': `${headers.etag}` };
+    const again = await invoke(getUser, { path: { user_id: author.id }, headers: known });
+    expect([again.status, again.headers.link]).toEqual([304, ofUser]);
     const both = { entity_id, user_id: author.id };
     expect(await linkOf(listReviews, { query: both })).toBeUndefined();
   });

@@ -63,20 +63,26 @@ function startMirror(): void {
   run('mirror', ['test/journeys/mirror.ts', kept, address]);
 }
 
-/** A public dump: its reviews as they stand in its lines, and the position to follow the changes from. */
+/** A public dump as a mirror begins with it: the lines of reviews, users, and the position. */
 async function dump(): Promise<Mirror> {
   const { exportPublic } = await import('../../bin/export.ts');
   const out = join(folder, randomUUID());
   await exportPublic(out, dataDir);
+  const linesOf = (name: string) => {
+    const [, ...lines] = `${gunzipSync(readFileSync(join(out, name)))}`.trimEnd().split('\n');
+    return lines;
+  };
   const reviews: Mirror['reviews'] = {};
   for (const name of readdirSync(out).filter((name) => name.startsWith('reviews-'))) {
-    const lines = gunzipSync(readFileSync(join(out, name)))
-      .toString()
-      .trimEnd()
-      .split('\n');
-    for (const line of lines.slice(1)) reviews[JSON.parse(line).id] = line;
+    for (const line of linesOf(name)) reviews[JSON.parse(line).id] = line;
   }
-  return { since: readFileSync(join(out, 'POSITION'), 'utf8').trim(), reviews };
+  const users: Mirror['users'] = {};
+  for (const line of linesOf('users.jsonl.gz')) {
+    const { id, display_name, karma } = JSON.parse(line);
+    users[id] = { display_name, karma };
+  }
+  const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
+  return { since, reviews, versions: {}, users };
 }
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
@@ -93,7 +99,7 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
   const until = Date.now() + 1000 * forSeconds;
   const send = async (token: string, method: string, path: string, body?: unknown) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const response = await fetch(`${url}/review${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method,
       headers,
       body: JSON.stringify(body),
@@ -112,6 +118,7 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
     ['vote', async () => voteOn({ vote: Math.random() < 0.6 })],
     ['vote', async () => voteOn({ vote: Math.random() < 0.6 })],
     ['take back', async () => takeBack()],
+    ['rename', async () => rename()],
     ['hide', async () => setHidden(pick(reviews).id, true)],
     ['unhide', async () => setHidden(pick(reviews).id, false)],
     ['unhide', async () => setHidden(pick(reviews).id, false)],
@@ -120,26 +127,27 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
       async () => {
         if (Math.random() < 0.5) return;
         const { id, token } = pick(reviews);
-        await send(token, 'DELETE', `/${id}`);
+        await send(token, 'DELETE', `/review/${id}`);
       },
     ],
   ];
   const publish = async () => {
     const token = anyone();
-    reviews.push({ token, id: (await send(token, 'POST', '', reviewBody())).id });
+    reviews.push({ token, id: (await send(token, 'POST', '/review', reviewBody())).id });
   };
+  const rename = () => send(anyone(), 'POST', '/user/me', { display_name: `Ann ${Math.random()}` });
   const editOf = ({ ...body }: object) => {
     const { id, token } = pick(reviews);
-    return send(token, 'POST', `/${id}`, body);
+    return send(token, 'POST', `/review/${id}`, body);
   };
   const voteOn = async (body: object) => {
     const cast = { token: anyone(), id: pick(reviews.slice(-200)).id };
-    await send(cast.token, 'PUT', `/${cast.id}/vote`, body);
+    await send(cast.token, 'PUT', `/review/${cast.id}/vote`, body);
     votes.push(cast);
   };
   const takeBack = async () => {
     const { id, token } = pick(votes);
-    await send(token, 'DELETE', `/${id}/vote`);
+    await send(token, 'DELETE', `/review/${id}/vote`);
   };
   await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -160,15 +168,14 @@ test(
   'a mirror that began with a dump and follows ends as a later dump, though it and the service are killed',
   async () => {
     let url = await startService();
-    const { makeGrant, makeUser } = await import('../fixtures.ts');
-    const { setAttributes } = await import('../fixtures.ts');
+    const { makeGrant, makeUser, reviewBody, setAttributes } = await import('../fixtures.ts');
     const { userKey } = await import('../../shared/table/keys.ts');
     const tokens = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const user = await makeUser();
         // Who is well known has 200 votes a day.
         await setAttributes(userKey(user.id), { karma: 5_000 });
-        return (await makeGrant(user, ['review', 'vote'])).access_token;
+        return (await makeGrant(user, ['review', 'vote', 'user'])).access_token;
       }),
     );
     await write(url, tokens, seconds / 6);
@@ -189,20 +196,39 @@ test(
     startMirror();
     await writingAgain;
 
-    const { reviews: expected } = await dump();
+    // A name and a karma come with the next review of theirs that changes.
+    for (const token of tokens) {
+      const Authorization = `Bearer ${token}`;
+      const headers = { Authorization, 'Content-Type': 'application/json' };
+      const body = JSON.stringify(reviewBody());
+      expect((await fetch(`${url}/review`, { method: 'POST', headers, body })).status).toBe(200);
+    }
+    const { reviews: expected, users } = await dump();
+    const authors = new Set(Object.values(expected).map((line) => JSON.parse(line).user_id));
     const deadline = Date.now() + 30_000;
-    let mirrored = readMirror(kept).reviews;
+    let mirror = readMirror(kept);
     const isSame = () =>
-      JSON.stringify(Object.entries(mirrored).toSorted()) ===
+      JSON.stringify(Object.entries(mirror.reviews).toSorted()) ===
       JSON.stringify(Object.entries(expected).toSorted());
     while (!isSame() && Date.now() < deadline) {
       await sleep(200);
-      mirrored = readMirror(kept).reviews;
+      mirror = readMirror(kept);
     }
-    expect(mirrored).toEqual(expected);
+    expect(mirror.reviews).toEqual(expected);
     expect(isSame()).toBe(true);
+    expect(authors.size).toBe(tokens.length);
+    for (const id of authors) expect([id, mirror.users[id]]).toEqual([id, users[id]]);
     expect(Object.keys(expected).length).toBeGreaterThan(5);
-    for (const name of ['publish', 'edit', 'vote', 'take back', 'hide', 'unhide', 'delete']) {
+    for (const name of [
+      'publish',
+      'edit',
+      'vote',
+      'take back',
+      'hide',
+      'unhide',
+      'delete',
+      'rename',
+    ]) {
       expect([name, done[name]]).toEqual([name, expect.any(Number)]);
     }
     if (process.env.MIRROR_SECONDS)

@@ -1,10 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a mirror keeps: how far it has followed, and every public review as one line, by id. */
+/**
+ * What a mirror keeps: how far it has followed, and by id every public review as one line, the
+ * highest version that was told of it, and what is known of people.
+ */
 export interface Mirror {
   since: string;
   reviews: Record<string, string>;
+  versions: Record<string, number>;
+  users: Record<string, { display_name: string; karma: number }>;
 }
 
 /** Reads what a mirror has kept. */
@@ -19,7 +24,8 @@ export function keepMirror(file: string, mirror: Mirror): void {
 }
 
 interface Page {
-  changes: { id: string; review: object | null }[];
+  changes: { id: string; version: number; review: object | null }[];
+  users: { id: string; display_name: string; karma: number }[];
   next: string;
   has_more: boolean;
 }
@@ -35,11 +41,14 @@ if (script.endsWith('journeys/mirror.ts')) {
       const response = await fetch(`${url}/changes?${query}`);
       if (response.status === 410) process.exit(1);
       if (response.status !== 200) throw new Error(`${response.status}`);
-      const { changes, next, has_more } = (await response.json()) as Page;
-      for (const { id, review } of changes) {
+      const { changes, users, next, has_more } = (await response.json()) as Page;
+      for (const { id, version, review } of changes) {
+        if (version <= (mirror.versions[id] ?? 0)) continue;
+        mirror.versions[id] = version;
         if (review) mirror.reviews[id] = JSON.stringify(review);
         else delete mirror.reviews[id];
       }
+      for (const { id, ...user } of users) mirror.users[id] = user;
       mirror.since = next;
       if (changes.length > 0) keepMirror(file, mirror);
       if (!has_more) await sleep(100);

@@ -177,6 +177,28 @@ describe('what the specification says of requests is there', () => {
     });
   });
 
+  test('a new review needs a text or a rating', () => {
+    const { schema } = operationOf('create-review').requestBody?.content['application/json'] ?? {};
+    const has = (name: string) => ({
+      required: [name],
+      properties: { [name]: { not: { type: 'null' } } },
+    });
+    expect(schema).toHaveProperty('anyOf', [has('text'), has('rating')]);
+  });
+
+  test.each([
+    ['', true],
+    ['stats', true],
+    [' user_type, stats user_type,', true],
+    ['Stats', false],
+    ['statsuser_type', false],
+    ['stats;user_type', false],
+    ['stats,x', false],
+  ])('the pattern of inc takes %j: %j', (inc, isTaken) => {
+    const { pattern, type } = parameter('get-me', 'inc')?.schema ?? {};
+    expect([type, new RegExp(`${pattern}`, 'u').test(inc)]).toEqual(['string', isTaken]);
+  });
+
   test('a report needs no body, everything else that takes one does', () => {
     const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
     expect(optional.map(({ operationId }) => operationId)).toEqual(['report-review']);
@@ -220,6 +242,10 @@ describe('what the specification says of requests is there', () => {
     expect(headers('list-reviews', '200')).toEqual(['ETag', 'Link']);
     expect(headers('list-users', '200')).toEqual(['ETag', 'Link']);
     expect(headers('get-review', '200')).toEqual(['ETag']);
+    for (const name of ['list-reviews', 'list-users', 'list-revisions', 'get-entity', 'get-user']) {
+      expect([name, ...headers(name, '304')]).toEqual([name, 'ETag', 'Link']);
+    }
+    expect(headers('get-review', '304')).toEqual(['ETag']);
     expect(headers('get-me', '200')).toEqual([]);
     expect(headers('create-review', '200')).toEqual(['Idempotent-Replayed']);
     expect(headers('put-vote', '200')).toEqual(['RateLimit', 'RateLimit-Policy']);

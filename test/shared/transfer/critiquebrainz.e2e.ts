@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { pack } from 'tar-stream';
 import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as getUser } from '../../../functions/get-user.ts';
+import { handler as userFeed } from '../../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { admin, refuses } from '../../bin/admin.ts';
@@ -16,6 +17,7 @@ import { applyStream, randomNumbers } from '../../fixtures.ts';
 import { invoke } from '../../invoke.ts';
 import { differences } from '../../recount.ts';
 
+process.env.AUTH_URL = 'https://api.example/ws';
 const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -51,10 +53,15 @@ function copyText(rows: readonly Row[]): string {
 }
 
 /** An archive of these tables; of `parts` bzip2 streams, as programs that use several processors make it. */
-async function archive(name: string, tables: Record<string, Row[] | string>, parts = 1) {
+async function archive(
+  name: string,
+  tables: Record<string, Row[] | string>,
+  parts = 1,
+  schema = '15',
+) {
   const tar = pack();
   tar.entry({ name: 'TIMESTAMP' }, '2026-07-31 18:07:59.123456');
-  tar.entry({ name: 'SCHEMA_SEQUENCE' }, '1');
+  tar.entry({ name: 'SCHEMA_SEQUENCE' }, schema);
   tar.entry({ name: 'COPYING' }, 'Free.');
   for (const [table, rows] of Object.entries(tables)) {
     tar.entry({ name: `cbdump/${table}` }, typeof rows === 'string' ? rows : copyText(rows));
@@ -62,18 +69,27 @@ async function archive(name: string, tables: Record<string, Row[] | string>, par
   tar.finalize();
   const bytes = await buffer(tar);
   const size = Math.ceil(bytes.length / parts);
-  const compressed = Array.from({ length: parts }, (_, i) => {
-    const input = bytes.subarray(i * size, (i + 1) * size);
-    const { stdout, status, error } = spawnSync('bzip2', { input, maxBuffer: 1e9 });
-    if (error)
-      throw new Error('archives are made with the program bzip2: install it', { cause: error });
-    expect(status).toBe(0);
-    return stdout;
-  });
-  const file = join(folder, name);
-  writeFileSync(file, Buffer.concat(compressed));
-  return file;
+  const compressed = Array.from({ length: parts }, (_, i) =>
+    bzip2(bytes.subarray(i * size, (i + 1) * size)),
+  );
+  return file(name, Buffer.concat(compressed));
 }
+
+function bzip2(input: Uint8Array): Buffer {
+  const { stdout, status, error } = spawnSync('bzip2', { input, maxBuffer: 1e9 });
+  if (error)
+    throw new Error('archives are made with the program bzip2: install it', { cause: error });
+  expect(status).toBe(0);
+  return stdout;
+}
+
+function file(name: string, content: Uint8Array | string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const critiquebrainz = ['import', '--format', 'critiquebrainz'];
 
 describe('npm run admin -- import --format critiquebrainz', () => {
   test('gives the lists, averages and votes that SQL over the dump does', async () => {
@@ -144,13 +160,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
       },
       3,
     );
-    const { code, stdout, stderr } = await admin([
-      'import',
-      '--format',
-      'critiquebrainz',
-      base,
-      all,
-    ]);
+    const { code, stdout, stderr } = await admin([...critiquebrainz, base, all]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 
     const sql = new DatabaseSync(':memory:');
@@ -272,7 +282,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     );
     expect(await differences()).toEqual([]);
 
-    const again = await admin(['import', '--format', 'critiquebrainz', base, all]);
+    const again = await admin([...critiquebrainz, base, all]);
     expect(JSON.parse(again.stdout)).toMatchObject({
       written: {},
       present: { user: 30, review: reviews.length, vote: kept },
@@ -341,7 +351,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
       revision: revisions,
       vote: votes,
     });
-    const { code, stdout } = await admin(['import', '--format', 'critiquebrainz', both]);
+    const { code, stdout } = await admin([...critiquebrainz, both]);
     expect(code).toBe(0);
     const answer = JSON.parse(stdout);
     expect(answer.written).toEqual({ user: 2, review: 10, vote: 1 });
@@ -386,23 +396,106 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('says what is wrong with an archive', async () => {
-    const base = await archive('base.tar.bz2', { user_sanitised: [] });
-    const whole = await archive('whole.tar.bz2', {
-      review: 'x'.repeat(100_000),
-      revision: [],
+  test('tells and replaces times that there are not, and names that cannot be seen', async () => {
+    const time = '2016-02-29 23:59:59';
+    const users: Row[] = ['', '\u200b \u2800', 'Ann'].map((name) => [
+      randomUUID(),
+      time,
+      name,
+      null,
+    ]);
+    const [[nameless = ''] = [], [blank = ''] = [], [ann = ''] = []] = users;
+    const never: Row = [randomUUID(), '2015-02-30 05:06:07', 'Eve', null];
+    const wrong = [
+      '2015-02-30 05:06:07',
+      '2015-03-01 24:00:00',
+      'infinity',
+      '2015-03-01 05:06:07 BC',
+      '2015-03-01 05:06:07+00',
+      null,
+    ];
+    const reviews = [...wrong, '2016-03-01 00:00:00.5'].map((published, i): Row => {
+      const about = [randomUUID(), `${randomUUID()}`, 'work', [nameless, blank, ann][i % 3] ?? ''];
+      return [...about, 0, false, false, 'CC BY-SA 3.0', 'en', published, null, null];
+    });
+    const dump = await archive('times.tar.bz2', {
+      user_sanitised: [...users, never],
+      review: reviews,
+      revision: reviews.map(([id = ''], i): Row => [i + 1, id, time, 'A text', null]),
       vote: [],
     });
-    const cut = join(folder, 'cut.tar.bz2');
-    writeFileSync(cut, spawnSync('head', ['-c', '60', whole]).stdout);
-    const plain = join(folder, 'plain.tar.bz2');
-    writeFileSync(plain, 'no archive');
-    const args = ['import', '--format', 'critiquebrainz'];
+    const { code, stdout } = await admin([...critiquebrainz, dump]);
+    expect(code).toBe(0);
+    const { changed, left_out } = JSON.parse(stdout);
+    expect(changed).toEqual({
+      'published_on that is no time to the time of the first revision': wrong.length,
+      'a name that cannot be seen to Reader and the beginning of the id': 2,
+    });
+    expect(left_out).toEqual({ 'user: without a UUID or time': 1 });
+    for (const [i, [id]] of reviews.entries()) {
+      const { body } = await invoke(getReview, { path: { review_id: `${id}` } });
+      expect(body.review.published_on).toBe(
+        i < wrong.length ? 'Mon, 29 Feb 2016 23:59:59 GMT' : 'Tue, 01 Mar 2016 00:00:00 GMT',
+      );
+    }
+    for (const id of [nameless, blank]) {
+      const { body } = await invoke(userFeed, { path: { user_id: `${id}` } });
+      const name = `Reader ${`${id}`.slice(0, 4)}`;
+      expect(body).toContain(`<title>Reviews by ${name}</title>`);
+      expect(body).toContain(`<author><name>${name}</name>`);
+    }
+  });
+
+  test('warns of a dump of another schema, and refuses one of other columns', async () => {
+    const quiet = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const user: Row = [randomUUID(), '2016-02-29 23:59:59', 'Ann', null];
+    const rest = { user_sanitised: [user], revision: [], vote: [] };
+    const newer = await archive('newer.tar.bz2', { ...rest, review: [] }, 1, '16');
+    const { code, stdout } = await admin([...critiquebrainz, newer]);
+    expect([code, JSON.parse(stdout).written]).toEqual([0, { user: 1 }]);
+    expect(quiet.mock.calls).toEqual([
+      [`${newer} has SCHEMA_SEQUENCE 16, and 15 is known here: look at left_out`],
+    ]);
+    quiet.mockRestore();
+
+    const review = Array.from({ length: 13 }, () => 'x');
+    const other = await archive('other.tar.bz2', { ...rest, review: [review, review] }, 1, '16');
+    const same = await archive('same.tar.bz2', { ...rest, review: [review] });
+    const why = 'no row of cbdump/review has the columns that are known here';
     await refuses(1, [
-      [[...args, base], /^Error: no archive has cbdump\/review or cbdump\/revision/],
-      [[...args, base, cut], /cut.tar.bz2 cannot be read as a tar archive with bzip2/],
-      [[...args, plain], /plain.tar.bz2 cannot be read as a tar archive with bzip2/],
-      [[...args, join(folder, 'none')], /none/],
+      [
+        [...critiquebrainz, other],
+        `Error: ${why}; ${other} has SCHEMA_SEQUENCE 16, and 15 is known here\n`,
+      ],
+      [[...critiquebrainz, same], `Error: ${why}\n`],
+    ]);
+  });
+
+  test('says what is wrong with an archive', async () => {
+    const base = await archive('base.tar.bz2', { user_sanitised: [] });
+    const whole = readFileSync(
+      await archive('whole.tar.bz2', { review: 'x'.repeat(100_000), revision: [], vote: [] }),
+    );
+    const tar = spawnSync('bzip2', ['-dc'], { input: whole, maxBuffer: 1e9 }).stdout;
+    const cut = [
+      ...[1, 60, whole.length / 2, whole.length - 20].map((length) => whole.subarray(0, length)),
+      ...[600, 50_000].map((length) => bzip2(tar.subarray(0, length))),
+    ].map((bytes, i) => file(`cut-${i}.tar.bz2`, bytes));
+    const none = join(folder, 'none.tar.bz2');
+    const sentence = (path: string, why: string) =>
+      `Error: ${path} cannot be read as a tar archive with bzip2: ${why}\n`;
+    const plain = file('plain.tar.bz2', 'no archive');
+    const empty = file('empty.tar.bz2', '');
+    await refuses(1, [
+      [[...critiquebrainz, base], /^Error: no archive has cbdump\/review or cbdump\/revision/],
+      ...cut.map((path): [string[], string] => {
+        return [[...critiquebrainz, base, path], sentence(path, 'it ends too early')];
+      }),
+      [[...critiquebrainz, plain], sentence(plain, 'No magic number found')],
+      [[...critiquebrainz, base, empty], `Error: ${empty} is empty\n`],
+      [[...critiquebrainz, none], /ENOENT: no such file .*none.tar.bz2'\n$/],
+      [[...critiquebrainz, base, none], /ENOENT: no such file .*none.tar.bz2'\n$/],
+      [[...critiquebrainz, base, folder], /EISDIR.*\n$/],
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseCopy } from '../../../shared/transfer/critiquebrainz.ts';
+import { parseCopy } from '../../../shared/transfer/critiquebrainz-archive.ts';
 
 test.each([
   ['a\tb', ['a', 'b']],

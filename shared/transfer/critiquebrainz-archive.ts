@@ -1,0 +1,172 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
+import { extract } from 'tar-stream';
+import unbzip2 from 'unbzip2-stream';
+import { linesOf } from './lines.ts';
+
+/** The SCHEMA_SEQUENCE of dumps whose tables have these columns. */
+const knownSchema = '15';
+
+/** The columns of the tables that are read, in their order in the dump. */
+const tables = {
+  user_sanitised: ['id', 'created', 'display_name', 'musicbrainz_id'],
+  review: [
+    ...['id', 'entity_id', 'entity_type', 'user_id', 'edits', 'is_draft', 'is_hidden'],
+    ...['license_id', 'language', 'published_on', 'source', 'source_url'],
+  ],
+  revision: ['id', 'review_id', 'timestamp', 'text', 'rating'],
+  vote: ['user_id', 'revision_id', 'vote', 'rated_at'],
+} as const;
+type Table = keyof typeof tables;
+/** A row of a table; null for `\N`. */
+export type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
+
+/** What makes a row the same as one of another archive. */
+const keys: Record<Table, string> = {
+  user_sanitised: 'id',
+  review: 'id',
+  revision: 'id',
+  vote: 'user_id, revision_id',
+};
+
+/** Says that something was not kept, or not as it was, and why. */
+export type Note = (reason: string) => void;
+
+/** What the libraries say of an archive that was cut: they have read past its end. */
+const isCut = /^Cannot read properties of undefined|ended prematurely|end of data|was destroyed/;
+
+/**
+ * Reads the rows of the archives of a dump into tables of the database, each archive opened in its
+ * turn. Gives a warning for each that is of another schema. Throws a sentence where one is damaged,
+ * a table is in none of them, or no row of a table has the columns that are known.
+ */
+export async function loadDump(
+  database: DatabaseSync,
+  archives: readonly { name: string; open: () => Readable }[],
+  note: Note,
+): Promise<string[]> {
+  for (const [table, columns] of Object.entries(tables)) {
+    database.exec(
+      `CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${keys[table as Table]}))`,
+    );
+  }
+  const found = new Set<string>();
+  const strange = new Set<string>();
+  const warnings: string[] = [];
+  for (const { name, open } of archives) {
+    let files = 0;
+    try {
+      for await (const { file, content } of filesOf(open())) {
+        files++;
+        const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
+        if (Object.hasOwn(tables, table)) {
+          found.add(table);
+          const isKnown = await loadTable(database, table as Table, content, note);
+          if (!isKnown) strange.add(table);
+        } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
+          const schema = (await readAll(content)).trim();
+          if (schema !== knownSchema) {
+            warnings.push(
+              `${name} has SCHEMA_SEQUENCE ${schema}, and ${knownSchema} is known here`,
+            );
+          }
+        } else for await (const _ of content);
+      }
+    } catch (cause) {
+      const { message } = cause as Error;
+      const why = isCut.test(message) ? 'it ends too early' : message;
+      throw new Error(`${name} cannot be read as a tar archive with bzip2: ${why}`, { cause });
+    }
+    if (files === 0) throw new Error(`${name} is empty`);
+  }
+  if (strange.size > 0) {
+    const names = [...strange].map((table) => `cbdump/${table}`).join(' and ');
+    const reasons = [`no row of ${names} has the columns that are known here`, ...warnings];
+    throw new Error(reasons.join('; '));
+  }
+  const missing = Object.keys(tables).filter((table) => !found.has(table));
+  if (missing.length > 0) {
+    throw new Error(
+      `no archive has cbdump/${missing.join(' or cbdump/')}: name both cbdump.tar.bz2 and one with reviews`,
+    );
+  }
+  database.exec('CREATE INDEX by_review ON revision (review_id)');
+  database.exec('CREATE INDEX by_revision ON vote (revision_id)');
+  return warnings;
+}
+
+/** The files of a tar archive with bzip2, of any number of streams. */
+async function* filesOf(
+  bytes: Readable,
+): AsyncGenerator<{ file: string; content: AsyncIterable<Uint8Array> }> {
+  const archive = extract();
+  const plain = unbzip2();
+  bytes.on('error', (error) => archive.destroy(error));
+  plain.on('error', (error: unknown) => {
+    archive.destroy(error instanceof Error ? error : new Error(`${error}`));
+  });
+  bytes.pipe(plain).pipe(archive);
+  for await (const entry of archive) {
+    yield { file: entry.header.name, content: entry as AsyncIterable<Uint8Array> };
+  }
+}
+
+/** Loads the rows of a table. Gives false where there are some, and none has the columns that are known. */
+async function loadTable(
+  database: DatabaseSync,
+  table: Table,
+  content: AsyncIterable<Uint8Array>,
+  note: Note,
+): Promise<boolean> {
+  const columns = tables[table];
+  const insert = database.prepare(
+    `INSERT OR IGNORE INTO ${table} VALUES (${columns.map(() => '?').join()})`,
+  );
+  let [good, bad] = [0, 0];
+  database.exec('BEGIN');
+  for await (const { text } of linesOf(content)) {
+    if (text === '\\.' || text === '') continue;
+    const row = text === undefined ? [] : parseCopy(text);
+    if (row.length === columns.length) {
+      insert.run(...row);
+      good++;
+    } else {
+      note(`${table}: a row that is not UTF-8, or has other columns`);
+      bad++;
+    }
+  }
+  database.exec('COMMIT');
+  return good > 0 || bad === 0;
+}
+
+/** The values of a row of PostgreSQL's COPY in text format; null for `\N`. */
+export function parseCopy(line: string): (string | null)[] {
+  return line.split('\t').map((value) => (value === '\\N' ? null : unescaped(value)));
+}
+
+const escapes: Record<string, string> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+function unescaped(value: string): string {
+  if (!value.includes('\\')) return value;
+  return value.replaceAll(
+    /(?:\\(?:[0-7]{1,3}|x[\da-f]{1,2}))+|\\(.)/gis,
+    (bytes: string, letter: string | undefined) => {
+      if (letter !== undefined) return escapes[letter] ?? letter;
+      const numbers = bytes
+        .slice(1)
+        .split('\\')
+        .map((byte) => {
+          return /^x/i.test(byte) ? Number.parseInt(byte.slice(1), 16) : Number.parseInt(byte, 8);
+        });
+      return Buffer.from(numbers).toString();
+    },
+  );
+}
