@@ -12,24 +12,29 @@ export interface Difference {
   isRepairable: boolean;
 }
 
-/** What is wrong with one item, and, where it can be mended, the writes for so much of it: on condition that nothing changes meanwhile. */
+/** Differences of one item, and the writes that repair them, where that is possible: on condition that nothing has changed since. */
 export interface Finding {
   differences: Difference[];
+  /** Rises with all that the differences follow from. Absent where that cannot come back. */
+  version?: unknown;
   repair?: (differences: readonly Difference[]) => Write[];
 }
 
-/** What has lost the review that it belongs to. */
-export function orphan({ pk, sk }: Key, condition: object = {}): Finding {
+/** A claim without its review, or a vote, revision, report or case: deleted on this condition, or with such `checks`. */
+export function orphan({ pk, sk }: Key, condition: object, checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
     differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
-    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }],
+    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }, ...checks],
   };
 }
 
 /** What tells of damage that the rest of the table does not say how to mend. */
-export function beyondRepair(difference: Omit<Difference, 'isRepairable'>): Finding {
-  return { differences: [{ ...difference, isRepairable: false }] };
+export function beyondRepair(
+  difference: Omit<Difference, 'isRepairable'>,
+  version: unknown,
+): Finding {
+  return { differences: [{ ...difference, isRepairable: false }], version };
 }
 
 /** Where an item is not what is expected of it. */
@@ -51,10 +56,10 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
   return { Update: assign({ pk, sk }, counted, stored) };
 }
 
-/** The same for a review or a case, whose version tells of every other change as well. */
-export function setVersioned(review: Item, differences: readonly Difference[]): Write {
-  const counted = { version: Number(review.version) + 1 };
-  return set(review, [...differences, ...compare(review, counted)]);
+/** The same, and nothing at all was counted since: a review, case, author or entity has a version that rises with each count. */
+export function setVersioned(item: Item, differences: readonly Difference[]): Write {
+  const counted = { version: Number(item.version ?? 0) + 1 };
+  return set(item, [...differences, ...compare(item, counted)]);
 }
 
 /** The condition that a review is still as it was read. */

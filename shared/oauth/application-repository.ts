@@ -4,7 +4,7 @@ import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { applicationKey, idIn, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { assign, retryStale, transact, type Write } from '../table/transact.ts';
+import { addCounts, assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -233,20 +233,22 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
     return {
       Update: {
         Key,
-        UpdateExpression: 'SET applications = :count',
+        UpdateExpression: 'SET applications = :count ADD version :one',
         ConditionExpression: `${isAble} AND attribute_not_exists(applications)`,
-        ExpressionAttributeValues: { ':count': count + by },
+        ExpressionAttributeValues: { ':count': count + by, ':one': 1 },
       },
     };
   }
   const isThereRoom = by > 0 ? 'applications < :most' : 'attribute_exists(applications)';
   return {
-    Update: {
+    Update: addCounts(
       Key,
-      UpdateExpression: 'ADD applications :by',
-      ConditionExpression: `${isAble} AND ${isThereRoom}`,
-      ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': mostApplications }) },
-    },
+      { applications: by },
+      {
+        ConditionExpression: `${isAble} AND ${isThereRoom}`,
+        ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
+      },
+    ),
   };
 }
 
