@@ -4,7 +4,7 @@ import { showProgress } from './progress.ts';
 
 /**
  * Audits the table and prints on stderr each difference as it is found, and every so often the position to go on from. Gives a summary. Sets
- * the exit status to 1 when a difference is left, and else to 2 when items kept changing, of which nothing is known.
+ * the exit status to 1 when a difference is left, and else to 3 when items kept changing, of which nothing is known.
  */
 export async function runAudit({
   from,
@@ -34,7 +34,7 @@ export async function runAudit({
     show(sum.items);
   }
   if (sum.differences > sum.repaired) process.exitCode = 1;
-  else if (sum.changing > 0) process.exitCode = 2;
+  else if (sum.changing > 0) process.exitCode = 3;
   return sum;
 }
 

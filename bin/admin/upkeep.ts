@@ -23,7 +23,7 @@ export function addUpkeepCommands(admin: Command): void {
     .command('audit')
     .summary('recounts everything and reports differences')
     .description(
-      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: a difference is left. 2: some items kept changing and could not be checked',
+      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: a difference is left. 3: some items kept changing and could not be checked',
     )
     .option('--repair', 'repairs differences; items that change meanwhile are left alone')
     .option('--from <position>', 'goes on where an audit was interrupted: the position it printed')

@@ -96,7 +96,7 @@ describe('audit --repair', () => {
     expect(lines()).toContain(
       `USER#${author.id} USER: changing, so that it could not be checked: run the audit again`,
     );
-    expect(process.exitCode).toBe(2);
+    expect(process.exitCode).toBe(3);
     await expectRight();
   });
 
@@ -135,7 +135,7 @@ describe('audit --repair', () => {
     const sum = await runAudit({ repair: true, settle: 20 });
     jest.mocked(table.send).mockRestore();
     expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
-    expect(process.exitCode).toBe(2);
+    expect(process.exitCode).toBe(3);
     const rest = await runAudit({ repair: true, settle: 20 });
     expect(rest).toMatchObject({ differences: 1, repaired: 1, changing: 0 });
     await expectRight();
