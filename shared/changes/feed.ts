@@ -60,8 +60,10 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
   const heads = await readHeads();
-  const isBeyond = from.lanes.some((place, lane) => place > (heads[lane] ?? 0));
-  if (isBeyond || time - from.time > goodFor) throw positionGone();
+  if (time - from.time > goodFor) throw positionGone();
+  // An item may have become readable before its head, in the same transaction.
+  for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
+    refuseGap(place);
 
   const { window, hasMore, ...places } = await readWindow(from, heads, limit);
   const ahead = new Map(Object.entries(from.ahead));
@@ -118,7 +120,7 @@ async function readWindow(
   return { lanes, window: [...window.values()], hasMore: false };
 }
 
-/** What a lane lacks before a place is being written; or else it is too old to be kept, or the table is not the one that the position is of. */
+/** Throws ApiError 410, unless the place is so new that the transaction which writes it may be under way: what is missing then comes. */
 function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }
