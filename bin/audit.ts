@@ -3,8 +3,9 @@ import type { Difference } from '../shared/audit/finding.ts';
 import { showProgress } from './progress.ts';
 
 /**
- * Audits the table and prints on stderr each difference as it is found, and every so often the position to go on from. Gives a summary. Sets
- * the exit status to 1 when a difference is left, and else to 3 when items kept changing, of which nothing is known.
+ * Audits the table and prints on stderr each difference as it is found, and every so often the
+ * position to go on from. Gives a summary. Sets the exit status to 1 when a difference is left, and
+ * else to 3 when items kept changing, of which nothing is known.
  */
 export async function runAudit({
   from,

@@ -65,7 +65,10 @@ export function startThreads(most: number, folder = functions): Threads {
     thread.isReady = true;
   }
 
-  /** Ends a thread that answers nothing for as long again as a call of it may take, and a second at least: its function never ends by itself. */
+  /**
+   * Ends a thread that answers nothing for as long again as a call of it may take, and a second at
+   * least: its function never ends by itself.
+   */
   async function probe(thread: Thread, operation: string, patience: number): Promise<void> {
     thread.isReady = false;
     const timer = setTimeout(

@@ -58,8 +58,9 @@ export async function takeLock(): Promise<Lock> {
 }
 
 /**
- * Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are being rebuilt. A lock that has expired is
- * deleted, so that a rebuild which still holds it for good, because its clock is behind, fails instead of overwriting this change.
+ * Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are
+ * being rebuilt. An expired lock is deleted. A rebuild that takes it for valid, because its clock
+ * is behind, then fails instead of overwriting this change unnoticed.
  */
 export function noRebuild(): Write {
   return {

@@ -40,11 +40,15 @@ interface Contents {
 }
 
 /**
- * Computes totals and rank trees anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
- * waits; what is written during the rebuild is in the stream and follows. Gives what was counted, and how many projections were wrong; those
- * of totals and nodes are not. Throws ApiError 503, which says what to run again, while another rebuild is at work, when the table is busy, or
- * when this one has lost its lock. `inTransactions` is for the embedded engine, which waits for the disk once for each of them, and for every
- * item of a batch; elsewhere it would cost twice the units.
+ * Computes totals and rank trees anew from the reviews and users in the table: after an incident,
+ * or a bulk load. Meanwhile the consumer waits; what is written during the rebuild is in the stream
+ * and follows.
+ *
+ * Gives what was counted, and how many projections were wrong; wrong totals and nodes are not
+ * counted. Throws ApiError 503, which says what to run again, while another rebuild is at work,
+ * when the table is busy, or when this one has lost its lock. `inTransactions` is for the embedded
+ * engine, which waits for the disk once for each of them, and for every item of a batch; elsewhere
+ * it would cost twice the units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},

@@ -14,7 +14,7 @@ interface Found {
   differences: Difference[];
   /** How many of the differences were repaired. */
   repaired: number;
-  /** Items that differed and changed each time they were checked: nothing is known of them, and they are left alone. */
+  /** Items that changed each time they were checked. They may be right, and are left alone. */
   changing: Key[];
 }
 
@@ -28,10 +28,14 @@ export interface Progress extends Found {
 const mostChecks = 4;
 
 /**
- * Compares every number that a transaction keeps with a recount: votes, popularity and index attributes of reviews, tallies of revisions,
- * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages and can go on from a position. It is safe
- * beside traffic: a difference counts when two checks, `settle` milliseconds apart, find it at one version of the item, and a repair is
- * conditional on that version. Indexes may be so far behind the table. `isDue` leaves items out.
+ * Compares every number that a transaction keeps with a recount: votes, popularity and index
+ * attributes of reviews, tallies of revisions, claims, karma and counts of users, counts and
+ * ratings of entities. It reads the table in pages and can go on from a position. `isDue` leaves
+ * items out.
+ *
+ * It is safe beside traffic. A difference counts when two checks find it at one version of the
+ * item, `settle` milliseconds apart: indexes may be so far behind. A repair is conditional on that
+ * version.
  */
 export async function* audit({
   from,
@@ -61,7 +65,10 @@ interface Checked {
   findings: Finding[];
 }
 
-/** Checks items, and those that differ again after a pause for all of them, until each check of an item gives what the one before gave. */
+/**
+ * Checks items. Those that differ are checked again, after one pause for all of them, until two
+ * checks in a row agree.
+ */
 async function auditItems(
   items: readonly Item[],
   { repair, settle }: { repair: boolean; settle: number },
@@ -85,7 +92,9 @@ async function auditItems(
   return found;
 }
 
-/** Reports differences that are certain, and repairs them unless their item has changed this very moment. */
+/**
+ * Reports confirmed differences, and repairs them unless their item has changed this very moment.
+ */
 async function settled(finding: Finding, repair: boolean, found: Found): Promise<void> {
   const { differences } = finding;
   const writes = repair ? finding.repair?.(differences) : undefined;
@@ -103,7 +112,10 @@ function keysOf({ differences }: Finding): Key[] {
   return [...new Map(keys).values()];
 }
 
-/** One text for what a check has found, in one order: DynamoDB keeps none. Another text where anything was counted meanwhile. */
+/**
+ * One text for the findings of a check; another one if anything was counted meanwhile. It is
+ * sorted, because DynamoDB keeps no order of attributes.
+ */
 function textOf(findings: readonly Finding[]): string {
   const texts = findings.flatMap(({ differences, version }) =>
     differences.map(({ pk, sk, attribute, stored, counted }) =>

@@ -171,8 +171,8 @@ function checkCase(stored: Item, review: Review, items: readonly Item[]): Findin
 }
 
 /**
- * The counts of a user or entity beside the sums over its reviews. The owner is read first: as long as it then keeps its version, nothing of
- * what was read later has changed.
+ * The counts of a user or entity, compared with the sums over its reviews. The owner is read first:
+ * as long as it then keeps its version, nothing that was read later has changed.
  */
 async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
   const owner = await getItem(stored);

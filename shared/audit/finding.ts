@@ -12,15 +12,21 @@ export interface Difference {
   isRepairable: boolean;
 }
 
-/** Differences of one item, and the writes that repair them, where that is possible: on condition that nothing has changed since. */
+/**
+ * Differences of one item, and the writes that repair them where that is possible, on condition
+ * that nothing has changed since.
+ */
 export interface Finding {
   differences: Difference[];
-  /** Rises with all that the differences follow from. Absent where that cannot come back. */
+  /** Rises with everything that the differences are counted from. Absent where none is needed. */
   version?: unknown;
   repair?: (differences: readonly Difference[]) => Write[];
 }
 
-/** A claim without its review, or a vote, revision, report or case: deleted on this condition, or with such `checks`. */
+/**
+ * An item that has lost its review. The repair deletes it on a condition, and with `checks` of
+ * other items.
+ */
 export function orphan({ pk, sk }: Key, condition: object, checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
@@ -56,7 +62,10 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
   return { Update: assign({ pk, sk }, counted, stored) };
 }
 
-/** The same, and nothing at all was counted since: a review, case, author or entity has a version that rises with each count. */
+/**
+ * Does the same for a review, case, author or entity, unless anything was counted since it was
+ * read: every count raises its version.
+ */
 export function setVersioned(item: Item, differences: readonly Difference[]): Write {
   const counted = { version: Number(item.version ?? 0) + 1 };
   return set(item, [...differences, ...compare(item, counted)]);

@@ -120,7 +120,10 @@ async function readWindow(
   return { lanes, window: [...window.values()], hasMore: false };
 }
 
-/** Throws ApiError 410, unless the place is so new that the transaction which writes it may be under way: what is missing then comes. */
+/**
+ * Throws ApiError 410, unless the place is so new that the transaction which writes it may be under
+ * way: what is missing then comes.
+ */
 function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }

@@ -30,7 +30,10 @@ export interface Logged {
 /** Seconds for which changes are kept: a day more than a position is good for. */
 const keptSeconds = 31 * 86_400;
 
-/** Milliseconds that a function's clock, which dates the log, may be behind DynamoDB's, which dates changes. */
+/**
+ * Milliseconds that a function's clock, which dates the log, may be behind DynamoDB's, which dates
+ * changes.
+ */
 const clockSkew = 10_000;
 
 /** Changes in an item, about 1 KB: one alone costs as much. */

@@ -141,8 +141,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
 }
 
 /**
- * Blocks an account, which then writes nothing, or ends that. The same form sent twice decides once. Throws ApiError 404 when there is no such
- * user or the moderator is none, 400 when somebody else has done it already or for another reason, or when a moderator would block another.
+ * Blocks an account, which then writes nothing, or ends that. The same form sent twice decides
+ * once. Throws ApiError 404 when there is no such user or the moderator is none, 400 when somebody
+ * else has done it already or for another reason, or when a moderator would block another.
  */
 export async function decideUser(
   userId: string,

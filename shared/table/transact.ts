@@ -136,8 +136,9 @@ export function add(
 }
 
 /**
- * Adds to what an author or entity counts, and raises its `version`: so an audit sees that something was counted, even when the numbers
- * are as before. A new item begins with the time in ms. That is above every version of an erased item with the same key.
+ * Adds to the counts of an author or entity, and raises its `version`. An audit then sees that
+ * something was counted, even when the numbers are as before. A new item begins with the time in
+ * ms, which is above every version of an erased item with the same key.
  */
 export function addCounts(
   key: Key,

@@ -93,7 +93,10 @@ export function accountWrites(user: User, contact: Contact): Write[] {
   ];
 }
 
-/** The item of a user that has just been created. Its `version` rises with all that is counted for the user, and with the deletion. */
+/**
+ * The item of a user that has just been created. Its `version` rises with all that is counted for
+ * the user, and with the deletion.
+ */
 export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
 }

@@ -34,7 +34,10 @@ const counted: Record<string, RegExp> = {
   CASE: /^(state|round|reports)$/,
 };
 
-/** Counts that were changed by records of the stream, and those of them whose version was not raised with them. */
+/**
+ * Counts that were changed by records of the stream, and those of them whose version was not raised
+ * with them.
+ */
 function changesIn(records: readonly DynamoDBRecord[]) {
   const changed = new Set<string>();
   const unmarked: string[] = [];
