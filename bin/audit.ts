@@ -5,8 +5,9 @@ import { openPlace, sealPlace } from '../shared/list/cursor.ts';
 import { showProgress } from './progress.ts';
 
 /**
- * Audits the table, telling on stderr each difference as it is found and every so often the position to go on from. Gives a summary, and
- * sets the exit status to 1 when something is left that differs.
+ * Audits the table and prints on stderr each difference as it is found, and every so often the
+ * position to go on from. Gives a summary. Sets the exit status to 1 when a difference is left, and
+ * else to 3 when items kept changing, of which nothing is known.
  */
 export async function runAudit({
   from,
@@ -17,21 +18,26 @@ export async function runAudit({
   settle?: number;
 }) {
   const show = showProgress('Reading');
-  const sum = { items: 0, differences: 0, repaired: 0 };
-  for await (const { items, differences, repaired, position } of audit({
+  const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
+  for await (const { items, differences, repaired, changing, position } of audit({
     ...options,
     from: from === undefined ? undefined : readPosition(from),
   })) {
     sum.items += items;
     sum.differences += differences.length;
     sum.repaired += repaired;
+    sum.changing += changing.length;
     for (const difference of differences) console.error(describe(difference));
+    for (const { pk, sk } of changing) {
+      console.error(`${pk} ${sk}: changing, so that it could not be checked: run the audit again`);
+    }
     if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
       console.error(`position ${sealPlace('audit', position)}`);
     }
     show(sum.items);
   }
   if (sum.differences > sum.repaired) process.exitCode = 1;
+  else if (sum.changing > 0) process.exitCode = 3;
   return sum;
 }
 

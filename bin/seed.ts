@@ -140,7 +140,7 @@ export async function seed(options: {
       made += size;
       show(made);
     }
-    await writeAll(subjects.map(({ id, counts }) => ({ ...entityKey(id), ...counts })));
+    await writeAll(subjects.map(({ id, counts }) => ({ ...entityKey(id), ...counts, version: 1 })));
     await writeAll(authors.map(authorItem));
   });
   const totals = await rebuild();

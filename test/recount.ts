@@ -13,7 +13,8 @@ export async function differences(known = new Set<string>()): Promise<string[]> 
     items.push(item);
     return !known.has(item.pk);
   };
-  for await (const { differences } of audit({ settle: 0, isDue })) {
+  for await (const { differences, changing } of audit({ settle: 0, isDue })) {
+    for (const { pk, sk } of changing) found.push(`${pk} ${sk} is changing`);
     for (const { pk, sk, attribute, stored, counted } of differences) {
       found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
     }

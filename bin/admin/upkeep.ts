@@ -18,11 +18,11 @@ export function addUpkeepCommands(admin: Command): void {
 
   admin
     .command('audit')
-    .summary('holds all that is counted against a recount')
+    .summary('recounts everything and reports differences')
     .description(
-      'holds votes, karma, counts and ratings of every item against a recount; exit status 1 when something differs and is not repaired',
+      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: a difference is left. 3: some items kept changing and could not be checked',
     )
-    .option('--repair', 'puts right what differs, where nothing has changed it meanwhile')
+    .option('--repair', 'repairs differences; items that change meanwhile are left alone')
     .option('--from <position>', 'goes on where an audit was interrupted: the position it printed')
     .action(answer((options: { repair?: boolean; from?: string }) => runAudit(options)));
 

@@ -34,7 +34,7 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   }
 
   const kept = await readCounts();
-  const { corrected } = await rebuildTotals();
+  const { corrected_projections: corrected } = await rebuildTotals();
   const rebuilt = await readCounts();
   for (const name of new Set([...kept.keys(), ...rebuilt.keys()])) {
     if (kept.get(name) !== rebuilt.get(name)) {

@@ -65,8 +65,31 @@ export function startThreads(most: number, folder = functions): Threads {
     thread.isReady = true;
   }
 
+  /**
+   * Ends a thread that answers nothing for as long again as a call of it may take, and a second at
+   * least: its function never ends by itself.
+   */
+  async function probe(thread: Thread, operation: string, patience: number): Promise<void> {
+    thread.isReady = false;
+    const timer = setTimeout(
+      () => {
+        console.error(`${operation} gives no other function its turn: its thread is ended`);
+        void thread.worker.terminate();
+      },
+      Math.max(1_000, patience),
+    );
+    await send(thread, { operation });
+    clearTimeout(timer);
+    thread.isReady = true;
+  }
+
   async function call(request: Omit<Call, 'id'>): Promise<unknown> {
-    const { roundTrips, result, error } = await send(pick(), request);
+    const thread = pick();
+    const { operation, run } = request;
+    const overdue =
+      run && setTimeout(() => void probe(thread, operation, run.timeout), run.timeout);
+    const { roundTrips, result, error } = await send(thread, request);
+    clearTimeout(overdue);
     addRoundTrips(roundTrips);
     if (error !== undefined) throw error;
     return result;

@@ -24,10 +24,10 @@ export async function deleteAccount(userId: string): Promise<void> {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name',
+            'SET deleted_at = :now REMOVE #all, #date, display_name ADD version :one',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },
+          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':one': 1 },
         },
       },
       { Delete: { Key: contactKey(userId) } },

@@ -57,10 +57,14 @@ export async function takeLock(): Promise<Lock> {
   };
 }
 
-/** Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are being rebuilt. */
+/**
+ * Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are
+ * being rebuilt. An expired lock is deleted. A rebuild that takes it for valid, because its clock
+ * is behind, then fails instead of overwriting this change unnoticed.
+ */
 export function noRebuild(): Write {
   return {
-    ConditionCheck: {
+    Delete: {
       Key: rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number],
       ...isFree(epochSeconds()),
     },
@@ -88,7 +92,7 @@ function heldBy(id: string, now: number) {
 
 function lost(): ApiError {
   return serviceUnavailable(
-    `The rebuild was held up for over ${lockSeconds} seconds, and what it wrote may be out of date: run it again`,
+    `The rebuild lost its lock: it was held up for over ${lockSeconds} seconds, or the clock of this machine is behind`,
   );
 }
 

@@ -35,17 +35,15 @@ export async function project(contributions: readonly Contribution[]): Promise<I
   const sorted = [...latest.values()].sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
   const isBusy = sorted.length > quiet;
   const owners = new Map<string, Item>();
-  let isReplay = false;
   for (const some of chunks(sorted, readSize)) {
     await retryStale(async () => {
       const { changes, ...read } = await readChanges(some);
       for (const owner of read.owners) owners.set(owner.pk, owner);
-      isReplay ||= changes.length < some.length;
       await (isBusy ? writeBusy(changes) : writeQuiet(changes));
     });
   }
-  // A consumer that left counts for later may have died before it added them: then its records come again.
-  if (isBusy || isReplay) await addDeferred();
+  // Also what a consumer has left that died, whether or not its records come again.
+  await addDeferred();
   return [...owners.values()];
 }
 

@@ -1,4 +1,5 @@
 import { chunks } from '../chunks.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
@@ -39,22 +40,34 @@ interface Contents {
 }
 
 /**
- * Computes totals and rank trees anew from the reviews and users in the table: after an incident, or a bulk load. Meanwhile the consumer
- * waits; what is written during the rebuild is in the stream and follows. Gives what was counted. Throws ApiError 503 while another
- * rebuild is at work, or when this one was held up for so long that the consumer went on. `inTransactions` is for the embedded engine, which
- * waits for the disk once for each of them, and for every item of a batch; elsewhere it would cost twice the units.
+ * Computes totals and rank trees anew from the reviews and users in the table: after an incident,
+ * or a bulk load. Meanwhile the consumer waits; what is written during the rebuild is in the stream
+ * and follows.
+ *
+ * Gives what was counted, and how many projections were wrong; wrong totals and nodes are not
+ * counted. Throws ApiError 503, which says what to run again, while another rebuild is at work,
+ * when the table is busy, or when this one has lost its lock. `inTransactions` is for the embedded
+ * engine, which waits for the disk once for each of them, and for every item of a batch; elsewhere
+ * it would cost twice the units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
   { inTransactions = false } = {},
-): Promise<{ reviews: number; users: number; corrected: number }> {
-  // Were it interrupted later, nobody could tell in which nodes these counts are.
-  await addDeferred();
-  const lock = await takeLock();
+): Promise<{ reviews: number; users: number; corrected_projections: number }> {
   try {
-    return await rebuild(onProgress, lock.keep, inTransactions ? transacted : batched);
-  } finally {
-    await lock.release();
+    // Were it interrupted later, nobody could tell in which nodes these counts are.
+    await addDeferred();
+    const lock = await takeLock();
+    try {
+      return await rebuild(onProgress, lock.keep, inTransactions ? transacted : batched);
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw serviceUnavailable(
+      `${error.message}. Counts of lists and far pages may be wrong until this has run: npm run admin -- aggregates rebuild`,
+    );
   }
 }
 
@@ -103,7 +116,8 @@ async function rebuild(
   const contributions = [...actual.values()];
   const users = contributions.filter(({ counted }) => counted === 'USER').length;
   const listed = contributions.filter(({ counted }) => counted !== null).length;
-  return { reviews: listed - users, users, corrected: corrections.length + orphans.length };
+  const corrected_projections = corrections.length + orphans.length;
+  return { reviews: listed - users, users, corrected_projections };
 }
 
 /** The facets that writers rely on to be in the totals, with nothing in them yet: see `announceFacet`. */

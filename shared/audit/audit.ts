@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Item } from '../table/batch.ts';
+import { type Item, keyString } from '../table/batch.ts';
 import type { Key } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
@@ -9,21 +9,33 @@ import type { Difference, Finding } from './finding.ts';
 /** A place in the table to go on from, for whoever was interrupted. */
 export type Position = Key;
 
-/** How far an audit has come, and what it found on the way. */
-export interface Progress {
-  items: number;
+/** What an audit found in some items. */
+interface Found {
   differences: Difference[];
-  /** How many of the differences were mended. */
+  /** How many of the differences were repaired. */
   repaired: number;
+  /** Items that changed each time they were checked. They may be right, and are left alone. */
+  changing: Key[];
+}
+
+/** How far an audit has come, and what it found on the way. */
+export interface Progress extends Found {
+  items: number;
   position: Position | undefined;
 }
 
+/** Checks after which an item that gives another answer each time is left alone. */
+const mostChecks = 4;
+
 /**
- * Holds every number that a transaction keeps against a recount: votes, popularity and index attributes of reviews, tallies of revisions,
- * claims, karma and counts of users, counts and ratings of entities. It reads the table in pages, keeps no more of them than the keys of
- * one author's reviews, and goes on from a position after an interruption. Beside traffic it is safe: a difference counts when it is found
- * twice, `settle` milliseconds apart, which indexes may be behind the table, and a repair is conditional on what was read. `isDue` leaves
+ * Compares every number that a transaction keeps with a recount: votes, popularity and index
+ * attributes of reviews, tallies of revisions, claims, karma and counts of users, counts and
+ * ratings of entities. It reads the table in pages and can go on from a position. `isDue` leaves
  * items out.
+ *
+ * It is safe beside traffic. A difference counts when two checks find it at one version of the
+ * item, `settle` milliseconds apart: indexes may be so far behind. A repair is conditional on that
+ * version.
  */
 export async function* audit({
   from,
@@ -38,36 +50,77 @@ export async function* audit({
 } = {}): AsyncGenerator<Progress> {
   let last = '';
   for await (const { items, position } of scanItems({ from, pageSize: 250 })) {
-    const progress: Progress = { items: items.length, differences: [], repaired: 0, position };
-    for (const item of items) {
-      // The items of a review lie together, and are looked at together.
-      if (!isDue(item) || (item.pk.startsWith('REVIEW#') && item.pk === last)) continue;
+    const due = items.filter((item) => {
+      // The items of a review lie together, and are checked together.
+      if (!isDue(item) || (item.pk.startsWith('REVIEW#') && item.pk === last)) return false;
       last = item.pk;
-      for (const found of await confirmed(item, settle)) {
-        progress.differences.push(...found.differences);
-        if (repair && (await isRepaired(found))) progress.repaired += found.differences.length;
-      }
-    }
-    yield progress;
+      return true;
+    });
+    yield { items: items.length, position, ...(await auditItems(due, { repair, settle })) };
   }
 }
 
-/** The differences that are the same when the indexes have settled. Another one may be as passing as the first was. */
-async function confirmed(item: Item, settle: number): Promise<Finding[]> {
-  const first = new Set((await check(item)).flatMap(({ differences }) => differences.map(textOf)));
-  if (first.size === 0) return [];
-  await sleep(settle);
-  return (await check(item)).flatMap(({ differences, repair }) => {
-    const same = differences.filter((difference) => first.has(textOf(difference)));
-    return same.length > 0 ? [{ differences: same, repair }] : [];
-  });
+interface Checked {
+  item: Item;
+  findings: Finding[];
 }
 
-function textOf({ pk, sk, attribute, stored, counted }: Difference): string {
-  return [pk, sk, attribute, stored, counted].map(String).join('\n');
+/**
+ * Checks items. Those that differ are checked again, after one pause for all of them, until two
+ * checks in a row agree.
+ */
+async function auditItems(
+  items: readonly Item[],
+  { repair, settle }: { repair: boolean; settle: number },
+): Promise<Found> {
+  const found: Found = { differences: [], repaired: 0, changing: [] };
+  let due: Checked[] = [];
+  for (const item of items) due.push({ item, findings: await check(item) });
+  for (let checks = 1; checks < mostChecks; checks++) {
+    due = due.filter(({ findings }) => findings.length > 0);
+    if (due.length === 0) return found;
+    await sleep(settle);
+    const changed: Checked[] = [];
+    for (const { item, findings: before } of due) {
+      const findings = await check(item);
+      if (textOf(findings) !== textOf(before)) changed.push({ item, findings });
+      else for (const each of findings) await settled(each, repair, found);
+    }
+    due = changed;
+  }
+  found.changing.push(...due.flatMap(({ findings }) => findings.flatMap(keysOf)));
+  return found;
 }
 
-/** Of what has changed since the next audit sees whether it is right now. */
-async function isRepaired({ differences, repair }: Finding): Promise<boolean> {
-  return repair !== undefined && tryTransact(repair(differences));
+/**
+ * Reports confirmed differences, and repairs them unless their item has changed this very moment.
+ */
+async function settled(finding: Finding, repair: boolean, found: Found): Promise<void> {
+  const { differences } = finding;
+  const writes = repair ? finding.repair?.(differences) : undefined;
+  if (writes && !(await tryTransact(writes))) {
+    found.changing.push(...keysOf(finding));
+    return;
+  }
+  found.differences.push(...differences);
+  if (writes) found.repaired += differences.length;
+}
+
+/** The items that a finding is about. */
+function keysOf({ differences }: Finding): Key[] {
+  const keys = differences.map(({ pk, sk }): [string, Key] => [keyString({ pk, sk }), { pk, sk }]);
+  return [...new Map(keys).values()];
+}
+
+/**
+ * One text for the findings of a check; another one if anything was counted meanwhile. It is
+ * sorted, because DynamoDB keeps no order of attributes.
+ */
+function textOf(findings: readonly Finding[]): string {
+  const texts = findings.flatMap(({ differences, version }) =>
+    differences.map(({ pk, sk, attribute, stored, counted }) =>
+      [pk, sk, version, attribute, stored, counted].map(String).join('\n'),
+    ),
+  );
+  return texts.toSorted().join('\n');
 }

@@ -15,8 +15,12 @@ import {
   unchanged,
 } from './finding.ts';
 
-/** What is wrong with an item now, and with all that lies beside a review. */
+/** The differences of an item as it is now, and of all that lies beside a review. */
 export async function check(item: Item): Promise<Finding[]> {
+  return (await checkItem(item)).filter(({ differences }) => differences.length > 0);
+}
+
+async function checkItem(item: Item): Promise<Finding[]> {
   if (item.pk.startsWith('REVIEW#')) return checkReview(item.pk);
   if (item.sk === 'ENTITY') return checkOwner(item, 'entity');
   if (item.sk === 'USER') return checkOwner(item, 'author');
@@ -24,15 +28,18 @@ export async function check(item: Item): Promise<Finding[]> {
   return [];
 }
 
-/** The review and all that lies beside it. One that changes all the time can not be confirmed. */
-async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
+/** The review and all that lies beside it. */
+async function checkReview(pk: string): Promise<Finding[]> {
   const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
   const stored = items.find(({ sk }) => sk === 'REVIEW');
   if (!stored) {
+    const Key = { pk, sk: reviewKey('').sk };
+    const isGone = { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
     return items
       .filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk))
-      .map((item) => orphan(item));
+      .map((item) => orphan(item, {}, [isGone]));
   }
+  const { version } = stored;
   const review = v.parse(Review, stored);
   const votes = items.filter(({ sk }) => sk.startsWith('VOTE#'));
   const tallies = new Map<number, { votes_positive: number; votes_negative: number }>();
@@ -60,13 +67,13 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
     const key = revisionKey(review.id, n);
     const revision = items.find(({ sk }) => sk === key.sk);
     if (!revision) {
-      findings.push(
-        beyondRepair({ ...key, attribute: 'item', stored: 'none', counted: 'revision' }),
-      );
+      const missing = { ...key, attribute: 'item', stored: 'none', counted: 'revision' };
+      findings.push(beyondRepair(missing, version));
       continue;
     }
     findings.push({
       differences: compare(revision, { ...(tallies.get(n) ?? none) }),
+      version,
       repair: (differences) => [unchanged(stored), set(revision, differences)],
     });
   }
@@ -77,11 +84,12 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   const claim = await getItem(key);
   if (claim) {
     const differences = compare(claim, { review_id: review.id });
-    findings.push(...differences.map(beyondRepair));
+    findings.push(...differences.map((difference) => beyondRepair(difference, version)));
   } else {
     const Item = { ...key, review_id: review.id };
     findings.push({
       differences: compare({ ...key }, { review_id: review.id }),
+      version,
       repair: () => [
         unchanged(stored),
         { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
@@ -92,15 +100,10 @@ async function checkReview(pk: string, tries = 3): Promise<Finding[]> {
   // The last, because its repair changes the version that the others depend on.
   findings.push({
     differences: compare(stored, expected),
+    version,
     repair: (differences) => [setVersioned(stored, differences)],
   });
-  if (findings.every(({ differences }) => differences.length === 0)) return [];
-  // A vote or an edit between the reads would look like a difference.
-  const again = await getItem(reviewKey(review.id));
-  if (again?.version === stored.version) return findings;
-  if (tries > 1) return checkReview(pk, tries - 1);
-  const { sk } = stored;
-  return [beyondRepair({ pk, sk, attribute: 'item', stored: 'changing', counted: 'confirmed' })];
+  return findings;
 }
 
 /** The case of a review counts the reports since it was last decided. */
@@ -122,12 +125,16 @@ function checkCase(items: readonly Item[]): Finding[] {
   return [
     {
       differences: compare(item, expected),
+      version: item.version,
       repair: (differences) => [setVersioned(item, differences)],
     },
   ];
 }
 
-/** What the reviews of a user or entity add up to. */
+/**
+ * The counts of a user or entity, compared with the sums over its reviews. The owner is read first:
+ * as long as it then keeps its version, nothing that was read later has changed.
+ */
 async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
   const owner = await getItem(stored);
   if (!owner || owner.deleted_at !== undefined) return [];
@@ -157,7 +164,8 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   return [
     {
       differences: compare(owner, counted).filter(isOff),
-      repair: (differences) => [set(owner, differences)],
+      version: owner.version,
+      repair: (differences) => [setVersioned(owner, differences)],
     },
   ];
 }

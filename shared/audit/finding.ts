@@ -12,24 +12,35 @@ export interface Difference {
   isRepairable: boolean;
 }
 
-/** What is wrong with one item, and, where it can be mended, the writes for so much of it: on condition that nothing changes meanwhile. */
+/**
+ * Differences of one item, and the writes that repair them where that is possible, on condition
+ * that nothing has changed since.
+ */
 export interface Finding {
   differences: Difference[];
+  /** Rises with everything that the differences are counted from. Absent where none is needed. */
+  version?: unknown;
   repair?: (differences: readonly Difference[]) => Write[];
 }
 
-/** What has lost the review that it belongs to. */
-export function orphan({ pk, sk }: Key, condition: object = {}): Finding {
+/**
+ * An item that has lost its review. The repair deletes it on a condition, and with `checks` of
+ * other items.
+ */
+export function orphan({ pk, sk }: Key, condition: object, checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
     differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
-    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }],
+    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }, ...checks],
   };
 }
 
 /** What tells of damage that the rest of the table does not say how to mend. */
-export function beyondRepair(difference: Omit<Difference, 'isRepairable'>): Finding {
-  return { differences: [{ ...difference, isRepairable: false }] };
+export function beyondRepair(
+  difference: Omit<Difference, 'isRepairable'>,
+  version: unknown,
+): Finding {
+  return { differences: [{ ...difference, isRepairable: false }], version };
 }
 
 /** Where an item is not what is expected of it. */
@@ -51,10 +62,13 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
   return { Update: assign({ pk, sk }, counted, stored) };
 }
 
-/** The same for a review or a case, whose version tells of every other change as well. */
-export function setVersioned(review: Item, differences: readonly Difference[]): Write {
-  const counted = { version: Number(review.version) + 1 };
-  return set(review, [...differences, ...compare(review, counted)]);
+/**
+ * Does the same for a review, case, author or entity, unless anything was counted since it was
+ * read: every count raises its version.
+ */
+export function setVersioned(item: Item, differences: readonly Difference[]): Write {
+  const counted = { version: Number(item.version ?? 0) + 1 };
+  return set(item, [...differences, ...compare(item, counted)]);
 }
 
 /** The condition that a review is still as it was read. */

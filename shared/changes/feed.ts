@@ -58,8 +58,10 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
   const heads = await readHeads();
-  const isBeyond = from.lanes.some((place, lane) => place > (heads[lane] ?? 0));
-  if (isBeyond || time - from.time > goodFor) throw positionGone();
+  if (time - from.time > goodFor) throw positionGone();
+  // An item may have become readable before its head, in the same transaction.
+  for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
+    refuseGap(place);
 
   const window = await readWindow(from, heads, limit);
   const told = await tell(window.changed);
@@ -125,7 +127,10 @@ async function readWindow(
   return upTo({ lanes }, false);
 }
 
-/** What a lane lacks before a place is being written; or else it is too old to be kept, or the table is not the one that the position is of. */
+/**
+ * Throws ApiError 410, unless the place is so new that the transaction which writes it may be under
+ * way: what is missing then comes.
+ */
 function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }

@@ -141,8 +141,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
 }
 
 /**
- * Blocks an account, which then writes nothing, or ends that. Throws ApiError 404 when there is no such user or the moderator is none, 400 when it has
- * been done already, or when it is a moderator who shall be blocked by another.
+ * Blocks an account, which then writes nothing, or ends that. The same form sent twice decides
+ * once. Throws ApiError 404 when there is no such user or the moderator is none, 400 when somebody
+ * else has done it already or for another reason, or when a moderator would block another.
  */
 export async function decideUser(
   userId: string,
@@ -153,6 +154,9 @@ export async function decideUser(
     const user = await getUser(userId);
     const isBlocked = user.blocked_at !== undefined;
     if (isBlocked === (verdict === 'block')) {
+      const { decisions } = await listDecisions(20, { userId });
+      const last = decisions.find(({ review_id }) => review_id === null);
+      if (last && isSame(last, { ...by, decision: verdict })) return last;
       throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
     }
     if (user.is_moderator && by.moderator_id !== null) {
@@ -288,13 +292,16 @@ function logged(decision: Decision): Write[] {
 
 /** Whether the last decision is this one. */
 function isDecidedSo({ review, file }: Found, verdict: Verdict, by: By): boolean {
-  const { decision, reason, note } = review.moderation ?? {};
-  return (
-    file.state === 'closed' &&
-    file.decided_by === by.moderator_id &&
-    decision === verdict &&
-    reason === by.reason &&
-    note === by.note
+  const last = review.moderation && { ...review.moderation, moderator_id: file.decided_by };
+  return file.state === 'closed' && isSame(last, { ...by, decision: verdict });
+}
+
+function isSame(
+  last: Partial<Decision> | undefined,
+  one: By & Pick<Decision, 'decision'>,
+): boolean {
+  return (['decision', 'moderator_id', 'reason', 'note'] as const).every(
+    (name) => last?.[name] === one[name],
   );
 }
 

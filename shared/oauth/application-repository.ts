@@ -4,7 +4,7 @@ import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors
 import { batchGet, batchWrite } from '../table/batch.ts';
 import { applicationKey, idIn, type Key, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { assign, retryStale, transact, type Write } from '../table/transact.ts';
+import { addCounts, assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -227,12 +227,14 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
   }
   const isThereRoom = '(attribute_not_exists(applications) OR applications < :most)';
   return {
-    Update: {
+    Update: addCounts(
       Key,
-      UpdateExpression: 'ADD applications :by',
-      ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
-      ExpressionAttributeValues: { ':by': by, ...(by > 0 && { ':most': mostApplications }) },
-    },
+      { applications: by },
+      {
+        ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
+        ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
+      },
+    ),
   };
 }
 

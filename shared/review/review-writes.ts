@@ -7,7 +7,7 @@ import {
   reviewKey,
   userKey,
 } from '../table/keys.ts';
-import { add, assign, type Write } from '../table/transact.ts';
+import { addCounts, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
@@ -80,7 +80,7 @@ export function countWrites(
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0
-      ? { Update: add(userKey(user_id), counts, { ConditionExpression }), otherwise }
+      ? { Update: addCounts(userKey(user_id), counts, { ConditionExpression }), otherwise }
       : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];
@@ -90,5 +90,7 @@ export function countWrites(
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
   const counts = countChanges(before, after).entity;
-  return Object.keys(counts).length > 0 ? [{ Update: add(entityKey(entity_id), counts) }] : [];
+  return Object.keys(counts).length > 0
+    ? [{ Update: addCounts(entityKey(entity_id), counts) }]
+    : [];
 }

@@ -155,8 +155,9 @@ export function rankTreeKey(list: string, order: Order | 'root', path: readonly 
 }
 
 /**
- * Held, all of them, while totals and rank trees are rebuilt, so that nothing else changes them. Who changes them checks one: two
- * transactions that check the same item conflict, as if they wrote it.
+ * Locks, all held while totals and rank trees are rebuilt, so that nothing else changes them.
+ * Whoever changes them deletes one of the locks, if it has expired. One is enough to make the
+ * holder fail, and two transactions that delete the same item conflict.
  */
 export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) => ({
   pk: 'TOTALS',

@@ -135,6 +135,28 @@ export function add(
   };
 }
 
+/**
+ * Adds to the counts of an author or entity, and raises its `version`. An audit then sees that
+ * something was counted, even when the numbers are as before. A new item begins with the time in
+ * ms, which is above every version of an erased item with the same key.
+ */
+export function addCounts(
+  key: Key,
+  amounts: Readonly<Record<string, number | bigint>>,
+  condition: Expressions = {},
+) {
+  const added = add(key, amounts, condition);
+  return {
+    ...added,
+    UpdateExpression: `${added.UpdateExpression} SET version = if_not_exists(version, :begun) + :one`,
+    ExpressionAttributeValues: {
+      ...added.ExpressionAttributeValues,
+      ':begun': Date.now(),
+      ':one': 1,
+    },
+  };
+}
+
 /** Sets attributes of an item, and removes those that are undefined, on condition that what `was` names is as it says. */
 export function assign(
   key: Key,

@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { chunks } from '../chunks.ts';
 import { countChanges, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
-import { type Amounts, addAll, gain } from '../table/amounts.ts';
+import { type Amounts, changesOf, gain } from '../table/amounts.ts';
 import type { Item } from '../table/batch.ts';
 import { entityKey, type Key, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
-import { maxActions, transact } from '../table/transact.ts';
+import { addCounts, maxActions, transact } from '../table/transact.ts';
 
 /**
  * Counts anew what authors and entities count of reviews, by one scan, and adds what they lack: after an import that has left it for later, in
@@ -33,7 +33,8 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
     read += items.length;
     onProgress(read);
   }
-  for (const some of chunks(addAll(lacking), maxActions)) await transact(some);
+  const writes = changesOf(lacking).map(({ key, by }) => ({ Update: addCounts(key, by) }));
+  for (const some of chunks(writes, maxActions)) await transact(some);
 }
 
 function countsOf(item: Item): Record<string, number> {

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
 import { batchWrite, keyString } from '../table/batch.ts';
-import { add, maxActions, transact, type Write } from '../table/transact.ts';
+import { add, addCounts, maxActions, transact, type Write } from '../table/transact.ts';
 import { countCast } from '../vote/daily-votes.ts';
 import { bytesIn, type Part, type Touch } from './part.ts';
 
@@ -92,5 +92,6 @@ function touchOf({ key, amounts = {}, condition }: Touch): Write[] {
   if (gained.length === 0) {
     return condition ? [{ ConditionCheck: { Key: key, ...condition } }] : [];
   }
-  return [{ Update: add(key, Object.fromEntries(gained), condition) }];
+  const counting = key.pk.startsWith('REVIEW#') ? add : addCounts;
+  return [{ Update: counting(key, Object.fromEntries(gained), condition) }];
 }

@@ -92,7 +92,10 @@ export function accountWrites(user: User, contact: Contact): Write[] {
   ];
 }
 
-/** The item of a user that has just been created. Its `version` counts what matters to the totals: being there, or not. */
+/**
+ * The item of a user that has just been created. Its `version` rises with all that is counted for
+ * the user, and with the deletion.
+ */
 export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
 }

@@ -11,7 +11,7 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { add, retryStale, transact, type Write } from '../table/transact.ts';
+import { add, addCounts, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
@@ -192,7 +192,7 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
 function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | undefined): Write {
   const karma = popularityChange(before, after);
   return {
-    Update: add(userKey(review.user_id), { karma }, { ConditionExpression: isAlive }),
+    Update: addCounts(userKey(review.user_id), { karma }, { ConditionExpression: isAlive }),
     otherwise: notFound('Review'),
   };
 }

@@ -333,8 +333,10 @@ describe('npm run admin', () => {
     const block = ['user', 'block', user.id, '--reason', 'abuse', '--note', 'Again.'];
     expect(await run(...block)).toEqual({ id: user.id, is_blocked: true });
     expect(await state()).toEqual([false, expect.stringMatching(/^\d{4}-.*Z$/), 'Blocked']);
+    // The same again, as after a lost answer, is done already.
+    expect(await run(...block)).toEqual({ id: user.id, is_blocked: true });
     await refuses(1, [
-      [block, 'Error: This account is blocked already\n'],
+      [['user', 'block', user.id, '--reason', 'spam'], 'Error: This account is blocked already\n'],
       [['user', 'promote', user.id], /^Error: A moderator has blocked this account: .+\n$/],
       [['user', 'unblock', reader.id], 'Error: This account is not blocked\n'],
       [['user', 'promote', randomUUID()], 'Error: User not found\n'],

@@ -234,6 +234,34 @@ describe('GET /changes', () => {
     }
   });
 
+  test('goes on where the end of the log was read later than its head', async () => {
+    const since = await position();
+    const author = await makeUser();
+    const id = await makeReview(author);
+    const early = (await scanTable()).filter(({ pk }) => pk === 'CHANGES');
+    await applyStream();
+    const { told, next } = await follow(since);
+    expect(told).toMatchObject([{ id }]);
+    // The two halves of the transaction become readable one after the other, and the reader asks again in between.
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const answer = (await send(command as never)) as { Items?: { pk: string }[] };
+      return answer.Items?.some(({ pk }) => pk === 'CHANGES')
+        ? { ...answer, Items: early }
+        : answer;
+    }) as never);
+    const between = await ask({ since: next });
+    expect([between.status, between.body.changes]).toEqual([200, []]);
+    // A minute later it is no transaction that is being carried out.
+    stopClock(Date.now() + 61_000);
+    expect((await ask({ since: next })).status).toBe(410);
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+    await edit(author, id, { rating: 1 });
+    await applyStream();
+    expect((await follow(between.body.next)).told).toMatchObject([{ id, version: 2 }]);
+  });
+
   test('tells at once what changes all the time, with versions that only rise', async () => {
     const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
     let since = await position();
@@ -352,7 +380,11 @@ describe('GET /changes', () => {
       const lost = await position();
       expect(lost).not.toBe(old);
       await restore(before);
+      // For a minute it may still be a transaction that is being carried out.
+      expect(await follow(lost)).toMatchObject({ told: [], next: lost });
+      stopClock(Date.now() + 61_000);
       expect((await ask({ since: lost })).status).toBe(410);
+      jest.useRealTimers();
       // In the very lane that has lost something.
       const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
       do ids.push(await makeReview(author));

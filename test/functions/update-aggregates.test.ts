@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { BatchWriteCommand, DeleteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
@@ -7,8 +7,10 @@ import { handler } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { serviceUnavailable } from '../../shared/errors.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { table, tableName } from '../../shared/table/client.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import {
   makeReview,
@@ -68,6 +70,10 @@ async function expectExactTotals(): Promise<void> {
 
 async function lockTotals(id: string, until: number): Promise<void> {
   for (const key of rebuildKeys) await setAttributes(key, { id, until });
+}
+
+async function deleteLocks(): Promise<void> {
+  await batchWrite(rebuildKeys.map((key) => ({ delete: key })));
 }
 
 async function locks() {
@@ -207,6 +213,14 @@ describe('the feed', () => {
       await expectExactTotals();
     });
 
+    test('adds what is left for later also when none of its records comes again', async () => {
+      await leaveCounts();
+      await makeUser();
+      await feed(await records());
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+    });
+
     test('leaves nothing for later that a rebuild has counted', async () => {
       const all = await leaveCounts();
       await rebuildTotals();
@@ -278,9 +292,7 @@ describe('the feed', () => {
     // A rebuild that died holds nobody up for longer.
     await lockTotals('another', Math.floor(Date.now() / 1000) - 1);
     await feed(all);
-    for (const Key of rebuildKeys) {
-      await table.send(new DeleteCommand({ TableName: tableName(), Key }));
-    }
+    await deleteLocks();
     await expectExactTotals();
   });
 });
@@ -290,7 +302,7 @@ describe('a rebuild', () => {
     await live();
     await feed(await records());
     const counts = await rebuildTotals();
-    expect(counts.corrected).toBe(0);
+    expect(counts.corrected_projections).toBe(0);
     expect(counts.users).toBe((await scanTable()).filter(({ sk }) => sk === 'USER').length);
     expect(await locks()).toEqual([]);
     await expectExactTotals();
@@ -307,8 +319,8 @@ describe('a rebuild', () => {
     const author = await makeUser();
     await makeReview(author);
     const seen: number[] = [];
-    const { corrected } = await rebuildTotals((items) => seen.push(items));
-    expect(corrected).toBe(3);
+    const { corrected_projections } = await rebuildTotals((items) => seen.push(items));
+    expect(corrected_projections).toBe(3);
     expect(seen.at(-1)).toBeGreaterThan(0);
     expect(await readItem(ghost)).toMatchObject({ version: 4, counted: null });
     await expectExactTotals();
@@ -359,7 +371,7 @@ describe('a rebuild', () => {
     ['after its first write', () => 1],
     ['after its last write', (writes) => writes],
   ])(
-    'that is held up for 70 seconds %s writes no more, and says that it must be run again',
+    'that is held up for 70 seconds %s writes no more, and says what to run again',
     async (_, choose) => {
       const now = Date.now();
       stopClock(now);
@@ -399,7 +411,7 @@ describe('a rebuild', () => {
       await leftover();
       await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
         status: 503,
-        message: expect.stringContaining('run it again'),
+        message: expect.stringContaining('aggregates rebuild'),
       });
       expect(last).toBe(pausedAfter);
       jest.mocked(table.send).mockRestore();
@@ -409,6 +421,68 @@ describe('a rebuild', () => {
       await expectExactTotals();
     },
   );
+
+  test('whose clock is two minutes behind loses its lock to the consumer, and says so', async () => {
+    const now = Date.now();
+    stopClock(now - 120_000);
+    const author = await makeUser();
+    await feed(await records());
+    let isMeanwhile = true;
+    const meanwhile = async () => {
+      if (!isMeanwhile) return;
+      isMeanwhile = false;
+      jest.setSystemTime(now);
+      await makeReview(author);
+      expect(await handler({ Records: await records() })).toEqual({ batchItemFailures: [] });
+      jest.setSystemTime(now - 120_000);
+    };
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      // All is read, and nothing written.
+      if (command instanceof BatchWriteCommand) await meanwhile();
+      return send(command as never);
+    }) as never);
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    await expect(rebuildTotals()).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('npm run admin -- aggregates rebuild'),
+    });
+    expect(isMeanwhile).toBe(false);
+    jest.mocked(table.send).mockRestore();
+    jest.setSystemTime(now);
+    await deleteLocks();
+    await rebuildTotals();
+    await expectExactTotals();
+  });
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ['the table is busy', async () => {}, /^Busy/],
+    ['another is at work', () => lockTotals('another', Date.now()), /^Another rebuild is at work/],
+  ])('that gives up when %s says what to run again', async (_, hinder, reason) => {
+    await makeReview(await makeUser());
+    await feed(await records());
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    const before = await locks();
+    expect(before).toEqual([]);
+    await hinder();
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      if (command instanceof BatchWriteCommand) throw serviceUnavailable();
+      return send(command as never);
+    }) as never);
+    const error = await rebuildTotals().catch((thrown: Error) => thrown);
+    jest.mocked(table.send).mockRestore();
+    await deleteLocks();
+    expect(error).toMatchObject({ message: expect.stringMatching(reason) });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /may be wrong until this has run: npm run admin -- aggregates rebuild$/,
+      ),
+    });
+    await rebuildTotals();
+    await feed(await records());
+    await expectExactTotals();
+  });
 
   test('that takes long keeps its lock', async () => {
     const now = Date.now();

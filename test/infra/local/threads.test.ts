@@ -95,6 +95,28 @@ test('fails the calls of a thread that ends, and goes on with another', async ()
   expect(await call('wait', 0)).not.toBe(first);
 });
 
+test('ends a thread whose function never ends, and answers all calls by others', async () => {
+  const said = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const call = start(1);
+  const stuck = await call('wait', 0);
+  const endless = expect(call('spin', 3_600_000, 300)).rejects.toThrow('spin took over 300 ms');
+  const beside = call('wait', 0);
+  await endless;
+  await expect(beside).rejects.toThrow('the thread that ran this function has ended');
+  const used = await Promise.all(Array.from({ length: 20 }, () => call('wait', 0)));
+  expect(new Set(used).size).toBe(1);
+  expect(used).not.toContain(stuck);
+  expect(said.mock.calls).toEqual([[expect.stringContaining('spin')]]);
+});
+
+test('keeps a thread whose function only waits for too long', async () => {
+  const call = start(1);
+  const first = await call('wait', 0);
+  await expect(call('wait', 1_500, 100)).rejects.toThrow('wait took over 100 ms');
+  const others = await Promise.all(Array.from({ length: 8 }, () => call('wait', 1_600)));
+  expect(others.concat(await call('wait', 0))).toContain(first);
+});
+
 test('does not wait for a function that computes for ever', async () => {
   jest.spyOn(console, 'error').mockImplementation(() => {});
   const call = start(1);

@@ -64,6 +64,6 @@ test('after random writes totals and rank trees equal a recount, and a rebuild',
   expect(body.reviews).toHaveLength(body.count - 402);
   expect(await aggregateDifferences()).toEqual([]);
   const kept = await readAggregates();
-  expect((await rebuildTotals()).corrected).toBe(0);
+  expect((await rebuildTotals()).corrected_projections).toBe(0);
   expect(await readAggregates()).toEqual(kept);
 });

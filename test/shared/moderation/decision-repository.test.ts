@@ -219,6 +219,32 @@ test('nobody decides on a review of their own, or without being a moderator', as
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
 });
 
+test('the same block sent twice is one decision, and so is its end', async () => {
+  const user = await makeUser();
+  const { id } = user;
+  const by = { ...why, moderator_id: mia.id };
+  const review_id = await makeReview(user);
+  for (const verdict of ['block', 'unblock'] as const) {
+    const first = await decideUser(id, verdict, by);
+    // Decisions on the account's reviews are no decisions on the account.
+    await decide(review_id, 'hide');
+    await decide(review_id, 'restore');
+    expect(await decideUser(id, verdict, by)).toEqual(first);
+    const { decisions } = await listDecisions(20, { userId: id });
+    expect(decisions.filter(({ decision }) => decision === verdict)).toHaveLength(1);
+    for (const other of [
+      { ...by, note: 'Another.' },
+      { ...by, reason: 'other' as const },
+      { ...by, moderator_id: ben.id },
+    ]) {
+      await expect(decideUser(id, verdict, other)).rejects.toMatchObject({ status: 400 });
+    }
+  }
+  // What was blocked, unblocked and blocked again is no duplicate.
+  await decideUser(id, 'block', by);
+  expect(await readItem(userKey(id))).toHaveProperty('blocked_at');
+});
+
 test('an author asks once for another look, and another moderator takes it', async () => {
   const id = await reported();
   await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });

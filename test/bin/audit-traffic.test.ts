@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { runAudit } from '../../bin/audit.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { audit } from '../../shared/audit/audit.ts';
+import type { Item } from '../../shared/table/batch.ts';
+import { table, tableName } from '../../shared/table/client.ts';
+import {
+  claimKey,
+  entityKey,
+  type Key,
+  reviewKey,
+  userKey,
+  voteKey,
+} from '../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  readItem,
+  setAttributes,
+  type TestUser,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+import { differences } from '../recount.ts';
+
+beforeEach(() => {
+  process.exitCode = 0;
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterEach(() => {
+  process.exitCode = 0;
+  jest.restoreAllMocks();
+});
+
+/** Acts after each command, but not after those of its own. */
+function afterCommands(act: (kind: string, key?: Key) => Promise<unknown>) {
+  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
+  let isActing = false;
+  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+    const [command] = args as [{ constructor: { name: string }; input: { Key?: Key } }];
+    const answer = await send(...args);
+    if (!isActing) {
+      isActing = true;
+      await act(command.constructor.name, command.input.Key);
+      isActing = false;
+    }
+    return answer;
+  }) as never);
+}
+
+/** Acts before the first transaction. */
+function beforeRepair(act: () => Promise<unknown>) {
+  const send = table.send.bind(table) as (...args: unknown[]) => Promise<never>;
+  jest.spyOn(table, 'send').mockImplementation((async (...args: unknown[]) => {
+    if ((args[0] as object).constructor.name === 'TransactWriteCommand') {
+      jest.mocked(table.send).mockRestore();
+      await act();
+    }
+    return send(...args);
+  }) as never);
+}
+
+function isOf(key: Key | undefined, { pk, sk }: Key): boolean {
+  return key?.pk === pk && key.sk === sk;
+}
+
+function lines(): string[] {
+  return jest.mocked(console.error).mock.calls.map(([line]) => String(line));
+}
+
+async function expectRight(): Promise<void> {
+  await applyStream();
+  expect(await differences()).toEqual([]);
+}
+
+describe('audit --repair', () => {
+  test('leaves a right karma alone that is another whenever the reviews are read', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const id = await makeReview(author);
+    await vote(voter, id);
+    const key = userKey(author.id);
+    // The author is read with the vote for the review, and the review with the vote against it.
+    afterCommands(async (kind, read) => {
+      const isReviews = kind === 'BatchGetCommand';
+      if (isReviews || isOf(read, key)) await vote(voter, id, isReviews);
+    });
+    const sum = await runAudit({ repair: true, settle: 20 });
+    jest.mocked(table.send).mockRestore();
+    expect(await readItem(key)).toMatchObject({ karma: 1 });
+    expect(await readItem(reviewKey(id))).toMatchObject({ popularity: 1 });
+    expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
+    expect(lines()).toContain(
+      `USER#${author.id} USER: changing, so that it could not be checked: run the audit again`,
+    );
+    expect(process.exitCode).toBe(3);
+    await expectRight();
+  });
+
+  test('leaves the right counts of an entity alone that is erased and made again in between', async () => {
+    const author = await makeUser();
+    const entity_id = randomUUID();
+    let review_id = await makeReview(author, { entity_id });
+    let isErased = false;
+    afterCommands(async (kind, read) => {
+      if (isOf(read, entityKey(entity_id))) {
+        await invoke(deleteReview, { caller: author.caller, path: { review_id } });
+        await applyStream();
+        isErased = (await readItem(entityKey(entity_id))) === undefined;
+      } else if (isErased && kind === 'QueryCommand') {
+        isErased = false;
+        review_id = await makeReview(author, { entity_id });
+      }
+    });
+    const sum = await runAudit({ repair: true, settle: 20 });
+    jest.mocked(table.send).mockRestore();
+    expect(sum).toMatchObject({ differences: 0, repaired: 0 });
+    expect(await readItem(entityKey(entity_id))).toMatchObject({ review_count: 1 });
+    await expectRight();
+  });
+
+  test('leaves a review alone that changes whenever it is checked, and mends it at rest', async () => {
+    const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
+    const id = await makeReview(author);
+    const item = await readItem(reviewKey(id));
+    const claim = claimKey(author.id, `${item?.entity_id}`);
+    await setAttributes(reviewKey(id), { votes_positive: 5 });
+    afterCommands(async (_, read) => {
+      const voter = isOf(read, claim) && voters.pop();
+      if (voter) await vote(voter, id);
+    });
+    const sum = await runAudit({ repair: true, settle: 20 });
+    jest.mocked(table.send).mockRestore();
+    expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
+    expect(process.exitCode).toBe(3);
+    const rest = await runAudit({ repair: true, settle: 20 });
+    expect(rest).toMatchObject({ differences: 1, repaired: 1, changing: 0 });
+    await expectRight();
+  });
+
+  test('leaves alone what a vote changes at the moment of the repair', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const id = await makeReview(author);
+    await setAttributes(userKey(author.id), { karma: 7 });
+    beforeRepair(async () => {
+      await vote(voter, id);
+      await vote(voter, id, false);
+    });
+    const sum = await runAudit({ repair: true, settle: 20 });
+    expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 6 });
+    expect((await runAudit({ repair: true, settle: 20 })).repaired).toBe(1);
+    await expectRight();
+  });
+
+  test('waits once for all that differs in a page', async () => {
+    const users = await makeUsers(3);
+    for (const { id } of users) await setAttributes(userKey(id), { karma: 3 });
+    const read: string[] = [];
+    afterCommands(async (_, key) => {
+      const user = users.findIndex(({ id }) => isOf(key, userKey(id)));
+      if (user >= 0) read.push(`${user}`);
+    });
+    const sum = await runAudit({ repair: true, settle: 20 });
+    expect(sum).toMatchObject({ differences: 3, repaired: 3 });
+    const first = read.slice(0, 3);
+    expect(first.toSorted()).toEqual(['0', '1', '2']);
+    expect(read).toEqual([...first, ...first]);
+    expect(process.exitCode).toBe(0);
+  });
+
+  test('leaves a vote alone whose review comes back before the vote is deleted', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const id = await makeReview(author);
+    await vote(voter, id);
+    const { pk, sk, ...content } = (await readItem(reviewKey(id))) as Item;
+    await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }));
+    beforeRepair(() => setAttributes({ pk, sk }, content));
+    const isDue = (found: Item) => found.pk === pk;
+    const passes = audit({ repair: true, settle: 0, isDue });
+    let repaired = 0;
+    for await (const pass of passes) repaired += pass.repaired;
+    expect(repaired).toBe(0);
+    expect(await readItem(voteKey(id, voter.id))).toMatchObject({ vote: true });
+  });
+});

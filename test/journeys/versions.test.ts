@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { eraseAccount } from '../../shared/account/erase-account.ts';
+import { audit } from '../../shared/audit/audit.ts';
+import { appeal, decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
+import { insertReport } from '../../shared/moderation/report-repository.ts';
+import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
+import { entityKey, userKey } from '../../shared/table/keys.ts';
+import { importRecords } from '../../shared/transfer/import.ts';
+import type { TransferRecord } from '../../shared/transfer/record.ts';
+import { recountOwners } from '../../shared/transfer/recount.ts';
+import {
+  makeReview,
+  makeUsers,
+  readStream,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+/** What is counted, by the sort key of whom it is counted for. */
+const counted: Record<string, RegExp> = {
+  USER: /^(karma|applications|[a-z_]+\|.*)$/,
+  ENTITY: /^(review_count|rating_sum|rating_count|[a-z_]+\|.*)$/,
+  REVIEW:
+    /^((revision_)?votes_(positive|negative)|popularity|edits|is_hidden|published_on|rating)$/,
+  CASE: /^(state|round|reports)$/,
+};
+
+/**
+ * Counts that were changed by records of the stream, and those of them whose version was not raised
+ * with them.
+ */
+function changesIn(records: readonly DynamoDBRecord[]) {
+  const changed = new Set<string>();
+  const unmarked: string[] = [];
+  for (const { dynamodb } of records) {
+    const { Keys, OldImage, NewImage } = dynamodb ?? {};
+    const sk = Keys?.sk?.S ?? '';
+    if (!OldImage || !NewImage || !counted[sk]) continue;
+    const names = Object.keys({ ...OldImage, ...NewImage }).filter(
+      (name) =>
+        counted[sk]?.test(name) &&
+        JSON.stringify(OldImage[name]) !== JSON.stringify(NewImage[name]),
+    );
+    for (const name of names) changed.add(`${sk} ${name.replace(/.*\|.*/, 'facet')}`);
+    const isRaised = Number(NewImage.version?.N) > Number(OldImage.version?.N ?? 0);
+    if (names.length > 0 && !isRaised) unmarked.push(`${Keys?.pk?.S} ${names}`);
+  }
+  return { changed, unmarked };
+}
+
+async function collect<T>(pages: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+
+async function* sourced(records: TransferRecord[]) {
+  for (const record of records) yield { where: 'here', record };
+}
+
+test('whatever is counted raises the version of the item that counts it, in the same write', async () => {
+  const users = (await makeUsers(5)) as [TestUser, TestUser, TestUser, TestUser, TestUser];
+  const [author, other, reader, third, fourth] = users;
+  const entity_id = randomUUID();
+  const first = await makeReview(author, { entity_id });
+  const second = await makeReview(other, { entity_id, is_draft: true });
+  const update = (id: string, by: TestUser, body: object) =>
+    invoke(updateReview, { caller: by.caller, path: { review_id: id }, body });
+  await update(second, other, { is_draft: false });
+  await update(first, author, { rating: 2 });
+  await vote(reader, first);
+  await vote(other, first, false);
+  await vote(reader, first, false);
+  await update(first, author, { text: `${text} Again.` });
+  await vote(reader, first);
+  await invoke(deleteVote, { caller: other.caller, path: { review_id: first } });
+  await vote(other, first);
+
+  const operator = { reason: 'spam', note: '', moderator_id: null } as const;
+  const report = ({ id: user_id }: TestUser) =>
+    insertReport({ id: first, user_id: author.id }, { user_id, reason: 'Spam' });
+  await report(reader);
+  await report(other);
+  await decideReview(first, 'dismiss', operator);
+  await report(third);
+  await setHidden(first, true);
+  await appeal(first, author.id, 'Please.');
+  await setHidden(first, false);
+  await report(fourth);
+
+  const application = await insertApplication(author.id, {
+    name: 'Demo',
+    desc: 'Demo',
+    website: 'https://client.example/',
+    redirect_uri: 'https://client.example/callback',
+  });
+  await deleteApplication(application.client_id, author.id);
+
+  const time = '2020-02-29T12:00:00.000Z';
+  const id = randomUUID();
+  const { refused } = await importRecords(
+    sourced([
+      {
+        ...{ kind: 'review', id, entity_id, entity_type: 'release_group', user_id: reader.id },
+        ...{ language: 'en', license: 'CC0 1.0', created: time, published_on: time },
+        ...{ is_hidden: false, source: null, source_url: null },
+        revisions: [{ id: 1, text, rating: 4, timestamp: time }],
+      },
+      { kind: 'vote', review_id: id, user_id: other.id, vote: true, voted_at: time, revision: 1 },
+    ]),
+  );
+  expect(refused).toEqual({});
+
+  expect((await invoke(deleteMe, { caller: other.caller })).status).toBe(200);
+  await eraseAccount(other.id);
+  await invoke(deleteReview, { caller: reader.caller, path: { review_id: id } });
+  const { changed, unmarked } = changesIn(await readStream());
+  expect(unmarked).toEqual([]);
+  const owner = ['USER karma', 'USER facet', 'USER applications', 'ENTITY facet'];
+  const sums = ['ENTITY review_count', 'ENTITY rating_sum', 'ENTITY rating_count'];
+  const others = ['REVIEW popularity', 'REVIEW is_hidden', 'CASE reports', 'CASE round'];
+  expect([...changed]).toEqual(expect.arrayContaining([...owner, ...sums, ...others]));
+
+  const repairs: [string, () => Promise<unknown>][] = [
+    ['a recount', () => recountOwners(() => {})],
+    ['an audit', () => collect(audit({ repair: true, settle: 0 }))],
+  ];
+  for (const [by, repair] of repairs) {
+    await setAttributes(userKey(author.id), { karma: 9 });
+    await setAttributes(entityKey(entity_id), { rating_sum: 9 });
+    await readStream();
+    await repair();
+    const { changed, unmarked } = changesIn(await readStream());
+    expect({ by, unmarked }).toEqual({ by, unmarked: [] });
+    expect([...changed].toSorted()).toEqual(['ENTITY rating_sum', 'USER karma']);
+  }
+});
