@@ -29,15 +29,16 @@ describe('a value', () => {
     ['null', null],
     ['a list in a list', ['a', 1, null, [true]]],
     ['an object with the names of requests', { Item: { Key: 'x' }, Items: ['y'], Responses: {} }],
-  ])('%s comes back as it was', async (_, value) => {
-    await table.send(new PutCommand({ TableName, Item: { ...Key, value, without: undefined } }));
-    const { Item } = await table.send(new GetCommand({ TableName, Key }));
-    expect(Item).toEqual({ ...Key, value });
-    expect(Item).not.toHaveProperty('without');
+  ])('%s comes back as it was, without what is undefined', async (_, value) => {
+    const Item = { ...Key, value, object: { value, without: undefined }, without: undefined };
+    const stored = { ...Key, value, object: { value } };
+    await table.send(new PutCommand({ TableName, Item }));
+    const read = await table.send(new GetCommand({ TableName, Key }));
+    expect(read.Item).toStrictEqual(stored);
     const KeyConditionExpression = 'pk = :pk';
     const ExpressionAttributeValues = { ':pk': Key.pk, ':unused': undefined };
     const query = { TableName, KeyConditionExpression, ExpressionAttributeValues };
-    expect((await table.send(new QueryCommand(query))).Items).toEqual([{ ...Key, value }]);
+    expect((await table.send(new QueryCommand(query))).Items).toStrictEqual([stored]);
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -239,6 +240,28 @@ describe('a database in a bad mood meets the same as with the SDK as it comes', 
       [49, 'ok'],
       [49, 'ok'],
     ]);
+  });
+});
+
+describe('the client', () => {
+  test('is the SDK but for what logs and what names the SDK', () => {
+    const [ours, theirs] = [table, new DynamoDBClient({})].map(({ middlewareStack }) =>
+      middlewareStack.identify().map((name) => name.split(' ')[0]),
+    );
+    expect(theirs?.filter((name) => !ours?.includes(name))).toEqual([
+      expect.stringMatching(/^loggerMiddleware/),
+      expect.stringMatching(/^getUserAgentMiddleware/),
+    ]);
+    expect(ours?.filter((name) => !theirs?.includes(name))).toEqual(['refuseInstances']);
+  });
+
+  test('gives up a connection after one second, and a request after two', async () => {
+    await table.send(new GetCommand({ TableName, Key }));
+    expect(table.config.requestHandler.httpHandlerConfigs()).toMatchObject({
+      connectionTimeout: 1_000,
+      requestTimeout: 2_000,
+      throwOnRequestTimeout: true,
+    });
   });
 });
 
