@@ -257,7 +257,8 @@ describe('the client', () => {
 
   test('gives up a connection after one second, and a request after two', async () => {
     await table.send(new GetCommand({ TableName, Key }));
-    expect(table.config.requestHandler.httpHandlerConfigs()).toMatchObject({
+    const handler = table.config.requestHandler as unknown as { httpHandlerConfigs(): object };
+    expect(handler.httpHandlerConfigs()).toMatchObject({
       connectionTimeout: 1_000,
       requestTimeout: 2_000,
       throwOnRequestTimeout: true,
