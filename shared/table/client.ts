@@ -30,9 +30,9 @@ client.middlewareStack.add(
 );
 
 /**
- * The one client, made once per process. The SDK retries a request that DynamoDB does not answer within two
- * seconds, with the same idempotency token. Numbers beyond 2^53 (ranks) come back as bigint; undefined is left out.
- * Throws a TypeError for a Set, a Date, bytes and any other instance of a class.
+ * The one client, made once per process. The SDK retries a request that is not answered within
+ * two seconds, with the same idempotency token. Numbers beyond 2^53 (ranks) come back as bigint.
+ * Undefined is left out. Throws a TypeError for a Set, a Date, bytes or any other class instance.
  */
 export const table = DynamoDBDocumentClient.from(client, {
   marshallOptions: { removeUndefinedValues: true },
