@@ -1,0 +1,72 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
+import { table, tableName } from '../../../shared/table/client.ts';
+
+const TableName = tableName();
+const Key = { pk: 'CLIENT#1', sk: 'CLIENT' };
+
+describe('a value', () => {
+  test.each<[string, unknown]>([
+    ['text', 'Größe 🎧 "quoted" \n \u2028'],
+    ['no text', ''],
+    ['a number', -7],
+    ['a fraction', 0.25],
+    ['the largest safe number', Number.MAX_SAFE_INTEGER],
+    ['a rank', 12345678901234567890123456789012345678n],
+    ['a negative rank', -9007199254740993n],
+    ['yes and no', [true, false]],
+    ['null', null],
+    ['a list in a list', ['a', 1, null, [true]]],
+    ['an object with the names of requests', { Item: { Key: 'x' }, Items: ['y'], Responses: {} }],
+  ])('%s comes back as it was, without what is undefined', async (_, value) => {
+    const Item = { ...Key, value, object: { value, without: undefined }, without: undefined };
+    const stored = { ...Key, value, object: { value } };
+    await table.send(new PutCommand({ TableName, Item }));
+    const read = await table.send(new GetCommand({ TableName, Key }));
+    expect(read.Item).toStrictEqual(stored);
+    const KeyConditionExpression = 'pk = :pk';
+    const ExpressionAttributeValues = { ':pk': Key.pk, ':unused': undefined };
+    const query = { TableName, KeyConditionExpression, ExpressionAttributeValues };
+    expect((await table.send(new QueryCommand(query))).Items).toStrictEqual([stored]);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['a Set', new Set(['a']), /takes no Set/],
+    ['a Map', new Map([['a', 1]]), /takes no Map/],
+    ['a Date', new Date(0), /takes no Date/],
+    ['bytes', new Uint8Array([1]), /takes no Uint8Array/],
+    ['a Buffer', Buffer.from('a'), /takes no Buffer/],
+    ['a function', () => 1, /takes no Function/],
+    ['no number', Number.NaN, /NaN/],
+  ])('%s is refused by name, however deep it lies', async (_, value, message) => {
+    for (const Item of [
+      { ...Key, value },
+      { ...Key, list: [{ value }] },
+    ])
+      await expect(table.send(new PutCommand({ TableName, Item }))).rejects.toThrow(message);
+  });
+});
+
+describe('the client', () => {
+  test('is the SDK but for what logs and what names the SDK', () => {
+    const [ours, theirs] = [table, new DynamoDBClient({})].map(({ middlewareStack }) =>
+      middlewareStack.identify().map((name) => name.split(' ')[0]),
+    );
+    expect(theirs?.filter((name) => !ours?.includes(name))).toEqual([
+      expect.stringMatching(/^loggerMiddleware/),
+      expect.stringMatching(/^getUserAgentMiddleware/),
+    ]);
+    expect(ours?.filter((name) => !theirs?.includes(name))).toEqual(['refuseInstances']);
+  });
+
+  test('gives up a connection after one second, and a request after two', async () => {
+    await table.send(new GetCommand({ TableName, Key }));
+    const handler = table.config.requestHandler as unknown as { httpHandlerConfigs(): object };
+    expect(handler.httpHandlerConfigs()).toMatchObject({
+      connectionTimeout: 1_000,
+      requestTimeout: 2_000,
+      throwOnRequestTimeout: true,
+    });
+  });
+});
