@@ -24,10 +24,10 @@ export async function deleteAccount(userId: string): Promise<void> {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now, version = :version REMOVE #all, #date, display_name, email, musicdb_username',
+            'SET deleted_at = :now ADD version :one REMOVE #all, #date, display_name, email, musicdb_username',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':version': 2 },
+          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':one': 1 },
         },
       },
       { Delete: { Key: contactKey(userId) } },
