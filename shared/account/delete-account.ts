@@ -24,7 +24,7 @@ export async function deleteAccount(userId: string): Promise<void> {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now REMOVE #all, #date, display_name ADD version :one',
+            'SET deleted_at = :now ADD version :one REMOVE #all, #date, display_name',
           ConditionExpression: isAlive,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
           ExpressionAttributeValues: { ':now': new Date().toISOString(), ':one': 1 },

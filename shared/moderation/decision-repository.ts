@@ -242,9 +242,13 @@ export async function findHistory(
   return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
 }
 
-/** Leaves of what was decided about an account that is being erased nothing but ids, and lists it under the account no longer. */
-export async function eraseDecision({ pk, sk }: Key): Promise<void> {
+/**
+ * Leaves of what was decided about an account that is being erased nothing but ids, and lists it
+ * under the account no longer. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
   await transact([
+    isGone,
     {
       Update: {
         Key: { pk, sk },

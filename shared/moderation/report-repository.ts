@@ -74,8 +74,11 @@ export async function readReports(
   return { open, earlier };
 }
 
-/** Takes a report of an account away that is being erased. A case that was opened by nothing else is closed. */
-export async function eraseReport(reviewId: string, userId: string): Promise<void> {
+/**
+ * Takes a report of an account away that is being erased. A case that was opened by nothing else is
+ * closed. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseReport(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
     if (!known) return;
@@ -83,6 +86,7 @@ export async function eraseReport(reviewId: string, userId: string): Promise<voi
     const reports = before.reports - 1;
     const isLast = reports === 0 && before.appeal === undefined;
     await transact([
+      isGone,
       { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
       ...(isOpen
         ? [replaceCase(before, { ...before, reports, state: isLast ? 'closed' : 'open' })]

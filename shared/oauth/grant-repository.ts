@@ -152,13 +152,17 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
  * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
  * until there is nothing left, because a code of the last moment may not be listed yet.
  */
-export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
+export async function deleteGrants(
+  userId: string,
+  clientId?: string,
+  remove = (keys: readonly Key[]) => batchWrite(keys.map((key) => ({ delete: key }))),
+): Promise<number> {
   let revoked = 0;
   for (let attempt = 0; attempt < deletions; attempt++) {
     const codes = await listCodes(userId, clientId);
-    await batchWrite(codes.map((key) => ({ delete: key })));
+    await remove(codes);
     const grants = await listGrants(userId, clientId);
-    await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+    await remove(grants.map(keyOf));
     revoked += grants.length;
     if (codes.length + grants.length === 0) break;
   }

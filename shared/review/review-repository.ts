@@ -125,9 +125,13 @@ export async function deleteReview(
   );
 }
 
-/** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
-export async function eraseReview(id: string): Promise<void> {
-  await remove(id, () => findReview(id), entityWrites);
+/**
+ * Takes a review of an account away that is being erased, if it is still there: the author's own
+ * counts no longer matter. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseReview(id: string, isGone: Write): Promise<void> {
+  const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
+  await remove(id, () => findReview(id), counts);
 }
 
 /** Takes a review away whose deletion stopped after the first of two steps; any other is left alone. */

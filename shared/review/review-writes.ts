@@ -49,18 +49,20 @@ export function replaceReview(before: Review, after: Review): Write {
 
 /** Deletes a review as it was read, as far as the counts depend on it, and its claim. */
 export function removal(review: Review): Write[] {
-  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity } = review;
+  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
+  // What was withdrawn may have been deleted and restored since it was read.
+  const isWithdrawn = deleted_at === undefined ? '' : ' AND deleted_at = :deleted_at';
   return [
     {
       Delete: {
         Key: reviewKey(id),
-        ConditionExpression:
-          'edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity',
+        ConditionExpression: `edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity${isWithdrawn}`,
         ExpressionAttributeValues: {
           ':edits': edits,
           ':is_hidden': is_hidden,
           ':published_on': published_on,
           ':popularity': popularity,
+          ...(isWithdrawn && { ':deleted_at': deleted_at }),
         },
       },
     },

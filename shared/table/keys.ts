@@ -35,6 +35,7 @@ import type { Order } from './definition.ts';
  * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
+ * | bulk import | IMPORT           | IMPORT                    | until all that was written in bulk is counted           |
  * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | which public reviews were written, for who follows them |
  * | lane        | CHANGES          | LANE#<lane>               | when something was last logged in a lane of changes     |
  *
@@ -163,6 +164,9 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
   pk: 'TOTALS',
   sk: `REBUILD#${lane}`,
 }));
+
+/** Marks a bulk import: until it is gone, authors, entities and lists are not counted. */
+export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
 /** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
 export function deferredKey(id = ''): Key {

@@ -44,6 +44,7 @@ export const leftOut = {
   PROJECTION: 'what has been counted of an item',
   COUNTS: 'what is still to be counted',
   REBUILD: 'of the moment',
+  IMPORT: 'of the moment',
   AT: 'tells what has changed here, for 30 days',
   LANE: 'where that ends',
 } as const;

@@ -80,8 +80,11 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
   });
 }
 
-/** Takes a vote of an account away that is being erased, if it is still there, whatever has become of the review and its author. */
-export async function eraseVote(reviewId: string, userId: string): Promise<void> {
+/**
+ * Takes a vote of an account away that is being erased, if it is still there, whatever has become of
+ * the review and its author. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
     const [found, cast] = await getItems(keys, { consistent: true });
@@ -89,13 +92,14 @@ export async function eraseVote(reviewId: string, userId: string): Promise<void>
     const vote = v.parse(Vote, cast);
     const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
     if (!found) {
-      await transact([removal]);
+      await transact([removal, isGone]);
       return;
     }
     const review = v.parse(Review, found);
     const author = await findUser(review.user_id);
     await transact([
       removal,
+      isGone,
       ...recount(review, vote, undefined),
       ...(author ? [rewardAuthor(review, vote, undefined)] : []),
     ]);

@@ -454,7 +454,7 @@ describe('npm run admin -- export, import', () => {
     await live();
     const content = await exported();
     const lines = content.trimEnd().split('\n');
-    const { dataDir } = await emptyTable();
+    const { name, dataDir } = await emptyTable();
     const wrong = (header: object) => file(`${JSON.stringify(header)}\n`);
     await refuses(1, [
       [['import', join(folder, 'none')], /no such file/, dataDir],
@@ -466,6 +466,9 @@ describe('npm run admin -- export, import', () => {
         dataDir,
       ],
     ]);
+    process.env.TABLE_NAME = name;
+    expect(await scanTable()).toEqual([]);
+    process.env.TABLE_NAME = first;
     for (const [broken, fault] of [
       [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
       [

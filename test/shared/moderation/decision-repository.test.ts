@@ -316,6 +316,8 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const authors = await makeUsers(3);
   const readers = await makeUsers(12);
+  const ConditionExpression = 'attribute_not_exists(pk)';
+  const isGone = { ConditionCheck: { Key: userKey('nobody'), ConditionExpression } };
   const reviews = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
       const by = authors[i % 3] as TestUser;
@@ -338,7 +340,7 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
       await updateReviewText(id, by);
     },
     leave: async () => {
-      await eraseReport(pick(reviews).id, pick(readers).id);
+      await eraseReport(pick(reviews).id, pick(readers).id, isGone);
     },
   };
   const plan = Array.from({ length: 200 }, () => {

@@ -10,6 +10,7 @@ import {
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
 import type { Item } from '../../../shared/table/batch.ts';
+import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
@@ -96,6 +97,7 @@ async function live(): Promise<Item[]> {
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
   jest.restoreAllMocks();
+  await beginBulk();
   await applyStream();
   return scanTable();
 }
