@@ -290,7 +290,12 @@ test('killed again and again, it ends where one that was left alone does', async
     const items = await scanTable();
     // The numbers that the rebuild gives are compared by the recount.
     const isFact = ({ pk, sk }: Item) => !/^(TREE#|TOTALS$)/.test(pk) && sk !== 'PROJECTION';
-    return Object.fromEntries(items.filter(isFact).map((item) => [keyString(item), item]));
+    // The version of an owner says how often and when it was counted.
+    const withoutVersion = ({ version, ...item }: Item): Item =>
+      /^(USER|ENTITY)$/.test(item.sk) ? item : { ...item, version };
+    return Object.fromEntries(
+      items.filter(isFact).map((item) => [keyString(item), withoutVersion(item)]),
+    );
   };
   const before = process.env.TABLE_NAME;
   try {
