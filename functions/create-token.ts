@@ -53,7 +53,7 @@ export const handler = oauthEndpoint(async (client, form) => {
     const code = required(form, 'code');
     const redirect_uri = registered(form, client);
     return tokenResponse(
-      await redeemCode(code, client.client_id, redirect_uri, form.code_verifier),
+      await redeemCode(code, client.client_id, redirect_uri, verifier(form)),
     );
   }
   if (grant_type === 'refresh_token') {
@@ -81,6 +81,14 @@ function registered(form: Form, { redirect_uri }: Application): string {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
   return redirect_uri;
+}
+
+/** The code verifier (RFC 7636 section 4.1). Throws ApiError 400 `invalid_grant` for what cannot be one. */
+function verifier({ code_verifier }: Form): string | undefined {
+  if (code_verifier && !/^[\w.~-]{43,128}$/.test(code_verifier)) {
+    throw invalidGrant('code_verifier must be 43 to 128 letters, digits and -._~');
+  }
+  return code_verifier;
 }
 
 /** The scopes that a client asks for at a refresh (RFC 6749 section 6). Undefined for all that were granted. */
