@@ -230,9 +230,11 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
   const binary = enginePath();
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
+    const options = ['--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])];
+    // Its files hold e-mail addresses: they are for this user only, whatever the folder allows.
     const engine = spawn(
-      binary,
-      ['serve', '--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])],
+      'sh',
+      ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options],
       { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     const said = await firstLine(engine);
