@@ -52,9 +52,7 @@ export const handler = oauthEndpoint(async (client, form) => {
   if (grant_type === 'authorization_code') {
     const code = required(form, 'code');
     const redirect_uri = registered(form, client);
-    return tokenResponse(
-      await redeemCode(code, client.client_id, redirect_uri, verifier(form)),
-    );
+    return tokenResponse(await redeemCode(code, client.client_id, redirect_uri, verifier(form)));
   }
   if (grant_type === 'refresh_token') {
     const token = required(form, 'refresh_token');
