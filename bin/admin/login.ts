@@ -118,12 +118,22 @@ async function login(client: Client, tell: (text: string) => void) {
       const url = URL.parse(`${redirect.origin}${request.url}`);
       // Browsers ask for an icon as well, and others may knock.
       if (url?.pathname !== redirect.pathname || url.searchParams.get('state') !== state) {
-        await respond(response, 404, 'Nothing is here but the way back from the consent page.', signal);
+        await respond(
+          response,
+          404,
+          'Nothing is here but the way back from the consent page.',
+          signal,
+        );
         continue;
       }
       try {
         const tokens = await redeem(client, server, url, state, verifier);
-        await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.', signal);
+        await respond(
+          response,
+          200,
+          'Done: the tokens are in the terminal. Close this window.',
+          signal,
+        );
         return tokens;
       } catch (error) {
         await respond(response, 400, 'That did not work: the terminal says why.', signal);

@@ -232,11 +232,10 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
     const port = await freePort();
     const options = ['--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])];
     // Its files hold e-mail addresses: they are for this user only, whatever the folder allows.
-    const engine = spawn(
-      'sh',
-      ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options],
-      { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
+    const engine = spawn('sh', ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options], {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const said = await firstLine(engine);
     if (said.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
     // Somebody took the port since we looked.
