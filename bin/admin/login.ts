@@ -118,15 +118,25 @@ async function login(client: Client, tell: (text: string) => void) {
       const url = URL.parse(`${redirect.origin}${request.url}`);
       // Browsers ask for an icon as well, and others may knock.
       if (url?.pathname !== redirect.pathname || url.searchParams.get('state') !== state) {
-        await respond(response, 404, 'Nothing is here but the way back from the consent page.');
+        await respond(
+          response,
+          404,
+          'Nothing is here but the way back from the consent page.',
+          signal,
+        );
         continue;
       }
       try {
         const tokens = await redeem(client, server, url, state, verifier);
-        await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.');
+        await respond(
+          response,
+          200,
+          'Done: the tokens are in the terminal. Close this window.',
+          signal,
+        );
         return tokens;
       } catch (error) {
-        await respond(response, 400, 'That did not work: the terminal says why.');
+        await respond(response, 400, 'That did not work: the terminal says why.', signal);
         throw error;
       }
     }
@@ -204,10 +214,16 @@ async function listen({ port, hostname, href }: URL): Promise<Server> {
   }
 }
 
-async function respond(response: ServerResponse, status: number, text: string): Promise<void> {
+async function respond(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   response.end(`${text}\n`);
-  await once(response, 'close');
+  // Requests that were sent ahead on one connection are closed with the first of them.
+  if (!response.closed) await once(response, 'close', { signal });
 }
 
 function baseUrl(text: string): string {

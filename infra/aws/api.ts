@@ -68,9 +68,20 @@ function isSignIn({ path }: Route): boolean {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
 }
 
+/** Answers that are large, alike for everybody, and kept by browsers: at the full rate their transfer would be the dearest of all. */
+function isLarge({ path }: Route): boolean {
+  return path === '/openapi.json' || /^\/docs(\/|$)/.test(path);
+}
+
 /** API Gateway counts by method, so that each has these limits to itself. */
-function throttling(rate: number) {
-  return { throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate };
+function throttling(rate: number, burst = 2 * rate) {
+  return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
+}
+
+/** The limits of a route that has others than the stage: in requests a second, and at once. */
+function limitsOf(route: Route, rate: number) {
+  if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
+  return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 
 /** Functions in a policy: IAM takes 6,144 characters, of 130 at most for each. Ten such policies fit a role. */
@@ -109,14 +120,12 @@ export class Api extends Construct {
         stageName: stage,
         ...throttling(rateLimit),
         methodOptions: Object.fromEntries(
-          routes
-            .filter(isSignIn)
-            .flatMap((route) =>
-              methodsOf(route).map((method) => [
-                `${resourceOf(route)}/${method}`,
-                throttling(Math.ceil(rateLimit / 10)),
-              ]),
-            ),
+          routes.flatMap((route) => {
+            const limits = limitsOf(route, rateLimit);
+            return limits
+              ? methodsOf(route).map((method) => [`${resourceOf(route)}/${method}`, limits])
+              : [];
+          }),
         ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),

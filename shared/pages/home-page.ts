@@ -27,7 +27,7 @@ export function homePage(): Page {
       <section>
         <h2>Go on</h2>
         <ul>
-          <li><a href="${at}/docs">Reference</a>: every endpoint, to read and to try</li>
+          <li><a href="${at}/docs/api">Reference</a>: every endpoint, to read and to try</li>
           <li><a href="${baseUrl}/openapi.json">OpenAPI description</a>, to make a client from</li>
           <li><a href="${at}/account/applications">Applications</a>: register one that acts for people</li>
           <li><a href="${at}/account">Your account</a></li>

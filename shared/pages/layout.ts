@@ -40,7 +40,7 @@ const moderation = ['/account/moderation', 'Moderation'] as const;
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
   ['/', 'What this is'],
-  ['/docs', 'Reference'],
+  ['/docs/api', 'Reference'],
   ['/account/tokens', 'Tokens'],
 ] as const;
 

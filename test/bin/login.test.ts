@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { type Browser, openBrowser } from '../oauth/browser.ts';
@@ -106,6 +106,18 @@ describe('npm run admin -- login', () => {
     const login = start('login', '--client', client_id, '--secret', client_secret, ...elsewhere);
     await load(await answer(await login.page, 'approve'));
     expect(JSON.parse((await login.over).stdout)).toEqual(signedIn);
+  });
+
+  test('gets them although somebody else knocks, three times in one breath', async () => {
+    const login = start('login', '--client', client.client_id);
+    const page = await login.page;
+    const { hostname, port, host } = new URL(client.redirect_uri);
+    const other = connect(Number(port), hostname).resume();
+    other.write(`GET /a HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(3));
+    await once(other, 'close');
+    const back = await answer(page, 'approve');
+    expect(await load(back)).toEqual({ status: 200, text: expect.stringContaining('Done') });
+    expect((await login.over).code).toBe(0);
   });
 
   test.each([

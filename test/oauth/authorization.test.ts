@@ -270,7 +270,31 @@ async function countRequests(): Promise<number> {
   return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
 }
 
+/** The parameters that a link leads back to the client with: nobody is sent there who has never let it in (RFC 9700 section 4.11.2). */
+function ledBack(shown: Shown): URLSearchParams {
+  expectErrorPage(shown, 400, /^Demo was not connected$/);
+  return sentBack({ ...shown, url: waysOn(shown)['Go back to client.example'] ?? '' });
+}
+
 describe('an authorization request that is at fault is sent back', () => {
+  test('at once where the person has let the application in before', async () => {
+    const other = await makeClient(owner, redirect_uri);
+    const request = { client_id: other.client_id, scope: 'x', state: 'y' };
+    expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
+    const consent = await ann.visit(authorizeUrl({ ...request, scope: '' }));
+    const { code = '' } = Object.fromEntries(sentBack(await allow(consent)));
+    expect((await redeem(other, code)).status).toBe(200);
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(authorizeUrl(request));
+    for (const shown of [
+      await ann.visit(authorizeUrl(request)),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Ann' }),
+    ]) {
+      const answer = Object.fromEntries(sentBack(shown));
+      expect(answer).toMatchObject({ error: 'invalid_scope', state: 'y', iss: issuer });
+    }
+  });
+
   test.each<[string, Parameters, string]>([
     ['no response_type', { response_type: undefined }, 'invalid_request'],
     ['an empty response_type', { response_type: '' }, 'invalid_request'],
@@ -326,7 +350,7 @@ describe('an authorization request that is at fault is sent back', () => {
       await ann.visit(url),
       await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
     ]) {
-      const answer = sentBack(shown);
+      const answer = ledBack(shown);
       expect(answer.get('error_description')).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
       expect(Object.fromEntries(answer)).toEqual({
         kept: '1',
@@ -349,7 +373,7 @@ describe('an authorization request that is at fault is sent back', () => {
       await ann.visit(authorizeUrl({ state })),
       await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
     ]) {
-      const answer = sentBack(shown);
+      const answer = ledBack(shown);
       expect(answer.get('error')).toBe('invalid_request');
       expect(answer.has('state')).toBe(false);
     }

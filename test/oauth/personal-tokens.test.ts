@@ -85,6 +85,17 @@ describe('a personal access token', () => {
     );
   });
 
+  test('outlives the end of a connection that is none', async () => {
+    const { browser } = await signIn('Una');
+    const made = await ask(browser, { name: 'Backup' });
+    const csrf = textBetween(made, 'name="csrf" value="', '"');
+    const none = '0'.repeat(32);
+    const shown = await browser.post(`account/connections/${none}/revoke`, { csrf });
+    expect(shown.status).toBe(404);
+    expect(textBetween(shown, '<h1>', '</h1>')).toBe('Application not found');
+    expect((await call(tokenOn(made), '/user/me')).status).toBe(200);
+  });
+
   test.each([7, 30, 90, 365])('lives for %i days, and is listed until then', async (days) => {
     const now = Date.now();
     stopClock(now);

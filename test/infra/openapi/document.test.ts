@@ -26,6 +26,7 @@ interface Response {
 interface Operation {
   operationId: string;
   summary?: string;
+  description?: string;
   tags: string[];
   security: Record<string, string[]>[];
   parameters?: Parameter[];
@@ -197,6 +198,10 @@ describe('what the specification says of requests is there', () => {
   ])('the pattern of inc takes %j: %j', (inc, isTaken) => {
     const { pattern, type } = parameter('get-me', 'inc')?.schema ?? {};
     expect([type, new RegExp(`${pattern}`, 'u').test(inc)]).toEqual(['string', isTaken]);
+  });
+
+  test('a change of a review does not hide what it said before, and an author is told so', () => {
+    expect(operationOf('update-review').description).toMatch(/revisions .* stay public/);
   });
 
   test('a report needs no body, everything else that takes one does', () => {
