@@ -52,7 +52,7 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
   const ofOthers = (kind: KeptKind, { user_id, client_id }: Item) =>
-    hasUser(user_id) &&
+    (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
     (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
   for (const { items } of spool.read(0)) {
     const user = items.find(({ sk }) => sk === 'USER');

@@ -108,7 +108,11 @@ function addKept(
 ): undefined {
   const { kind, item } = record;
   const { pk, sk, user_id, client_id } = item;
-  if (known.has(keyString({ pk, sk }))) return present(part, kind);
+  const there = known.get(keyString({ pk, sk }));
+  if (there && kind === 'identity' && user_id && there.user_id === undefined) {
+    return refuse(part, where, 'its account was deleted while it was blocked');
+  }
+  if (there) return present(part, kind);
   const touches: Touch[] = [];
   if (user_id && kind !== 'decision') {
     const user = known.get(keyString(userKey(user_id)));

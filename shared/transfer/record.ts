@@ -114,7 +114,11 @@ export type KeptKind = keyof typeof keptKeys;
 
 /** What items of these kinds are. */
 const keptSchemas = {
-  identity: v.object({ user_id: Uuid }),
+  /** One without an account is that of a blocked account which was deleted. */
+  identity: v.union(
+    [v.object({ user_id: Uuid }), v.object({ blocked_at: Time })],
+    'must have user_id or blocked_at',
+  ),
   application: Application,
   grant: Grant,
   report: Report,
