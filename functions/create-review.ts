@@ -56,7 +56,8 @@ export const docs = {
     license_choice: 'CC BY-SA 4.0',
   },
   errors: {
-    access_denied: 'A moderator has blocked the account.',
+    access_denied:
+      'A moderator has blocked the account, or had hidden the review of this entity when the user deleted it.',
     invalid_request: 'A field is not valid, or the user has a review of this entity already.',
   },
 } satisfies Docs<typeof request>;

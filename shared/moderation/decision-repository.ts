@@ -257,7 +257,8 @@ async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
   return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
 }
 
-function newDecision(
+/** A decision of now, by its subject. */
+export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: By,
   about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
@@ -267,7 +268,7 @@ function newDecision(
 }
 
 /** The entry in the log, on condition that who decides is a moderator still. */
-function logged(decision: Decision): Write[] {
+export function logged(decision: Decision): Write[] {
   const { moderator_id } = decision;
   return [
     { Put: { Item: decisionItem(decision) } },

@@ -148,16 +148,18 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
   const author = known.get(keyString(userKey(user_id)));
   const claim = claimKey(user_id, entity_id);
   // Its own without itself was written between the two reads: the transaction will fail, and all is read again.
-  const claimed = known.get(keyString(claim))?.review_id ?? id;
+  const claimed = known.get(keyString(claim));
   const fault = there
     ? undefined
     : !isUsable(author)
       ? 'user_id names no account'
-      : claimed !== id
-        ? 'the author has another review of this entity'
-        : revisions.some((revision) => bytesIn(revision) > largestItem)
-          ? 'a text is larger than the table takes'
-          : undefined;
+      : claimed?.marked_at !== undefined
+        ? 'a moderator has hidden a review of this entity by the author, who has deleted it'
+        : (claimed?.review_id ?? id) !== id
+          ? 'the author has another review of this entity'
+          : revisions.some((revision) => bytesIn(revision) > largestItem)
+            ? 'a text is larger than the table takes'
+            : undefined;
   if (there || fault !== undefined) {
     if (fault === undefined) present(part, 'review');
     else refuse(part, where, fault);

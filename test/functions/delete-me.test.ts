@@ -190,8 +190,8 @@ describe('DELETE /user/me', () => {
   test('leaves an identity alone that leads to another account', async () => {
     const { signIn, leave } = person();
     const first = await signIn();
-    const { identity = '' } = (await readItem(contactKey(first.id))) ?? {};
-    const key = identityKey(`${identity}`);
+    const contact = await readItem(contactKey(first.id));
+    const key = identityKey(`${contact?.identity}`);
     const other = await makeUser();
     await setAttributes(key, { user_id: other.id });
     expect((await leave(first.id)).status).toBe(200);
