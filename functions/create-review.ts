@@ -69,6 +69,9 @@ export const handler = endpoint(request, async ({ caller, idempotency_key: key, 
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-review', body] },
     { ...processed, id: review.id },
-    (record) => insertReview(review, record),
+    async (record) => {
+      await insertReview(review, record);
+      return {};
+    },
   );
 });

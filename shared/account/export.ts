@@ -105,9 +105,9 @@ async function readAccount(userId: string) {
     personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
       return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
     }),
-    votes_by_day: days.map(({ sk, count = 0, cast = count }) => {
+    votes_by_day: days.map(({ sk, count = 0, cast = count, reports = 0 }) => {
       const day = sk.slice(dailyVotesKey('', '').sk.length);
-      return { day, first_votes: Number(count), votes: Number(cast) };
+      return { day, first_votes: Number(count), votes: Number(cast), reports: Number(reports) };
     }),
   };
 }

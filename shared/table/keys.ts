@@ -18,7 +18,7 @@ import type { Order } from './definition.ts';
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
  * |             |                  |                           | of a hidden and deleted one: author HIDDEN#<user> → date |
- * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date                                        |
+ * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also the reports of the day           |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |

@@ -159,7 +159,7 @@ describe('GET /user/me/export', () => {
       { review_id: ids.liked, reason: 'Too nice', reported_at: expect.any(String) },
     ]);
     expect(body.votes_by_day).toEqual([
-      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1 },
+      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1, reports: 1 },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);
     expect(body.connections.map(({ scopes }: { scopes: string[] }) => scopes).toSorted()).toEqual([

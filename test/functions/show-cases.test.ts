@@ -199,6 +199,17 @@ describe('the pages of moderators', () => {
     });
   });
 
+  test('offer no decision to who has reported the review', async () => {
+    const id = await reported('spam');
+    await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'spam' });
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('You have reported this review: another moderator decides on it.');
+    expect(html).not.toContain('Hide the review');
+    const form = { decision: 'hide', reason: 'spam', note: '', ...(await seen(id)) };
+    const { status } = await ask('decide-review', mia, { path: { review_id: id }, form });
+    expect(status).toBe(400);
+  });
+
   test('allow a review in place of a hidden one that was deleted', async () => {
     const eva = await makeUser({ display_name: 'Eva' });
     const at = { path: { user_id: eva.id } };
