@@ -3,7 +3,11 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { countPeople, findApplication } from '../shared/oauth/application-repository.ts';
+import {
+  countPeople,
+  findApplication,
+  isOwnerBlocked,
+} from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,
@@ -19,6 +23,7 @@ import {
 } from '../shared/oauth/authorization-request.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
 import {
+  blockedOwnerPage,
   consentPage,
   consentUrl,
   obstaclePage,
@@ -72,6 +77,7 @@ async function answer(
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   // Whoever loads the page again, or comes back to it, means the same request.
   return 'location' in kept
@@ -102,6 +108,7 @@ async function ask(
   state: string | null,
   visitor: Visitor,
 ): Promise<Page | Redirect> {
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   if ('location' in kept) return kept;
   const [id, reputation] = await Promise.all([
@@ -119,6 +126,7 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
 }
 
