@@ -15,7 +15,7 @@ export const request = v.object({
   body: bodyOf({
     decision: v.picklist(['block', 'unblock', 'allow'], 'must be block, unblock or allow'),
     /** What a review is allowed of. */
-    entity_id: v.optional(Uuid, ''),
+    entity_id: v.optional(Uuid),
     ...Why.entries,
   }),
 });
@@ -26,7 +26,7 @@ export const handler = page(
   async ({ caller, path, body: { decision, entity_id, ...why } }, { visitor }) => {
     requireModerator(visitor);
     const by = { ...why, moderator_id: caller.user_id };
-    if (decision === 'allow') await allowReview(path.user_id, entity_id, by);
+    if (decision === 'allow') await allowReview(path.user_id, entity_id ?? '', by);
     else await decideUser(path.user_id, decision, by);
     return { location: moderationUrl(`/users/${path.user_id}`), notice: `user-${decision}` };
   },

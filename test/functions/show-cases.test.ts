@@ -8,7 +8,7 @@ import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { type Route, routes } from '../../shared/routes.ts';
-import { caseKey, reviewKey } from '../../shared/table/keys.ts';
+import { caseKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';
@@ -236,6 +236,17 @@ describe('the pages of moderators', () => {
     expect(after.html).toContain('May be reviewed again: another reason');
     await makeReview(eva, { entity_id });
     expect((await allow()).status).toBe(400);
+  });
+
+  test('block an account and end that', async () => {
+    const { id } = await makeUser();
+    for (const decision of ['block', 'unblock', 'block']) {
+      const form = { decision, reason: 'abuse', note: '' };
+      const { status } = await ask('decide-user', mia, { path: { user_id: id }, form });
+      expect(status).toBe(303);
+      const { blocked_at } = (await readItem(userKey(id))) as { blocked_at?: string };
+      expect(blocked_at !== undefined).toBe(decision === 'block');
+    }
   });
 
   test('have a log of everything, newest first', async () => {
