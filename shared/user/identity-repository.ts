@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { identityKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
+import { assign, retryStale, StaleRead, transact, type Write } from '../table/transact.ts';
 import type { User } from './user.ts';
 import { accountWrites, findUser } from './user-repository.ts';
 
@@ -69,11 +69,15 @@ export async function partIdentity(
   const Key = identityKey(sha256);
   const item = await getItem(Key);
   if (item?.user_id !== id) return [];
-  const condition = {
-    ConditionExpression: 'user_id = :user_id',
-    ExpressionAttributeValues: { ':user_id': id },
-  };
   return blocked_at === undefined
-    ? [{ Delete: { Key, ...condition } }]
-    : [{ Put: { Item: { ...Key, blocked_at }, ...condition } }];
+    ? [
+        {
+          Delete: {
+            Key,
+            ConditionExpression: 'user_id = :user_id',
+            ExpressionAttributeValues: { ':user_id': id },
+          },
+        },
+      ]
+    : [{ Update: assign(Key, { blocked_at, user_id: undefined }, { user_id: id }) }];
 }
