@@ -3,7 +3,11 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { countPeople, findApplication } from '../shared/oauth/application-repository.ts';
+import {
+  countPeople,
+  findApplication,
+  isOwnerBlocked,
+} from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,
@@ -20,6 +24,7 @@ import {
 import { listGrants } from '../shared/oauth/grant-repository.ts';
 import {
   backTo,
+  blockedOwnerPage,
   consentPage,
   consentUrl,
   obstaclePage,
@@ -73,6 +78,7 @@ async function answer(
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   if ('error' in kept) return sendBack(application, kept, visitor);
   // Whoever loads the page again, or comes back to it, means the same request.
@@ -127,6 +133,7 @@ async function ask(
   state: string | null,
   visitor: Visitor,
 ): Promise<Page | Redirect> {
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   if ('error' in kept) return sendBack(application, kept, visitor);
   const [id, reputation] = await Promise.all([
@@ -144,6 +151,7 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
 }
 

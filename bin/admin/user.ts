@@ -3,6 +3,7 @@ import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { Why } from '../../shared/moderation/decision.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
@@ -44,14 +45,17 @@ export function addUserCommands(admin: Command): void {
 
   user
     .command('show')
-    .description('shows an account, its applications, and what it has granted')
+    .description(
+      'shows an account, its applications, what it has granted, and the hidden reviews that it has deleted',
+    )
     .argument('<user id>', 'the account', as(Uuid))
     .action(
       answer(async (id: string) => {
-        const [account, applications, grants] = await Promise.all([
+        const [account, applications, grants, claims] = await Promise.all([
           findAccount(id),
           listApplications(id),
           listGrants(id),
+          listHiddenClaims(id),
         ]);
         if (!account) throw notFound('User');
         return {
@@ -61,6 +65,7 @@ export function addUserCommands(admin: Command): void {
             name,
             created,
           })),
+          hidden_and_deleted: claims.map(({ user_id: _, ...claim }) => claim),
           tokens: await presentGrants(grants),
         };
       }),

@@ -198,13 +198,14 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
   }
 }
 
-/** A claim leads to a review. The author may have given it to another one since it was scanned. */
+/** A claim leads to a review, unless it is marked. The author may have given it to another one since it was scanned. */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
-  if (!claim || (await getItem(reviewKey(String(claim.review_id))))) return [];
+  if (!claim || claim.marked_at !== undefined) return [];
+  if (await getItem(reviewKey(String(claim.review_id)))) return [];
   return [
     orphan(claim, {
-      ConditionExpression: 'review_id = :id',
+      ConditionExpression: 'review_id = :id AND attribute_not_exists(marked_at)',
       ExpressionAttributeValues: { ':id': claim.review_id },
     }),
   ];

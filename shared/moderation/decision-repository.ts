@@ -8,7 +8,7 @@ import type { Verdict } from '../review/moderation.ts';
 import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { batchGet, getItems, keyString } from '../table/batch.ts';
-import { type Key, reviewKey, userKey } from '../table/keys.ts';
+import { type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
@@ -31,8 +31,8 @@ export interface Seen {
 
 /**
  * Decides on a review: hides it, dismisses its reports, restores it, or upholds that it is hidden; and closes its case. Throws ApiError 404 when there
- * is no such review or the moderator is none, 400 when there is nothing of that kind to decide, when it is the moderator's own review, or the
- * moderator's decision that the author asks to look at again.
+ * is no such review or the moderator is none, 400 when there is nothing of that kind to decide, when it is the moderator's own review, one that
+ * the moderator has reported, or the moderator's decision that the author asks to look at again.
  */
 export async function decideReview(reviewId: string, verdict: Verdict, by: By): Promise<Decision> {
   return retryStale(async () => {
@@ -108,6 +108,7 @@ async function close({ review, file }: Found, verdict: Verdict, by: By): Promise
       decided_by: by.moderator_id,
     }),
     ...logged(decision),
+    ...(by.moderator_id === null ? [] : [hasNotReported(review_id, by.moderator_id)]),
   ]);
   return decision;
 }
@@ -265,7 +266,8 @@ async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
   return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
 }
 
-function newDecision(
+/** A decision of now, by its subject. */
+export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: By,
   about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
@@ -275,7 +277,7 @@ function newDecision(
 }
 
 /** The entry in the log, on condition that who decides is a moderator still. */
-function logged(decision: Decision): Write[] {
+export function logged(decision: Decision): Write[] {
   const { moderator_id } = decision;
   return [
     { Put: { Item: decisionItem(decision) } },
@@ -292,6 +294,17 @@ function logged(decision: Decision): Write[] {
           },
         ]),
   ];
+}
+
+/** The condition that a moderator has not reported a review: nobody decides on what they have asked for. */
+function hasNotReported(reviewId: string, moderatorId: string): Write {
+  return {
+    ConditionCheck: {
+      Key: reportKey(reviewId, moderatorId),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+    otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
+  };
 }
 
 /** Whether the last decision is this one. */

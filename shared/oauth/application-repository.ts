@@ -26,6 +26,12 @@ export async function findApplication(clientId: string): Promise<Application | u
   return item && v.parse(Application, item);
 }
 
+/** Tells of an application whose owner a moderator has blocked: it gets no new consent. */
+export async function isOwnerBlocked({ user_id }: Application): Promise<boolean> {
+  const owner = parseUser(await getItem(userKey(user_id)));
+  return owner?.blocked_at !== undefined;
+}
+
 /** An application of this owner. Throws ApiError 404, also when it is another's. */
 export async function getOwnApplication(clientId: string, userId: string): Promise<Application> {
   const application = await findApplication(clientId);

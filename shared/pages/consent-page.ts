@@ -109,6 +109,17 @@ export function obstaclePage({
   };
 }
 
+/** Says that an application can have no consent while its owner is blocked. Nobody is sent on to it, and no link leads there. */
+export function blockedOwnerPage(application: Application): Page {
+  return obstaclePage({
+    title: `${application.name} cannot be connected`,
+    application,
+    what: 'A moderator has blocked the account of its developer, so it gets no access. It has got nothing of yours',
+    ways: [{ href: `${authUrl()}/account`, text: 'Go to your account' }],
+    status: 403,
+  });
+}
+
 /** The way back to an application: `href`, or its website, unless that is not where it sends people. */
 export function backTo(
   { website, redirect_uri }: Pick<Application, 'website' | 'redirect_uri'>,

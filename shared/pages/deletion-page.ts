@@ -52,6 +52,13 @@ export async function deletionPage(
           <li>What moderators have decided about your reviews, without what they wrote of it and without your name</li>
           <li>Copies that others have made: the licences that you chose allow it</li>
           <li>Backups, for up to 35 days</li>
+          ${
+            user.blocked_at &&
+            html`<li>
+              The block of a moderator: a hash of who signs in, without your name, and since when.
+              A new account of yours is blocked as well
+            </li>`
+          }
           <li>Your account where you sign in: to do so again begins a new, empty account here</li>
         </ul>
       </section>

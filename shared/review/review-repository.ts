@@ -65,25 +65,31 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
- * when the author is gone, 403 when the author is blocked.
+ * when the author is gone, 403 when the author is blocked, or has deleted a hidden review of this entity.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { id, user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
-  await writeAs(user_id, (writer) =>
+  const Key = claimKey(user_id, entity_id);
+  const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
+  const inserted = writeAs(user_id, (writer) =>
     transact([
       { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
       {
         Put: {
-          Item: { ...claimKey(user_id, entity_id), review_id: id },
+          Item: { ...Key, review_id: id },
           ConditionExpression: 'attribute_not_exists(pk)',
         },
-        otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
+        otherwise: isClaimed,
       },
       ...countWrites(undefined, review, writer),
       ...also,
     ]),
   );
+  await inserted.catch(async (error) => {
+    const isMarked = error === isClaimed && (await getItem(Key))?.marked_at !== undefined;
+    throw isMarked ? accessDenied('A moderator has hidden your review of this') : error;
+  });
 }
 
 /**

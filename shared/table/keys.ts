@@ -17,12 +17,13 @@ import type { Order } from './definition.ts';
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
- * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date                                        |
+ * |             |                  |                           | of a hidden and deleted one: author HIDDEN#<user> → date |
+ * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also the reports of the day           |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
- * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user                  |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user; of a blocked account that was deleted: only since when |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | user and key of a request → the answer to it            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name in another database, and when to ask again     |

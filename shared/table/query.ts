@@ -72,10 +72,14 @@ export async function* queryItems(
   }
 }
 
-/** How many items `queryItems` would give, for the same units. */
-export async function countItems(prefix: Key): Promise<number> {
+/** How many items `queryItems` would give, or of them those that a filter lets through, for the same units. */
+export async function countItems(
+  prefix: Key,
+  filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
+): Promise<number> {
   const query = {
     ...within(prefix),
+    ...filter,
     ConsistentRead: true,
     Select: 'COUNT',
     Limit: pageLimit,

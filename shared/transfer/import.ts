@@ -28,6 +28,7 @@ const read = [
   'deleted_at',
   'user_id',
   'review_id',
+  'marked_at',
   'edits',
   'is_hidden',
   'published_on',

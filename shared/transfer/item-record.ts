@@ -29,7 +29,7 @@ const kindsBySortKey = {
 
 /** What is not exported, and why. */
 export const leftOut = {
-  CLAIM: 'follows from the review',
+  CLAIM: 'follows from the review, unless it is marked',
   VOTES: 'counted from votes, for a month',
   CODE: 'lives for a minute',
   REQUEST: 'lives for minutes',
@@ -50,8 +50,9 @@ export const leftOut = {
 } as const;
 
 /** The kind of an item; undefined for what is not exported. */
-export function kindOfItem({ sk }: Pick<Item, 'sk'>) {
+export function kindOfItem({ sk, marked_at }: Pick<Item, 'sk'> & { marked_at?: unknown }) {
   const [start = ''] = sk.split('#', 1);
+  if (start === 'CLAIM' && marked_at !== undefined) return 'claim';
   return Object.hasOwn(kindsBySortKey, start)
     ? kindsBySortKey[start as keyof typeof kindsBySortKey]
     : undefined;

@@ -119,7 +119,11 @@ function addKept(
 ): undefined {
   const { kind, item } = record;
   const { pk, sk, user_id, client_id } = item;
-  if (known.has(keyString({ pk, sk }))) return present(part, kind);
+  const there = known.get(keyString({ pk, sk }));
+  if (there && kind === 'identity' && user_id && there.user_id === undefined) {
+    return refuse(part, where, 'its account was deleted while it was blocked');
+  }
+  if (there) return present(part, kind);
   const touches: Touch[] = [];
   if (user_id && kind !== 'decision') {
     const user = known.get(keyString(userKey(user_id)));
@@ -164,16 +168,18 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
   const author = known.get(keyString(userKey(user_id)));
   const claim = claimKey(user_id, entity_id);
   // Its own without itself was written between the two reads: the transaction will fail, and all is read again.
-  const claimed = known.get(keyString(claim))?.review_id ?? id;
+  const claimed = known.get(keyString(claim));
   const fault = there
     ? undefined
     : !isUsable(author)
       ? 'user_id names no account'
-      : claimed !== id
-        ? 'the author has another review of this entity'
-        : revisions.some((revision) => bytesIn(revision) > largestItem)
-          ? 'a text is larger than the table takes'
-          : undefined;
+      : claimed?.marked_at !== undefined
+        ? 'a moderator has hidden a review of this entity by the author, who has deleted it'
+        : (claimed?.review_id ?? id) !== id
+          ? 'the author has another review of this entity'
+          : revisions.some((revision) => bytesIn(revision) > largestItem)
+            ? 'a text is larger than the table takes'
+            : undefined;
   if (there || fault !== undefined) {
     if (fault === undefined) present(part, 'review');
     else refuse(part, where, fault);

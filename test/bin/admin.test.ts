@@ -416,6 +416,26 @@ describe('npm run admin', () => {
     expect(await differences()).toEqual([]);
   });
 
+  test('allows a review in place of a hidden one that its author has deleted', async () => {
+    const author = await makeUser();
+    const entity_id = randomUUID();
+    const review_id = await makeReview(author, { entity_id });
+    await run('review', 'hide', review_id);
+    await invoke(deleteReview, { method: 'DELETE', caller: author.caller, path: { review_id } });
+    const marked = { entity_id, entity_type: 'release_group', review_id };
+    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([
+      { ...marked, marked_at: expect.any(String) },
+    ]);
+    expect(await run('review', 'allow', author.id, entity_id)).toEqual({
+      user_id: author.id,
+      entity_id,
+      is_allowed: true,
+    });
+    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([]);
+    await makeReview(author, { entity_id });
+    await refuses(1, [[['review', 'allow', author.id, entity_id], /deleted no hidden review/]]);
+  });
+
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
     const nothing = { users: 0, reviews: 0, applications: 0, entities: 0 };
     await applyStream();

@@ -510,6 +510,15 @@ describe('each function does with its role', () => {
       await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
     }
 
+    const shop = reviewBody();
+    const { id: advertisement } = await call('POST', '/review/', { token, body: shop });
+    await setHidden(advertisement, true);
+    await call('DELETE', `/review/${advertisement}`, { token });
+    await call('POST', '/review/', { token, body: shop }, 403);
+    const allowed = { entity_id: `${shop.entity_id}`, ...why };
+    await eve.submit(await eve.visit(about), 'value="allow"', allowed);
+    await call('POST', '/review/', { token, body: shop });
+
     await setHidden(review, true);
     await stream.idle();
     await readAll({ ...ids, isThere: false });
@@ -663,6 +672,7 @@ describe('who reads for everybody', () => {
     ['the log of moderation', all('DECISION')],
     ['a decision', get(`DECISION#${id}`)],
     ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
+    ['the hidden reviews that a user has deleted', byAuthor(`HIDDEN#${id}`)],
     ['who has voted on a day', all('VOTES')],
     ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],

@@ -254,12 +254,14 @@ describe('what the specification says of requests is there', () => {
     expect(headers('get-me', '200')).toEqual([]);
     expect(headers('create-review', '200')).toEqual(['Idempotent-Replayed']);
     expect(headers('put-vote', '200')).toEqual(['RateLimit', 'RateLimit-Policy']);
-    expect(headers('put-vote', '403')).toEqual([
-      'WWW-Authenticate',
-      'Retry-After',
-      'RateLimit',
-      'RateLimit-Policy',
-    ]);
+    for (const name of ['put-vote', 'report-review']) {
+      expect(headers(name, '403')).toEqual([
+        'WWW-Authenticate',
+        'Retry-After',
+        'RateLimit',
+        'RateLimit-Policy',
+      ]);
+    }
     expect(headers('get-me', '401')).toEqual(['WWW-Authenticate']);
     expect(headers('put-vote', '429')).toEqual(['Retry-After']);
     expect(headers('put-vote', '503')).toEqual(['Retry-After']);
