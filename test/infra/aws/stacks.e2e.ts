@@ -596,7 +596,7 @@ describe('the background', () => {
       expect(Properties.FilterCriteria.Filters.length).toBeLessThanOrEqual(5);
       expect(Properties).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
-        MaximumBatchingWindowInSeconds: 1,
+        MaximumBatchingWindowInSeconds: 5,
         MaximumRecordAgeInSeconds: 6 * 3600,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
         BisectBatchOnFunctionError: true,
