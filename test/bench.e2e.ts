@@ -69,8 +69,12 @@ describe('request units and round trips', () => {
 
   test('of an import are those that the guides tell', async () => {
     const time = '2025-01-01T00:00:00.000Z';
-    const [author, voter] = [randomUUID(), randomUUID()];
-    const account = { kind: 'user', display_name: 'Ann', created: time, contact: null } as const;
+    const ids = Array.from({ length: 12 }, randomUUID);
+    const [author = '', ...voters] = ids;
+    const contact = { email: 'ann@mail.example', musicdb_username: null };
+    const accounts = ids.map((id) => {
+      return { kind: 'user', id, display_name: 'Ann', created: time, contact } as const;
+    });
     const review: FullReviewRecord = {
       kind: 'review',
       id: randomUUID(),
@@ -86,22 +90,22 @@ describe('request units and round trips', () => {
       source_url: null,
       revisions: [{ id: 1, text: 'x'.repeat(1500), rating: 4, timestamp: time }],
     };
-    const vote: VoteRecord = {
-      kind: 'vote',
-      review_id: review.id,
-      user_id: voter,
-      vote: true,
-      voted_at: time,
-      revision: 1,
-    };
-    const written = async (record: TransferRecord) =>
-      (await measureRun(() => importRecords(only({ where: '', record })))).write;
-    await written({ ...account, id: voter });
-    expect({
-      account: await written({ ...account, id: author }),
-      review: await written(review),
-      vote: await written(vote),
-    }).toEqual(importCosts);
+    const votes = voters.slice(1).map((user_id): VoteRecord => {
+      return {
+        kind: 'vote',
+        review_id: review.id,
+        user_id,
+        vote: true,
+        voted_at: time,
+        revision: 1,
+      };
+    });
+    const written = async (...records: TransferRecord[]) =>
+      (await measureRun(() => importRecords(sourced(records)))).write;
+    const account = (await written(...accounts)) / accounts.length;
+    const alone = await written({ ...review, id: randomUUID(), user_id: `${voters[0]}` });
+    const voted = await written(review, ...votes);
+    expect({ account, review: alone, vote: (voted - alone) / votes.length }).toEqual(importCosts);
   });
 
   test('are bounded for every endpoint of the API that uses the table', () => {
@@ -159,8 +163,8 @@ async function consumeVotes(count: number): Promise<number> {
   return write / count;
 }
 
-async function* only<T>(one: T): AsyncGenerator<T> {
-  yield one;
+async function* sourced(records: readonly TransferRecord[]) {
+  for (const record of records) yield { where: '', record };
 }
 
 function unitsOf({ read, write }: Units): Units {

@@ -61,8 +61,8 @@ export const foldedVotes = [
   { votes: 5, write: 21 },
 ] as const;
 
-/** Write units of an imported record, without what follows the stream. */
-export const importCosts = { account: 5, review: 17, vote: 4 };
+/** Write units of an imported record without what follows the stream; of a vote, beside its review. */
+export const importCosts = { account: 5, review: 20, vote: 5 };
 
 /** The bill of a million requests in US dollars, by what is billed. */
 export function billOf({ read, write, milliseconds, kilobytes }: Use) {
