@@ -54,14 +54,14 @@ export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a new review': { read: 5.5, write: 96 },
 };
 
-/** Write units, to the nearest, of what follows the stream: for each of so many votes in one batch. */
+/** Write units, within one, of what follows the stream: for each of so many votes in a batch. */
 export const foldedVotes = [
   { votes: 1, write: 30 },
   { votes: 2, write: 24 },
   { votes: 5, write: 21 },
 ] as const;
 
-/** Write units of an imported record without what follows the stream; of a vote, beside its review. */
+/** Write units of an import without what follows the stream; a vote comes with its review. */
 export const importCosts = { account: 5, review: 20, vote: 5 };
 
 /** The bill of a million requests in US dollars, by what is billed. */

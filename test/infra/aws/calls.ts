@@ -1,7 +1,7 @@
 import { pathOf, references, resources, type Template, textOf } from './checks.ts';
 import { isLike } from './roles.ts';
 
-/** A call of a function by API Gateway. `source` is the ARN that Lambda compares with permissions. */
+/** A call by API Gateway. `source` is the ARN that Lambda compares with permissions. */
 interface Call {
   function: string;
   source: string;
