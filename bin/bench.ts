@@ -60,6 +60,7 @@ async function bench(): Promise<void> {
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { cpuOf, measureCpu } = await import('./bench/cpu.ts');
+  const { overCosts } = await import('./bench/costs.ts');
   const { steps } = await import('./bench/requests.ts');
   const { format, heading, withCpu } = await import('./bench/table.ts');
   if (writes > 0) {
@@ -98,6 +99,7 @@ async function bench(): Promise<void> {
     ...[...lists, ...endpoints].flatMap((line) =>
       line.broken.map((fault) => `${line.name}: ${fault}`),
     ),
+    ...overCosts(endpoints),
     ...faults,
   ];
   const numbers = { lists, endpoints, coldStarts, broken };

@@ -94,14 +94,14 @@ export async function eraseReport(reviewId: string, userId: string, isGone: Writ
   await retryStale(async () => {
     const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
     if (!known) return;
+    // An appeal is about a decision, which has answered all earlier reports: their round is over.
     const isOpen = before.state === 'open' && known.round === before.round;
     const reports = before.reports - 1;
-    const isLast = reports === 0 && before.appeal === undefined;
     await transact([
       isGone,
       { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
       ...(isOpen
-        ? [replaceCase(before, { ...before, reports, state: isLast ? 'closed' : 'open' })]
+        ? [replaceCase(before, { ...before, reports, state: reports === 0 ? 'closed' : 'open' })]
         : []),
     ]);
   });

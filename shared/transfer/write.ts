@@ -66,12 +66,8 @@ function actionsOf(parts: readonly Part[]): Write[] {
       const so = sum[attribute] ?? 0;
       sum[attribute] = typeof by === 'bigint' ? BigInt(so) + by : Number(so) + by;
     }
-    // A vote holds its review to more than a report does, and the longer condition includes the shorter.
-    const conditions = [before?.condition, condition].filter((each) => each !== undefined);
-    const longest = conditions.sort(
-      (a, b) => b.ConditionExpression.length - a.ConditionExpression.length,
-    )[0];
-    touched.set(name, { key, amounts: sum, ...(longest && { condition: longest }) });
+    // Units of one kind were read at once: whatever they ask of one item is the same.
+    touched.set(name, { key, amounts: sum, condition });
   }
   const cast = Map.groupBy(
     parts.flatMap((part) => part.cast),

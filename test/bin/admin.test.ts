@@ -358,7 +358,7 @@ describe('npm run admin', () => {
       website: `https://client.example/${'y'.repeat(100)}`,
       redirect_uri: 'https://client.example/callback',
     });
-    const table = async (...args: string[]) => (await admin([...args, '--table'])).stdout;
+    const table = async (...args: string[]) => (await admin([...args, '--tables'])).stdout;
     const shown = await table('app', 'show', client_id);
     expect(shown).toMatch(/^│ name +│ Ann's +│$/m);
     expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx{100} +│$/m);
@@ -719,7 +719,7 @@ describe('npm run admin', () => {
         new RegExp(`--${option} <[^-]+\\(required\\)`),
       );
     }
-    expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --table /);
+    expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --tables /);
 
     const undescribed: string[] = [];
     const walk = (command: Command, path: string) => {

@@ -25,6 +25,7 @@ import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
@@ -262,6 +263,46 @@ describe('npm run admin -- export, import', () => {
     });
     process.env.TABLE_NAME = name;
     expect(await scanTable()).toEqual(before);
+  });
+
+  test('gives back what was lost, from a table that was restored', async () => {
+    const [ann, bob] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [lost, edited] = [await makeReview(ann), await makeReview(bob)];
+    await vote(bob, lost);
+    await applyStream();
+    // As DynamoDB restores it: the items, and no stream.
+    const { name } = await emptyTable();
+    const then = await scanTable();
+    process.env.TABLE_NAME = name;
+    await batchWrite(then.map((put) => ({ put })));
+    process.env.TABLE_NAME = first;
+
+    const change = { caller: bob.caller, path: { review_id: edited }, body: { rating: 1 } };
+    await invoke(updateReview, change);
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id: lost } });
+    await applyStream();
+
+    const restored = path('.jsonl.gz');
+    await ask(['export', '--table', name, '--out', restored]);
+    const { written, refused } = await ask(['import', restored]);
+    expect([written, refused]).toEqual([{ review: 1, vote: 1 }, {}]);
+    await applyStream();
+    const { body } = await invoke(getReview, { path: { review_id: lost } });
+    expect(body.review.votes).toEqual({ positive: 1, negative: 0 });
+    const kept = await invoke(getReview, { path: { review_id: edited } });
+    expect(kept.body.review.rating).toBe(1);
+    expect(await differences()).toEqual([]);
+
+    // The same where no stack runs.
+    const endpoint = { DYNAMODB_ENDPOINT: `${process.env.AWS_ENDPOINT_URL_DYNAMODB}` };
+    const nowhere = join(folder, 'no-stack');
+    const again = path('.jsonl.gz');
+    const args = ['export', '--table', name, '--out', again];
+    expect(await spawnAdmin(args, nowhere, endpoint)).toMatchObject({ code: 0 });
+    expect(readFileSync(again)).toEqual(readFileSync(restored));
+    await refuses(1, [
+      [['export', '--table', 'missing', '--out', path()], /there is no table missing: check/],
+    ]);
   });
 
   test('tells what an import would do, and does nothing', async () => {

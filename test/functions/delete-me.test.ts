@@ -49,6 +49,7 @@ describe('DELETE /user/me', () => {
   test('ends the account at once, before anything is erased', async () => {
     const user = await makeUser({ display_name: 'Vic' });
     const review_id = await makeReview(user);
+    await makeReview(user);
     await makeGrant(user, ['user'], { owner: await makeUser() });
     const { caller } = user;
     expect(await invoke(handler, { caller, method: 'DELETE' })).toMatchObject({
