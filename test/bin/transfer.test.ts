@@ -279,7 +279,7 @@ describe('npm run admin -- export, import', () => {
 
     const change = { caller: bob.caller, path: { review_id: edited }, body: { rating: 1 } };
     await invoke(updateReview, change);
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id: lost } });
+    await deleteReview(lost, ann.id);
     await applyStream();
 
     const restored = path('.jsonl.gz');
