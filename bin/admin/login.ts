@@ -20,6 +20,7 @@ interface Options {
   scope?: Scope[];
   url?: string;
   redirectUri?: string;
+  env?: boolean;
 }
 
 /** An application that asks for access, and the service it asks. */
@@ -57,14 +58,27 @@ export function addLoginCommand(admin: Command): void {
       'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
       as(Registration.entries.redirect_uri),
     )
+    .addOption(
+      new Option(
+        '--env',
+        'prints shell commands for eval, which set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
+      ).conflicts(['only', 'table']),
+    )
     .action(async function (this: Command, options: Options) {
-      await show(
-        this,
-        await login(await clientOf(this, options), (text) =>
-          this.configureOutput().writeErr?.(text),
-        ),
-      );
+      const client = await clientOf(this, options);
+      const { writeOut, writeErr } = this.configureOutput();
+      const tokens = await login(client, (text) => writeErr?.(text));
+      if (options.env) writeOut?.(exports(client, tokens));
+      else await show(this, tokens);
     });
+}
+
+/** Commands for a POSIX shell. What another service has made up is quoted. */
+function exports({ id, secret }: Client, { refresh_token = '' }: { refresh_token?: string }) {
+  const variables = { CLIENT: id, CLIENT_SECRET: secret, REFRESH_TOKEN: refresh_token };
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
+    .join('');
 }
 
 async function clientOf(command: Command, options: Options): Promise<Client> {
