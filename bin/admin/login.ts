@@ -43,9 +43,10 @@ export function addLoginCommand(admin: Command): void {
     )
     .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
     .addOption(
-      new Option('--secret <secret>', 'its client secret (default: looked up in the stack)').env(
-        'CLIENT_SECRET',
-      ),
+      new Option(
+        '--secret <secret>',
+        'its client secret (default: looked up in the stack; with --url that of the environment)',
+      ).env('CLIENT_SECRET'),
     )
     .addOption(scopeOption())
     .option(
@@ -92,9 +93,11 @@ async function clientOf(command: Command, options: Options): Promise<Client> {
   }
   await connectTo(command);
   const { secret_id, redirect_uri } = await getApplication(id);
+  // The environment may hold the secret of the application before.
+  const isGiven = command.getOptionValueSource('secret') === 'cli';
   return {
     ...asked,
-    secret: secret || (await clientSecret(id, secret_id)),
+    secret: (isGiven && secret) || (await clientSecret(id, secret_id)),
     redirect_uri: redirectUri ?? redirect_uri,
     issuer: authUrl(),
   };
