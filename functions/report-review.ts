@@ -21,7 +21,7 @@ export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',
-  summary: 'Report a review as spam',
+  summary: 'Report a review',
   description: 'To moderators. Repeating it changes nothing. The body may be left out.',
   fields: {
     reason:

@@ -6,7 +6,7 @@ import { blank, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { decisionList, moderationUrl, requireModerator, whyFields } from './moderation.ts';
-import { dayOf, minuteOf } from './words.ts';
+import { dayOf, minuteOf, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
@@ -23,7 +23,6 @@ export async function authorPage(
   const isBlocked = user.blocked_at !== undefined;
   return {
     title: `About ${user.display_name}`,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       <section>${await historyOf(history)}</section>
       <section${!isBlocked && html` class="end"`}>
@@ -54,7 +53,7 @@ export async function historyOf({ user, reviews, decisions }: History): Promise<
       <dt>Name</dt><dd>${display_name}</dd>
       <dt>Here since</dt><dd>${dayOf(created)}</dd>
       <dt>Reviews</dt><dd>${reviews} public</dd>
-      <dt>Karma</dt><dd>${karma}, ${userTypeOf(user).label}</dd>
+      <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
       ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
     </dl>
     <h2>Decisions so far</h2>
