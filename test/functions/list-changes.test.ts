@@ -1,3 +1,4 @@
+// @slow
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteMe } from '../../functions/delete-me.ts';

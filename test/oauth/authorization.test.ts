@@ -897,7 +897,7 @@ describe('whoever is new', () => {
     expect(sentBack(back).get('code')).toMatch(/^rvc_/);
     const again = openBrowser(issuer);
     await again.signIn('Max');
-    expect((await again.visit('account/connections')).html).toContain(question);
+    expect((await again.visit('account/tokens')).html).toContain(question);
   });
 
   test('has a name once an application has set one', async () => {
@@ -916,15 +916,15 @@ describe('whoever is new', () => {
         body: JSON.stringify(content),
       });
     expect((await change({ email: 'nia@example.com' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).toContain(question);
+    expect((await browser.visit('account/tokens')).html).toContain(question);
     expect((await change({ display_name: 'Nia' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).not.toContain(question);
+    expect((await browser.visit('account/tokens')).html).not.toContain(question);
   });
 
   test('comes back to pages of ours only', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Oda');
-    const page = await browser.visit('account/connections');
+    const page = await browser.visit('account/tokens');
     for (const return_to of [
       'https://evil.example/',
       '//evil.example/',
@@ -938,7 +938,7 @@ describe('whoever is new', () => {
     expectFormAgain(fault, 'display_name', ' ', 'It must have some visible character.');
     // The way back is not lost by a mistake.
     const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
-    expect(named.url).toBe(`${issuer}/account/connections`);
+    expect(named.url).toBe(`${issuer}/account/tokens`);
     expect(noticeOn(named)).toBe('Your profile is saved.');
   });
 });
