@@ -39,7 +39,7 @@ export function homePage(): Page {
         <h3>The newest reviews</h3>
         <p><code class="copy">curl "${baseUrl}/review/?limit=3"</code></p>
         <p>The answer:</p>
-        <pre><code>${example}</code></pre>
+        <pre class="verbatim"><code>${example}</code></pre>
         <h3>Publish a review</h3>
         <p>Get <a href="${at}/account/tokens">a personal access token</a>: no application is needed for a script of yours.</p>
       </section>
