@@ -76,18 +76,22 @@ function without(first: number | string): string {
   return changed;
 }
 
+/** As editors save that keep the old file until the new one is written. */
+function replace(text: string): void {
+  writeFileSync(`${endpoint}.new`, text);
+  renameSync(`${endpoint}.new`, endpoint);
+}
+
 beforeAll(() => answers('aa'));
 
 test('a change is served, and so is the one after a typo', async () => {
   writeFileSync(endpoint, without(1));
   await answers('ab');
-  writeFileSync(endpoint, good.replace('export const handler', 'export const handler oops'));
+  replace(good.replace('export const handler', 'export const handler oops'));
   await answers(502);
-  writeFileSync(endpoint, good);
+  replace(good);
   await answers('aa');
-  // As editors save that keep the old file until the new one is written.
-  writeFileSync(`${endpoint}.new`, without(2));
-  renameSync(`${endpoint}.new`, endpoint);
+  replace(without(2));
   await answers('ae');
   writeFileSync(endpoint, without(3));
   await answers('af');
