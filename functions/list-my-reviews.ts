@@ -13,7 +13,7 @@ export const response = OwnReviewPage;
 
 export const docs = {
   tag: 'Own account',
-  summary: "List one's reviews",
+  summary: 'List your reviews',
   description:
     'Newest first, with drafts and hidden ones, and with what a moderator has decided on each.',
 } satisfies Docs<typeof request>;

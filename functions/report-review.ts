@@ -21,7 +21,7 @@ export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',
-  summary: 'Report a review as spam',
+  summary: 'Report a review',
   description:
     'To moderators. Repeating it changes nothing and costs nothing. How many reviews one may report in a UTC day depends on karma, as with votes. The body may be left out.',
   fields: {

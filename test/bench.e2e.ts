@@ -12,6 +12,7 @@ import { benchEndpoints } from '../bin/bench/endpoints.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { measure, measureRun, roundTripsIn } from '../bin/bench/measure.ts';
 import { operationOf, pages, steps } from '../bin/bench/requests.ts';
+import { beginStage } from '../bin/bench/stage.ts';
 import { toLine, withCpu } from '../bin/bench/table.ts';
 import { seed } from '../bin/seed.ts';
 import { contribution } from '../shared/aggregates/contribution.ts';
@@ -118,7 +119,10 @@ describe('request units and round trips', () => {
   });
 
   test('of lists are within budget at every offset', async () => {
-    const lines = await benchLists(await someLists(), 1, () => {});
+    const shares: number[] = [];
+    const lines = await benchLists(await someLists(), 1, (_, share) => shares.push(share));
+    // It says how far it is, and at the end that it is there.
+    expect(shares).toEqual(shares.map((_, i) => (i + 1) / shares.length));
     expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
       [],
     );
@@ -170,6 +174,26 @@ async function* sourced(records: readonly TransferRecord[]) {
 function unitsOf({ read, write }: Units): Units {
   return { read, write };
 }
+
+test('a stage says which it is, how far it is and how long the rest takes', () => {
+  const said: string[] = [];
+  let time = 0;
+  const tell = beginStage('Endpoints', { write: (line) => said.push(line), now: () => time });
+  for (const [at, share] of [
+    [5_000, 0.01],
+    [20_000, 0.1],
+    [25_000, 0.2],
+    [60_000, 0.5],
+  ] as const) {
+    time = at;
+    tell(share);
+  }
+  expect(said).toEqual([
+    '2 of 6: Endpoints',
+    '2 of 6: Endpoints: 10 %, about 3 minutes left',
+    '2 of 6: Endpoints: 50 %, about 60 seconds left',
+  ]);
+});
 
 describe('the measure', () => {
   test('counts calls that overlap as one round trip', () => {

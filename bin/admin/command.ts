@@ -6,7 +6,7 @@ import { connect } from '../../infra/local/connect.ts';
 import { printField, printJson, printTables } from './print.ts';
 
 /** What every command knows, wherever it was given. */
-interface GlobalOptions {
+export interface GlobalOptions {
   dataDir: string;
   stack?: string;
   tables?: boolean;

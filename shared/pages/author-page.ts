@@ -9,7 +9,7 @@ import { blank, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { decisionList, moderationUrl, requireModerator, whyFields } from './moderation.ts';
-import { dayOf, minuteOf } from './words.ts';
+import { dayOf, minuteOf, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
@@ -30,7 +30,6 @@ export async function authorPage(
   const isToAllow = filled.values.decision === 'allow';
   return {
     title: `About ${user.display_name}`,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       <section>${await historyOf(history)}</section>
       ${claims.length > 0 && allowance(claims, user, visitor, isToAllow ? filled : blank)}
@@ -94,7 +93,7 @@ export async function historyOf({ user, reviews, decisions }: History): Promise<
       <dt>Name</dt><dd>${display_name}</dd>
       <dt>Here since</dt><dd>${dayOf(created)}</dd>
       <dt>Reviews</dt><dd>${reviews} public</dd>
-      <dt>Karma</dt><dd>${karma}, ${userTypeOf(user).label}</dd>
+      <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
       ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
     </dl>
     <h2>Decisions so far</h2>

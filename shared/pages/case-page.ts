@@ -53,7 +53,6 @@ export async function casePage(
   ]);
   return {
     title: `A review by ${author}`,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       ${file.appeal !== undefined && appealOf(file.appeal, file.opened_at)}
       <section>

@@ -32,6 +32,7 @@ export function consentPage(
     title: `Let ${name} use your account?`,
     isWayOut: true,
     isDecision: true,
+    asksName: true,
     content: html`<section>
         <p>
           <strong>${name}</strong> asks to act for you, <strong>${user.display_name}</strong>.
@@ -94,7 +95,6 @@ export function obstaclePage({
   return {
     status,
     title,
-    asksNoName: true,
     content: html`<section>
       ${
         application &&

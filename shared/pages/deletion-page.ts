@@ -19,7 +19,6 @@ export async function deletionPage(
   if (!isFresh(session)) {
     return {
       title,
-      asksNoName: true,
       content: html`<section>
         <p>This cannot be undone, so please sign in once more: it has to be you who does it.</p>
         <p class="soft">Should you be let in without a question, sign out before.</p>
@@ -30,7 +29,6 @@ export async function deletionPage(
   const applications = await listApplications(session.user_id);
   return {
     title,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       <section>
         <h2>What goes, for good</h2>

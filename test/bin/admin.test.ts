@@ -122,7 +122,7 @@ describe('npm run admin', () => {
     );
   });
 
-  test('finds applications, and shows a secret only when it is asked for', async () => {
+  test('finds applications, and shows the secret of one', async () => {
     const [owner, other] = [await makeUser(), await makeUser()];
     const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
     const theirs = await makeClient(other);
@@ -140,10 +140,12 @@ describe('npm run admin', () => {
     const stored = (await scanTable()).filter(({ sk }) => sk === 'APP');
     expect(ids).toHaveLength(stored.length);
 
-    const shown = { ...listed, desc: '', client_secret: null, previous_secret_until: null };
-    expect(await run('app', 'show', client_id)).toEqual(shown);
-    const { client_secret } = mine;
-    expect(await run('app', 'show', client_id, '--secret')).toEqual({ ...shown, client_secret });
+    expect(await run('app', 'show', client_id)).toEqual({
+      ...listed,
+      desc: '',
+      client_secret: mine.client_secret,
+      previous_secret_until: null,
+    });
   });
 
   test('makes a new secret, and ends the old one', async () => {
@@ -158,6 +160,9 @@ describe('npm run admin', () => {
     expect(left / 3_600_000).toBeCloseTo(24, 1);
     expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
       200, 200,
+    ]);
+    await refuses(1, [
+      [['app', 'rotate', client.client_id], /^Error: .+ with --end-previous, .+\n$/],
     ]);
     const ended = await run('app', 'rotate', client.client_id, '--end-previous');
     expect(ended).toEqual({ ...rotated, previous_secret_until: null });
@@ -360,15 +365,14 @@ describe('npm run admin', () => {
     });
     const table = async (...args: string[]) => (await admin([...args, '--tables'])).stdout;
     const shown = await table('app', 'show', client_id);
-    expect(shown).toMatch(/^│ name +│ Ann's +│$/m);
-    expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx{100} +│$/m);
-    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{37}… │/);
+    expect(shown).toMatch(/^name +Ann's$/m);
+    expect(shown).toMatch(/^desc +two\\nlines\\x1B\[2Jx{100}$/m);
+    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{17}… /);
     const users = await table('user', 'list', '--find', owner.id);
-    expect(users).toMatch(/^users\n┌/);
-    expect(users).toContain(` ${owner.id} │ Zoë 🎵 `);
-    expect(users).not.toContain('musicdb_username');
+    expect(users).toMatch(/^users\nid +display_name +created +karma +user_type\n/);
+    expect(users).toContain(`\n${owner.id}  Zoë 🎵 `);
     const account = await table('user', 'show', owner.id);
-    expect(account).toContain(`\napplications\n┌`);
+    expect(account).toContain('\napplications\nclient_id ');
     expect(account).toMatch(/\nno tokens\n$/);
     expect(await table('user', 'list', '--find', randomUUID())).toBe('no users\n');
   });

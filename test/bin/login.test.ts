@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
@@ -64,6 +66,17 @@ const signedIn = {
   refresh_token: expect.stringMatching(/^rvr_/),
 };
 
+test('user create makes the account that the name signs in to', async () => {
+  const name = `Zoë ${randomUUID()}`;
+  const create = async () =>
+    JSON.parse((await start('user', 'create', '--name', ` ${name} `).over).stdout);
+  const { id } = await create();
+  await openBrowser(issuer).signIn(name);
+  expect((await create()).id).toBe(id);
+  const { users } = JSON.parse((await start('user', 'list', '--find', name).over).stdout);
+  expect(users.map((user: { id: string }) => user.id)).toEqual([id]);
+});
+
 describe('npm run admin -- login', () => {
   test('gets tokens from the stack that runs here', async () => {
     const { page, over } = start('login', '--client', client.client_id, '--scope', 'vote,user');
@@ -98,6 +111,21 @@ describe('npm run admin -- login', () => {
     expect(me.user.display_name).toBe('Ann');
     // Its port is free again.
     await expect(load(back)).rejects.toThrow('fetch failed');
+  });
+
+  test('prints what a shell puts into its environment', async () => {
+    const { client_id, client_secret } = client;
+    const { page, over } = start('login', '--client', client_id, '--env');
+    await load(await answer(await page, 'approve'));
+    const { stdout } = await over;
+    const variables = ['CLIENT', 'CLIENT_SECRET', 'REFRESH_TOKEN'];
+    const print = `${process.execPath} -p 'JSON.stringify(process.env)'`;
+    const { stdout: env } = spawnSync('sh', ['-c', `${stdout}\n${print}`], { encoding: 'utf8' });
+    expect(variables.map((name) => JSON.parse(env)[name])).toEqual([
+      client_id,
+      client_secret,
+      expect.stringMatching(/^rvr_/),
+    ]);
   });
 
   test('gets tokens from a service of which it knows the address alone', async () => {

@@ -1,4 +1,7 @@
+// @slow
+
 import { createHash } from 'node:crypto';
+
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';

@@ -1,4 +1,7 @@
+// @slow
+
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteMe } from '../../functions/delete-me.ts';

@@ -1,4 +1,7 @@
+// @slow
+
 import { randomUUID } from 'node:crypto';
+
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as deleteMe } from '../../functions/delete-me.ts';

@@ -850,21 +850,42 @@ describe('the sign-in', () => {
   });
 });
 
+test('who deletes the account is on a page that can be loaded again', async () => {
+  const browser = openBrowser(issuer);
+  await browser.signIn('Moritz');
+  const page = await browser.visit('account/delete');
+  const over = await browser.submit(page, 'Delete my account', { name: 'Moritz' });
+  expect(over.url).toBe(`${issuer}/account/sign-out`);
+  expect(over.html).toContain('Your account is gone');
+});
+
+test('the front page tells search engines and previews of links what it is', async () => {
+  const { html } = await openBrowser(issuer).visit('');
+  for (const name of ['name="description"', 'property="og:description"']) {
+    expect(html).toMatch(new RegExp(`<meta ${name} content="[^"]*reviews of albums[^"]*">`));
+  }
+  expect(html.indexOf('on your own website')).toBeLessThan(html.indexOf('curl'));
+});
+
 describe('whoever is new', () => {
   const question = 'What should others call you?';
-  const paths = ['account/applications', 'account/connections', authorizeUrl({ state: 'x' })];
+  const paths = ['account/tokens', authorizeUrl({ state: 'x' })];
 
-  test('is asked for a public name on every page, with a proposal, until there is one', async () => {
+  test('is asked for a public name where access is given, with a proposal, until there is one', async () => {
     const browser = openBrowser(issuer);
     const account = await browser.signIn('Kim');
     // There the name stands in the profile already.
     expect(account.html).not.toContain(question);
     expect(account.html).toContain('You are new here');
+    expect(account.html).toContain('<dd>New: votes on up to 10 reviews a day</dd>');
     for (const path of paths) {
       const page = await browser.visit(path);
       const form = textBetween(page, question, '</form>');
       expect(form).toContain('name="display_name" value="Kim"');
       expect(page.html.match(/name="display_name"/g)).toHaveLength(1);
+    }
+    for (const path of ['', 'account/applications', 'account/connections']) {
+      expect((await browser.visit(path)).html).not.toContain(question);
     }
     await browser.submit(account, 'Save', { display_name: 'Kim', email: '' });
     for (const path of ['account', ...paths]) {
@@ -900,7 +921,7 @@ describe('whoever is new', () => {
     expect(sentBack(back).get('code')).toMatch(/^rvc_/);
     const again = openBrowser(issuer);
     await again.signIn('Max');
-    expect((await again.visit('account/connections')).html).toContain(question);
+    expect((await again.visit('account/tokens')).html).toContain(question);
   });
 
   test('has a name once an application has set one', async () => {
@@ -919,15 +940,15 @@ describe('whoever is new', () => {
         body: JSON.stringify(content),
       });
     expect((await change({ email: 'nia@example.com' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).toContain(question);
+    expect((await browser.visit('account/tokens')).html).toContain(question);
     expect((await change({ display_name: 'Nia' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).not.toContain(question);
+    expect((await browser.visit('account/tokens')).html).not.toContain(question);
   });
 
   test('comes back to pages of ours only', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Oda');
-    const page = await browser.visit('account/connections');
+    const page = await browser.visit('account/tokens');
     for (const return_to of [
       'https://evil.example/',
       '//evil.example/',
@@ -941,7 +962,7 @@ describe('whoever is new', () => {
     expectFormAgain(fault, 'display_name', ' ', 'It must have some visible character.');
     // The way back is not lost by a mistake.
     const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
-    expect(named.url).toBe(`${issuer}/account/connections`);
+    expect(named.url).toBe(`${issuer}/account/tokens`);
     expect(noticeOn(named)).toBe('Your profile is saved.');
   });
 });

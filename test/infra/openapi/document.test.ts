@@ -130,6 +130,23 @@ describe.each(operations)('$operationId', (operation) => {
   });
 });
 
+test('each scope says what it can do, the deletion of the account first', () => {
+  const { scopes } = document.components.securitySchemes.oauth2.flows.authorizationCode;
+  expect(scopes).toEqual({
+    review: expect.stringMatching(/^Write in your name: .+ change and delete /),
+    vote: expect.stringMatching(/^Vote in your name: .+ report /),
+    user: expect.stringMatching(
+      /^Delete your account: .+\. Change your profile: .+\. Download your data: /,
+    ),
+  });
+});
+
+test('a list stands before a thing of it, and a thing before its parts', () => {
+  const paths = Object.keys(document.paths);
+  const places = ['/review', '/review/{review_id}', '/review/{review_id}/revisions/{rev}'];
+  expect(paths.filter((path) => places.includes(path))).toEqual(places);
+});
+
 describe('what the specification says of requests is there', () => {
   const parameter = (operation: string, name: string) =>
     operationOf(operation).parameters?.find((each) => each.name === name);
