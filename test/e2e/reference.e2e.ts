@@ -100,7 +100,7 @@ test.each<[number, 'light' | 'dark']>([
 
 test('no script there reaches the session of who is signed in', async () => {
   const { page, close } = await open(1280, 'light');
-  await page.getByRole('link', name: 'Get a token' ).click();
+  await page.getByRole('link', { name: 'Get a token' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Ben');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
