@@ -8,7 +8,7 @@ import {
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import type { Report } from '../../shared/moderation/report.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
-import { reasons } from '../../shared/review/moderation.ts';
+import { reasons } from '../../shared/moderation/verdict.ts';
 import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as } from './command.ts';

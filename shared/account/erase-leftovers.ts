@@ -2,7 +2,7 @@ import { eraseGrants, findApplication } from '../oauth/application-repository.ts
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';

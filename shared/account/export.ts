@@ -11,7 +11,8 @@ import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.t
 import { HiddenClaim } from '../review/hidden-claim.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import { batchGet, getItems, type Item } from '../table/batch.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { findAccount } from '../user/user-repository.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
-import { reasons } from '../review/moderation.ts';
+import { reasons } from '../moderation/verdict.ts';
 import { PresentedLanguage } from '../review/presented.ts';
 import { scopes } from '../routes.ts';
 

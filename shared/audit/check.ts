@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { Case, queuedIn } from '../moderation/case.ts';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
-import { getItems, type Item } from '../table/batch.ts';
-import { caseKey, claimKey, idIn, type Key, reviewKey, revisionKey } from '../table/keys.ts';
+import { getItems } from '../table/batch.ts';
+import type { Item, Key } from '../table/item.ts';
+import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import {
   beyondRepair,

@@ -4,6 +4,7 @@ import { ApiError, idempotencyMismatch, serviceUnavailable } from '../errors.ts'
 import { idempotencyKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 import { Answer } from './response.ts';
 
 const maxLength = 255;
@@ -50,7 +51,7 @@ export async function answerOnce(
   if (key === undefined) return new Answer(answer, await act([]));
   const Key = idempotencyKey(hash('sha256', `${user_id} ${key}`));
   const fingerprint = hash('sha256', JSON.stringify(request), 'base64url');
-  const now = Math.floor(Date.now() / 1000);
+  const now = epochSeconds();
   const isTaken = serviceUnavailable();
 
   /** The recorded answer, if there is one. */

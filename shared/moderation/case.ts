@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { caseKey, type IndexAttributes, popularityRank, rankStep } from '../table/keys.ts';
+import type { IndexAttributes } from '../table/item.ts';
+import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import { add, type Write } from '../table/transact.ts';
 
 /** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */

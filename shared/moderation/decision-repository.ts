@@ -4,12 +4,12 @@ import { type ApiError, invalidRequest, notFound } from '../errors.ts';
 import { type List, type Page, readPage } from '../list/read-page.ts';
 import { announceFacet } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
-import type { Verdict } from '../review/moderation.ts';
 import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
-import { batchGet, getItems, keyString } from '../table/batch.ts';
-import { type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
-import { type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
+import { reportKey, reviewKey, userKey } from '../table/keys.ts';
+import { getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
@@ -17,6 +17,7 @@ import { checkWriter, mayWrite } from '../user/writer.ts';
 import { type Case, replaceCase } from './case.ts';
 import { type Found, readCase, readShownCase } from './case-repository.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
 export type By = Why & Pick<Decision, 'moderator_id'>;

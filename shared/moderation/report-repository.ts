@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
-import { getItems, type Item } from '../table/batch.ts';
-import { caseKey, dailyVotesKey, type Key, reportKey, reviewKey, userKey } from '../table/keys.ts';
+import { getItems } from '../table/batch.ts';
+import type { Item, Key } from '../table/item.ts';
+import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { notFound } from '../errors.ts';
 import type { Decision } from '../moderation/decision.ts';
-import { reasons } from '../review/moderation.ts';
+import { reasons } from '../moderation/verdict.ts';
 import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';

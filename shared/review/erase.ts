@@ -1,5 +1,5 @@
-import type { Item } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
+import type { Item } from '../table/item.ts';
 import { entityKey, projectionKey, reviewKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';

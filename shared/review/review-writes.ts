@@ -1,12 +1,6 @@
 import { invalidToken } from '../errors.ts';
-import {
-  claimKey,
-  entityKey,
-  type IndexAttributes,
-  type Key,
-  reviewKey,
-  userKey,
-} from '../table/keys.ts';
+import type { IndexAttributes, Key } from '../table/item.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { addCounts, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';

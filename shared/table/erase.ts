@@ -1,6 +1,6 @@
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './item.ts';
 import { maxActions, transact, type Write } from './transact.ts';
 
 /** A condition on one item. */

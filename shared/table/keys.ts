@@ -1,4 +1,5 @@
 import type { Order } from './definition.ts';
+import type { Key } from './item.ts';
 
 /**
  * The table: what lies where. Times in keys are ISO 8601 (UTC, milliseconds), because they sort. A test holds these lines against what a
@@ -43,24 +44,6 @@ import type { Order } from './definition.ts';
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
  */
-
-/** The primary key of an item. */
-export interface Key {
-  pk: string;
-  sk: string;
-}
-
-/** What index entries of every kind carry; the rest depends on the index. */
-export interface IndexAttributes {
-  all?: string;
-  facet?: string;
-  entity?: string;
-  author?: string;
-  date?: string;
-  popularity_rank?: bigint;
-  /** Not a key, but in every entry: what a review has. */
-  kind?: string;
-}
 
 export function reviewKey(reviewId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: 'REVIEW' };

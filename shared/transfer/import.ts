@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { isRemains, isRevision } from '../review/erase.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
-import { type Key, reviewKey, userKey } from '../table/keys.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { reviewKey, userKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { StaleRead } from '../table/transact.ts';
+import { backOff } from '../time.ts';
 import { bump, isWrittenAhead, nothing, partOf, type Told, type Touch } from './part.ts';
 import { chunksOf, keysOf, remainsKey, type Sourced, sources, type Unit, unitsOf } from './unit.ts';
 import { packed, write } from './write.ts';
@@ -143,7 +145,7 @@ export async function importRecords(
       await apply(units.slice(0, half));
       await apply(units.slice(half));
     } else if (attempt < attempts) {
-      await sleep(Math.random() * 20 * 2 ** attempt);
+      await backOff(attempt + 1, 2560);
       await apply(units, attempt + 1);
     } else {
       const reason = 'what it belongs to changes all the time';

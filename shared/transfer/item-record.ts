@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Review } from '../review/review.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
 import {

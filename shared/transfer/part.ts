@@ -3,14 +3,13 @@ import { nobody } from '../oauth/personal-token-repository.ts';
 import { countChanges } from '../review/counts.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { reviewItem } from '../review/review-writes.ts';
-import { type Item, keyString } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
   claimKey,
   contactKey,
   entityKey,
-  type Key,
   projectionKey,
   rankStep,
   reviewKey,

@@ -10,14 +10,13 @@ import { HiddenClaim } from '../review/hidden-claim.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
-import { keyString } from '../table/batch.ts';
+import { type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
   claimKey,
   decisionKey,
   grantKey,
-  type Key,
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';

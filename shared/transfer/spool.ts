@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Item } from '../table/batch.ts';
-import { idIn, type Key } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { idIn } from '../table/keys.ts';
 import { kindOfItem } from './item-record.ts';
 
 /** What lies together in an export: kinds by the group that they are sorted into. */

@@ -1,9 +1,9 @@
 import { nobody } from '../oauth/personal-token-repository.ts';
+import type { Key } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
   claimKey,
-  type Key,
   projectionKey,
   reviewKey,
   userKey,

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
-import { batchWrite, keyString } from '../table/batch.ts';
+import { batchWrite } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
 import { add, addCounts, maxActions, transact, type Write } from '../table/transact.ts';
 import { countCast } from '../vote/daily-votes.ts';
 import { bytesIn, type Part, type Touch } from './part.ts';

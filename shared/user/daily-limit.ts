@@ -1,7 +1,8 @@
 import { limitExceeded } from '../errors.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { dailyVotesKey, userKey } from '../table/keys.ts';
 import { add, type Write } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
@@ -111,5 +112,5 @@ export function counted(userId: string, day: string, amounts: Partial<Counts>) {
 
 /** Seconds until the next UTC day. */
 function secondsLeft(): number {
-  return daySeconds - (Math.floor(Date.now() / 1000) % daySeconds);
+  return daySeconds - (epochSeconds() % daySeconds);
 }

@@ -10,7 +10,7 @@ import {
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
-import type { Item } from '../../../shared/table/batch.ts';
+import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';

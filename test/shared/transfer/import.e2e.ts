@@ -13,8 +13,8 @@ import { handler as deleteVote } from '../../../functions/delete-vote.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { createTable } from '../../../infra/local/database.ts';
-import { type Item, keyString } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
+import { type Item, keyString } from '../../../shared/table/item.ts';
 import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type {
