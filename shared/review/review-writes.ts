@@ -1,4 +1,4 @@
-import { invalidToken } from '../errors.ts';
+import { type ApiError, invalidToken } from '../errors.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { addCounts, assign, type Write } from '../table/transact.ts';
@@ -71,15 +71,31 @@ export function removal(review: Review): Write[] {
   ];
 }
 
+/**
+ * Publishes a review, or writes a draft: the review, the claim of its author on its entity, and all that is counted of it. Throws
+ * `claimed` where the author has another one of the entity.
+ */
+export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
+  const { id, user_id, entity_id } = review;
+  const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
+  return [
+    { Put: { Item: reviewItem(review), ...isNew } },
+    {
+      Put: { Item: { ...claimKey(user_id, entity_id), review_id: id }, ...isNew },
+      otherwise: claimed,
+    },
+    ...countWrites(undefined, review, writer),
+  ];
+}
+
 /** What a change of a review does to its author, who must still be there, or what the writer is held to, and to its entity. */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
-  const { user_id, popularity } = (after ?? before) as Review;
-  const karma = after === undefined ? -popularity : 0;
-  const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
+  const { user_id } = (after ?? before) as Review;
+  const counts = countChanges(before, after).author;
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0

@@ -124,7 +124,7 @@ export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean
 }
 
 /** Whether the public can see it, as far as the review itself says. */
-export function isPublic(review: Review): boolean {
+export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): boolean {
   return !isDraft(review) && !review.is_hidden;
 }
 

@@ -26,7 +26,13 @@ import { isVisible, oneOf } from '../values.ts';
  * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
  * import makes every number anew. Users, reviews and votes have a form of their own; other kinds are kept as they lie in the table.
  */
-export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | KeptRecord;
+export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
+
+/** A record, and where it stands, for whoever has to look there. */
+export interface Sourced<T extends TransferRecord = TransferRecord> {
+  where: string;
+  record: T;
+}
 
 /** In lower case, as the table holds it. */
 export const Uuid = v.pipe(
@@ -103,7 +109,7 @@ export const VoteRecord = v.object({
 export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 
 /** Kinds that are kept as they lie in the table, by the form of their keys. */
-const keptKeys = {
+const rawKeys = {
   identity: /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
   application: /^APP#[\da-f]{32}\nAPP$/,
   grant: /^USER#[\da-f-]{36}\nGRANT#[\da-f]{32}#[\da-f]{32}$/,
@@ -112,10 +118,10 @@ const keptKeys = {
   case: /^REVIEW#[\da-f-]{36}\nCASE$/,
   decision: /^DECISION#[^\n]+\nDECISION$/,
 } as const;
-export type KeptKind = keyof typeof keptKeys;
+export type RawKind = keyof typeof rawKeys;
 
 /** What items of these kinds are. */
-const keptSchemas = {
+const rawSchemas = {
   /** One without an account is that of a blocked account which was deleted. */
   identity: v.union(
     [v.object({ user_id: Uuid }), v.object({ blocked_at: Time })],
@@ -130,7 +136,7 @@ const keptSchemas = {
 } as const;
 
 /** The key of an item by what is in it; that of an identity is made of what is not. */
-function keyByContent(kind: KeptKind, item: Readonly<Record<string, unknown>>): Key | undefined {
+function keyByContent(kind: RawKind, item: Readonly<Record<string, unknown>>): Key | undefined {
   const id = (name: string) => `${item[name]}`;
   switch (kind) {
     case 'application':
@@ -151,9 +157,9 @@ function keyByContent(kind: KeptKind, item: Readonly<Record<string, unknown>>): 
 }
 
 /** An item of another kind, with its keys and index attributes. */
-export const KeptRecord = v.pipe(
+export const RawRecord = v.pipe(
   v.object({
-    kind: v.picklist(Object.keys(keptKeys) as KeptKind[]),
+    kind: v.picklist(Object.keys(rawKeys) as RawKind[]),
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
@@ -164,19 +170,19 @@ export const KeptRecord = v.pipe(
   }),
   v.check(({ kind, item }) => {
     const key = keyByContent(kind, item) ?? item;
-    return keptKeys[kind].test(keyString(item)) && keyString(key) === keyString(item);
+    return rawKeys[kind].test(keyString(item)) && keyString(key) === keyString(item);
   }, 'has another key'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
     const isPersonal = kind === 'grant' && item.client_id === nobody;
-    const result = v.safeParse(isPersonal ? PersonalToken : keptSchemas[kind], item);
+    const result = v.safeParse(isPersonal ? PersonalToken : rawSchemas[kind], item);
     if (result.success) return;
     const [issue] = result.issues;
     addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
   }),
 );
-export type KeptRecord = v.InferOutput<typeof KeptRecord>;
+export type RawRecord = v.InferOutput<typeof RawRecord>;
 
 /** The first line of an export. */
 export const Header = v.looseObject({
@@ -224,7 +230,7 @@ const schemas: Record<string, v.GenericSchema<unknown, TransferRecord>> = {
   user: UserRecord,
   review: FullReviewRecord,
   vote: VoteRecord,
-  ...Object.fromEntries(Object.keys(keptKeys).map((kind) => [kind, KeptRecord])),
+  ...Object.fromEntries(Object.keys(rawKeys).map((kind) => [kind, RawRecord])),
 };
 
 /** Reads a line of an export: a record, or why it is none, in words. */
