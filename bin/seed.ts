@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { isRebuilding } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
 import { chunks } from '../shared/chunks.ts';
 import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
@@ -18,6 +20,9 @@ import { showProgress } from './progress.ts';
 /** The times of the data set: fixed, so that it is the same whenever it is made. */
 const from = Date.UTC(2024, 0, 1);
 const to = Date.UTC(2026, 0, 1);
+
+/** Seconds to wait for another rebuild. Without a sign of life its lock expires after 60. */
+const patience = 90;
 
 const languages = ['en', 'en', 'en', 'en', 'de', 'de', 'fr', 'es', 'ja', 'pt'];
 const words =
@@ -159,8 +164,16 @@ export function isLocal(): boolean {
   return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
-/** Computes totals and rank trees anew, as fast as the engine lets us. */
-export function rebuild(onProgress?: (items: number) => void) {
+/** Computes totals and rank trees anew, as fast as the engine lets us. Waits for another rebuild, or the lock that a killed one has left. */
+export async function rebuild(onProgress?: (items: number) => void) {
+  for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
+    if (waited === 0) {
+      console.error(
+        `Another rebuild is at work, or was interrupted: waiting up to ${patience} s for its lock`,
+      );
+    }
+    await sleep(1_000);
+  }
   return rebuildTotals(onProgress, { inTransactions: isLocal() });
 }
 

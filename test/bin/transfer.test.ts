@@ -27,7 +27,8 @@ import { createPersonalToken } from '../../shared/oauth/personal-token-repositor
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { beginBulk } from '../../shared/transfer/bulk.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   applyStream,
@@ -650,6 +651,26 @@ describe('npm run admin -- export, import', () => {
       LatestStreamArn: arn,
       StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
     });
+  });
+
+  test('waits for the lock of a rebuild with which a killed import has ended', async () => {
+    await live();
+    const content = await exported();
+    const { name, dataDir } = await emptyTable();
+    process.env.TABLE_NAME = name;
+    await beginBulk();
+    const until = Math.floor(Date.now() / 1000) + 2;
+    for (const key of rebuildKeys) await setAttributes(key, { id: 'killed', until });
+    const said = listen();
+    const { code, stdout } = await admin(['import', file(content)], dataDir);
+    expect(said).toEqual([
+      expect.stringContaining('An import was interrupted'),
+      expect.stringMatching(/^Another rebuild is at work.*waiting up to 90 s/),
+    ]);
+    expect([code, JSON.parse(stdout).written]).toEqual([0, records(content)[0].counts]);
+    expect(Date.now() / 1000).toBeGreaterThan(until);
+    process.env.TABLE_NAME = name;
+    expect(await differences()).toEqual([]);
   });
 
   test('writes to stdout, and reads what a program gives', async () => {
