@@ -1,5 +1,8 @@
 import { type Item, type Key, keyString } from './item.ts';
-import type { Addition, Expressions, Write } from './transact.ts';
+import { type Addition, type Expressions, maxActions, type Write } from './transact.ts';
+
+/** In bytes of JSON; DynamoDB takes 4 MB of items in a transaction. */
+const mostBytes = 3_000_000;
 
 /**
  * Writes of several deeds as the actions of one transaction, one for each item. Amounts are summed; they go into the item
@@ -21,6 +24,40 @@ export function mergeInto(
     others.set(name, other ? both(other, write) : write);
   }
   return others;
+}
+
+/** Lists of writes by transaction: those of one list are not parted. */
+export function* packed<T extends { writes: readonly Write[] }>(
+  lists: readonly T[],
+): Generator<T[]> {
+  let together: T[] = [];
+  let names = new Set<string>();
+  let bytes = 0;
+  for (const list of lists) {
+    const more = list.writes.map((write) => keyString(keyOf(write)));
+    const size = itemsIn(list.writes).reduce((sum, item) => sum + bytesIn(item), 0);
+    const isFull = new Set([...names, ...more]).size > maxActions || bytes + size > mostBytes;
+    if (together.length > 0 && isFull) {
+      yield together;
+      [together, names, bytes] = [[], new Set(), 0];
+    }
+    together.push(list);
+    for (const name of more) names.add(name);
+    bytes += size;
+  }
+  if (together.length > 0) yield together;
+}
+
+/** The items that writes put. */
+export function itemsIn(writes: readonly Write[]): Item[] {
+  return writes.flatMap((write) => ('Put' in write ? [write.Put.Item as Item] : []));
+}
+
+/** Of an item, as JSON. */
+export function bytesIn(item: object): number {
+  return Buffer.byteLength(
+    JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+  );
 }
 
 /** The key of the item that a write is about. */

@@ -15,7 +15,7 @@ import {
   formats,
   formatVersion,
   type Header,
-  newestTime,
+  isObject,
   type RawKind,
   type TransferRecord,
 } from './record.ts';
@@ -192,4 +192,25 @@ export function* jsonLines(records: Iterable<object>): Generator<string> {
 
 function ofKind(items: readonly Item[], kind: string): Item[] {
   return items.filter((item) => kindOfItem(item) === kind);
+}
+
+const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
+
+/** The newest of the times in a record at which something was done; empty where there is none. */
+function newestTime(record: object): string {
+  let newest = '';
+  for (const [name, value] of Object.entries(record)) {
+    const time = Array.isArray(value)
+      ? value
+          .map((each) => (isObject(each) ? newestTime(each) : ''))
+          .sort()
+          .at(-1)
+      : name === 'item' && isObject(value)
+        ? newestTime(value)
+        : timeNames.test(name) && typeof value === 'string'
+          ? value
+          : '';
+    if (time && time > newest) newest = time;
+  }
+  return newest;
 }

@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
-import { isRemains, isRevision } from '../review/erase.ts';
+import { hasRemains, isWrittenAhead } from '../review/erase.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { reviewKey, userKey } from '../table/keys.ts';
-import { keyOf, merged } from '../table/merge.ts';
-import { collect, queryItems } from '../table/query.ts';
-import { maxActions, StaleRead, transact, type Write } from '../table/transact.ts';
+import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
+import { StaleRead, transact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import { bytesIn, isWrittenAhead, keysOf, planOf, remainsKey, unfinished } from './plan.ts';
+import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
 import type { Sourced, TransferRecord } from './record.ts';
 
 /** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
@@ -25,17 +24,12 @@ interface Plan extends Sourced {
   writes: Write[];
 }
 
-/** Partitions that are read, and then written, at once, and the most records of them. */
-const chunkSize = 50;
-const mostRecords = 5_000;
 /** Chunks at work at the same time. */
 const mostAtWork = 3;
 /** How often what is stale is read again. */
 const attempts = 5;
 /** How often a transaction is tried on a busy table. Each time it waits for 8 s. */
 const transactionAttempts = 5;
-/** In bytes of JSON; DynamoDB takes 4 MB of items in a transaction. */
-const mostBytes = 3_000_000;
 /** Revisions that are written ahead at once: all of them together have room for a text of the largest size. */
 const mostAhead = 10;
 /** Milliseconds between two looks at a deletion that is not finished. */
@@ -173,35 +167,6 @@ export async function importRecords(
   return outcome;
 }
 
-/**
- * Records that are at work together: those of a partition that follow each other are, such as a review and its votes.
- * `isLast` where what comes next may name them: it begins with another kind, or goes on with the partition.
- */
-async function* chunksOf(
-  records: AsyncIterable<Sourced>,
-): AsyncGenerator<{ sources: Sourced[]; isLast: boolean }> {
-  let sources: Sourced[] = [];
-  let [kind, partition, partitions] = ['', '', 0];
-  for await (const source of records) {
-    const next = partitionOf(source.record);
-    const isNext = next !== partition;
-    const isOther = isNext && source.record.kind !== kind;
-    if (isOther || (isNext && partitions >= chunkSize) || sources.length >= mostRecords) {
-      if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
-      [sources, partitions] = [[], 0];
-    }
-    if (isNext) [kind, partition, partitions] = [source.record.kind, next, partitions + 1];
-    sources.push(source);
-  }
-  if (sources.length > 0) yield { sources, isLast: true };
-}
-
-function partitionOf(record: TransferRecord): string {
-  if (record.kind === 'user') return userKey(record.id).pk;
-  if (record.kind === 'review') return reviewKey(record.id).pk;
-  return record.kind === 'vote' ? reviewKey(record.review_id).pk : record.item.pk;
-}
-
 /** All that decides what becomes of records, as far as it is there. */
 async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMap<string, Item>) {
   const known = new Map<string, Item>();
@@ -225,7 +190,8 @@ async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMa
     records.map(async (record) => {
       if (record.kind !== 'review' || known.has(keyString(reviewKey(record.id)))) return;
       const key = remainsKey(record.id);
-      if (await hasRemains(key, record.revisions.length)) known.set(keyString(key), { ...key });
+      if (await hasRemains(record.id, record.revisions.length))
+        known.set(keyString(key), { ...key });
     }),
   );
   for (const name of seen) {
@@ -235,77 +201,30 @@ async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMa
   return known;
 }
 
-/** Finds what a deleted review has left, but for revisions that an import wrote ahead and rewrites. */
-async function hasRemains(partition: Key, revisions: number): Promise<boolean> {
-  const items = await collect(queryItems(partition));
-  // Another import has written it since it was looked for.
-  if (items.some(({ sk }) => sk === reviewKey('').sk)) return false;
-  const isOfThis = (Item: Item) =>
-    isAhead({ Put: { Item } }) && isWrittenAhead(revisions) && Number(Item.id) < revisions;
-  return items.some((item) => isRemains(item) && !isOfThis(item));
-}
-
-/** Plans by transaction. */
-function* packed<T extends { writes: readonly Write[] }>(plans: readonly T[]): Generator<T[]> {
-  let together: T[] = [];
-  let touched = new Set<string>();
-  let bytes = 0;
-  for (const plan of plans) {
-    const writes = plan.writes.filter((write) => !isAhead(write));
-    const names = writes.map((write) => keyString(keyOf(write)));
-    const size = itemsIn(writes).reduce((sum, item) => sum + bytesIn(item), 0);
-    const isFull = new Set([...touched, ...names]).size > maxActions || bytes + size > mostBytes;
-    if (together.length > 0 && isFull) {
-      yield together;
-      [together, touched, bytes] = [[], new Set(), 0];
-    }
-    together.push(plan);
-    for (const name of names) touched.add(name);
-    bytes += size;
-  }
-  if (together.length > 0) yield together;
-}
-
 /** Writes one transaction, and before it what it has no room for. Throws StaleRead, or ApiError 503 when the table stays busy. */
 async function write(writes: readonly Write[]): Promise<void> {
-  for (const { facet } of itemsIn(writes)) {
-    if (facet !== undefined) await announceFacet(`${facet}`);
-  }
-  const { ahead = [], together = [] } = Object.groupBy(writes, (each) =>
-    isAhead(each) ? 'ahead' : 'together',
-  );
+  for (const { facet } of itemsIn(writes)) if (facet) await announceFacet(`${facet}`);
+  const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const some of chunks(ahead, mostAhead)) {
-    await insist(merged(some.flatMap((each) => [isUnwritten(each), each])));
+    // Those of a review that is there count its votes.
+    const isUnwritten = some.map((each): Write => {
+      const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
+      return { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
+    });
+    await insist(merged([...isUnwritten, ...some]));
   }
-  await insist(together);
+  await insist(writes.filter((each) => !ahead.includes(each)));
 }
 
-/** Writes a transaction of a table that may be busy for a while. */
-async function insist(writes: readonly Write[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await transact(writes);
-      return;
-    } catch (error) {
-      const isBusy = error instanceof ApiError && error.status === 503;
-      if (!isBusy || attempt === transactionAttempts) throw error;
-    }
+/** Writes a transaction to a table that may be busy for a while. */
+async function insist(writes: readonly Write[], attempt = 1): Promise<void> {
+  try {
+    await transact(writes);
+  } catch (error) {
+    const isBusy = error instanceof ApiError && error.status === 503;
+    if (!isBusy || attempt === transactionAttempts) throw error;
+    await insist(writes, attempt + 1);
   }
-}
-
-/** Is true for an earlier revision that is written before its review. */
-function isAhead(write: Write): boolean {
-  return itemsIn([write]).some((item) => isRevision(item) && item.version !== undefined);
-}
-
-/** The condition that the review of a revision is not there, with votes that the revision counts. */
-function isUnwritten(revision: Write): Write {
-  const Key = { ...reviewKey(''), pk: keyOf(revision).pk };
-  return { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
-}
-
-function itemsIn(writes: readonly Write[]): Item[] {
-  return writes.flatMap((write) => ('Put' in write ? [write.Put.Item as Item] : []));
 }
 
 /** Is false for what `recountOwners` counts. */

@@ -13,6 +13,7 @@ import {
   userKey,
   voteKey,
 } from '../table/keys.ts';
+import { bytesIn } from '../table/merge.ts';
 import { add, addCounts, type Write } from '../table/transact.ts';
 import { isAlive, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
@@ -21,6 +22,7 @@ import { othersOf, rawItem } from './item-record.ts';
 import type {
   FullReviewRecord,
   RawRecord,
+  Sourced,
   TransferRecord,
   UserRecord,
   VoteRecord,
@@ -34,12 +36,46 @@ const largestItem = 390_000;
 /** Earlier revisions of a review that its transaction has room for. */
 const mostRevisions = 40;
 
+/** Partitions that are read, and then written, at once, and the most records of them. */
+const chunkSize = 50;
+const mostRecords = 5_000;
+
 /** The reason for which a record is refused unless somebody waits. */
 export const unfinished =
   'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
 const noReview = 'its review is not there';
 const noAccount = 'user_id names no account';
 const isThere = 'attribute_exists(pk)';
+
+/**
+ * Records that are at work together: those of a partition that follow each other are, such as a review and its votes.
+ * `isLast` where what comes next may name them: it begins with another kind, or goes on with the partition.
+ */
+export async function* chunksOf(
+  records: AsyncIterable<Sourced>,
+): AsyncGenerator<{ sources: Sourced[]; isLast: boolean }> {
+  let sources: Sourced[] = [];
+  let [kind, partition, partitions] = ['', '', 0];
+  for await (const source of records) {
+    const next = partitionOf(source.record);
+    const isNext = next !== partition;
+    const isOther = isNext && source.record.kind !== kind;
+    if (isOther || (isNext && partitions >= chunkSize) || sources.length >= mostRecords) {
+      if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
+      [sources, partitions] = [[], 0];
+    }
+    if (isNext) [kind, partition, partitions] = [source.record.kind, next, partitions + 1];
+    sources.push(source);
+  }
+  if (sources.length > 0) yield { sources, isLast: true };
+}
+
+/** The partition in which a record is written. */
+export function partitionOf(record: TransferRecord): string {
+  if (record.kind === 'user') return userKey(record.id).pk;
+  if (record.kind === 'review') return reviewKey(record.id).pk;
+  return record.kind === 'vote' ? reviewKey(record.review_id).pk : record.item.pk;
+}
 
 /** The writes of a record as things stand: none if it is there already. Or why it is refused, in words. */
 export function planOf(record: TransferRecord, known: Known): Write[] | string {
@@ -77,14 +113,6 @@ export function remainsKey(reviewId: string): Key {
   return { pk: reviewKey(reviewId).pk, sk: '' };
 }
 
-/**
- * Is true where the transaction of a review has no room for its earlier revisions. They are written before it, as nobody
- * sees them until their review is there.
- */
-export function isWrittenAhead(revisions: number): boolean {
-  return revisions > mostRevisions;
-}
-
 function planUser(record: UserRecord, known: Known): Write[] | string {
   const { id, display_name, created, contact } = record;
   const key = userKey(id);
@@ -112,7 +140,7 @@ function planReview(record: FullReviewRecord, known: Known): Write[] | string {
   }
   const version = versionAfter(key, known);
   // By its version the eraser sees that one ahead of its review belongs to none that was deleted.
-  const ahead = isWrittenAhead(revisions.length) && { version };
+  const ahead = revisions.length > mostRevisions && { version };
   const none = { votes_positive: 0, votes_negative: 0 };
   return [
     ...revisions.slice(0, -1).map((revision) => {
@@ -214,11 +242,4 @@ function hasAccount(userId: string, known: Known): boolean {
 function versionAfter(key: Key, known: Known): number {
   const projection = known.get(keyString(projectionKey(key)));
   return Math.max(Date.now(), Number(projection?.version ?? 0) + 1);
-}
-
-/** Of an item, as JSON. */
-export function bytesIn(item: object): number {
-  return Buffer.byteLength(
-    JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
-  );
 }
