@@ -47,9 +47,9 @@ export const bundleOptions = {
   alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
 } satisfies BuildOptions;
 
-/** What functions read from their own folder. */
-const files: Readonly<Record<string, string>> = {
-  'get-reference-script': 'node_modules/@scalar/api-reference/dist/browser/standalone.js',
+/** What functions read from their own folder: the name there, and where it is from. */
+const files: Readonly<Record<string, [string, string]>> = {
+  'get-reference-script': ['scalar.js', 'node_modules/@scalar/fastify-api-reference/dist/index.js'],
 };
 
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
@@ -75,9 +75,9 @@ export function bundleFunctions(
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
-  for (const [operation, file] of Object.entries(files)) {
+  for (const [operation, [name, file]] of Object.entries(files)) {
     if (operations.includes(operation))
-      copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
+      copyFileSync(join(root, file), resolve(outdir, operation, name));
   }
   // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
   const { outputFiles } = buildSync({
