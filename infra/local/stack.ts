@@ -73,6 +73,7 @@ export async function startStack(options: {
       pid: process.pid,
       engine_pid: null,
       url: null,
+      identity_provider: null,
       dynamodb_endpoint: null,
       table_name: process.env.TABLE_NAME || 'reviews',
     };
@@ -108,7 +109,7 @@ export async function startStack(options: {
     undo.push(stream.stop);
     const gateway = await startGateway({ port, host, load, log, afterWrite: stream.poke });
     undo.push(gateway.stop);
-    await setUpSignIn(gateway, options.oidcIssuer);
+    discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
     // Another engine has a time to live of its own.
     const jobs = file === undefined ? schedules : [...schedules, expiry.schedule];
@@ -140,14 +141,18 @@ function refuseNoUrl(endpoint: string): void {
   );
 }
 
-/** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
-async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<void> {
+/**
+ * Tells the pages where they are. People sign in at `issuer`, or else at a provider of our own, whose issuer is
+ * the answer.
+ */
+async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<string | null> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
-  if (issuer) return;
+  if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
   const provider = await identityProvider(new URL(gateway.url).origin, callback);
   gateway.mount(provider);
   Object.assign(process.env, provider.environment);
+  return provider.environment.OIDC_ISSUER;
 }
 
 /** Whatever hangs or fails, the other steps have their turn. */

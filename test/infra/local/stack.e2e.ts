@@ -216,6 +216,7 @@ test('ends an engine that outlived its stack, before it starts its own', async (
     pid: 1,
     engine_pid: leftover.pid,
     url: null,
+    identity_provider: null,
     dynamodb_endpoint: leftover.endpoint,
     table_name: 'reviews',
   });
@@ -232,6 +233,7 @@ test('uses the database it is given, and leaves a process alone that only has th
     pid: 1,
     engine_pid: other.pid ?? null,
     url: null,
+    identity_provider: null,
     dynamodb_endpoint: null,
     table_name: 'reviews',
   });
