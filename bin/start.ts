@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { landing } from '../infra/local/gateway.ts';
-import { requestLine } from '../infra/local/log.ts';
+import { jsonLine, requestLine, startedLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
 
 /** More than these would wait for each other at the database, which does one thing at a time. */
@@ -32,6 +32,14 @@ const command = new Command('npm start --')
       'DYNAMODB_ENDPOINT',
     ),
   )
+  .addOption(
+    new Option(
+      '--log <format>',
+      'a line for each request: for people, or one of JSON without any person',
+    )
+      .choices(['text', 'json'])
+      .default('text'),
+  )
   .option('--quiet', 'no line for each request')
   .option('--verbose', 'request ids and round trips to the database in these lines');
 refuseWhatNpmKept();
@@ -41,6 +49,7 @@ const {
   dataDir,
   memory,
   dynamodbEndpoint,
+  log,
   quiet,
   verbose,
 } = command.parse().opts();
@@ -86,7 +95,9 @@ const starting = startStack({
   dynamodbEndpoint,
   oidcIssuer: process.env.OIDC_ISSUER,
   threads: Math.min(mostThreads, availableParallelism()),
-  ...(!quiet && { log: (served) => console.log(requestLine(served, verbose)) }),
+  ...(!quiet && {
+    log: (served) => console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose)),
+  }),
 });
 
 let signalled: number | undefined;
@@ -109,13 +120,15 @@ try {
   const { origin } = new URL(stack.url);
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
-  console.log(`The review service runs at ${stack.url}
+  for (const sentence of stack.upgrade) console.error(sentence);
+  const banner = `The review service runs at ${stack.url}
 
   Open   ${origin}${landing}
   Try    curl ${stack.url}/review/languages
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
   Stop   Ctrl-C
-`);
+`;
+  console.log(log === 'json' ? startedLine(stack.url) : banner);
 
   const reason = await stack.failure;
   await stack.stop();
