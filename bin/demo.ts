@@ -12,9 +12,12 @@ import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };
-/** A release group by its id in MusicBrainz, or a book: these get a UUID made of their name, which no other database knows. */
+/**
+ * An entity. Release groups have their real ids of MusicBrainz. Books have none in the file: their
+ * ids are made of their names, and no other database knows them.
+ */
 type Entity = { entity: string; type: EntityType; id?: string };
-/** A review, with its numbers of votes. `before` is the first revision of one that was edited, `reason` why it is reported. */
+/** A review with its votes, its first revision if it was edited, and why people report it. */
 type Review = { of: string; by: string; up?: number; down?: number; reason?: string } & State & {
     before?: State;
   };
@@ -34,8 +37,8 @@ const reviews = lines.filter((line) => 'of' in line);
 const period = 2 * 365 * 86_400_000;
 
 /**
- * Fills an empty table with demo data; any other stays as it is. Gives an example as an argument of curl, if there is one, and a notice. With
- * `hasModerator` whoever signs in as Moderator is one.
+ * Fills an empty table with demo data. A table with data stays as it is. Gives an argument of curl
+ * to try, and a notice. With `hasModerator`, whoever signs in as Moderator is one.
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities(url);
@@ -53,7 +56,7 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
     example: isThere ? `'${url}/entity/${id}?include_metadata=true'` : undefined,
     notice: wasEmpty
       ? `${reviews.length} reviews${moderation}`
-      : 'nothing was added, because there is data already; --memory or another --data-dir begins with none',
+      : 'nothing was added, because there is data already: try --memory, or another --data-dir',
   };
 }
 
@@ -62,7 +65,7 @@ async function isEmpty(): Promise<boolean> {
   return true;
 }
 
-/** Sets databases that know the names of the demo data, where there are none. No network is asked: their URL is the answer. */
+/** Sets databases of names where none are configured. Their URL holds the answer: no network. */
 function nameEntities(url: string): void {
   const pages = { MUSICDB: 'https://musicbrainz.org/{type}/{id}', BOOKDB: `${url}/entity/{id}` };
   for (const [group, page] of Object.entries(pages)) {
@@ -74,7 +77,7 @@ function nameEntities(url: string): void {
   }
 }
 
-/** Imports the data, because nothing else writes with times of the past. Two people report today. */
+/** Imports the data, because nothing else writes with times of the past. Two people report now. */
 async function fill(): Promise<void> {
   await importRecords(recordsAt(Date.now()), {
     onRefused(where, reason) {
@@ -82,9 +85,10 @@ async function fill(): Promise<void> {
     },
   });
   for (const { of, by, reason } of reviews) {
-    for (const { person } of reason ? people.slice(0, 2) : []) {
-      const review = { id: uuidOf(of + by), user_id: uuidOf(by) };
-      await insertReport(review, { user_id: uuidOf(person), reason: `${reason}` });
+    if (reason === undefined) continue;
+    const review = { id: uuidOf(of + by), user_id: uuidOf(by) };
+    for (const { person } of people.slice(0, 2)) {
+      await insertReport(review, { user_id: uuidOf(person), reason });
     }
   }
 }
@@ -138,7 +142,7 @@ async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: 
   }
 }
 
-/** Somebody whom the development sign-in knows by this name, as if it had been chosen at a first sign-in. */
+/** The account of who signs in by this name at the development sign-in, and has kept the name. */
 async function createModerator(): Promise<void> {
   const name = 'Moderator';
   const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: name, display_name: name };

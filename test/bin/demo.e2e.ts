@@ -91,7 +91,7 @@ describe('npm start -- --demo --memory', () => {
     expect([latest.length, popular.length]).toEqual([3, 3]);
   });
 
-  test('has some 200 reviews of 20 releases and books, all of them with names, in five languages', () => {
+  test('has some 200 reviews of 20 named releases and books in five languages', () => {
     expect(reviews.length).toBeGreaterThanOrEqual(190);
     expect(said).toContain(`  Demo   ${reviews.length} reviews; `);
     const names = Map.groupBy(reviews, ({ entity_id }) => entity_id);
@@ -171,7 +171,7 @@ test('a folder that has data stays as it is, and keeps its names', async () => {
 
   const second = await start(dataDir, '--demo');
   expect(second.said).toContain(
-    '  Demo   nothing was added, because there is data already; --memory or another --data-dir begins with none\n',
+    '  Demo   nothing was added, because there is data already: try --memory, or another --data-dir\n',
   );
   expect(tryIt(second.said)).toMatchObject({
     entity: { id: entity.id },
