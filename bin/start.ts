@@ -27,10 +27,7 @@ const command = new Command('npm start --')
     new Option('--data-dir <folder>', 'where the data lives').env('DATA_DIR').default('.data'),
   )
   .option('--memory', 'keep the data of this run in memory, and forget it at the end')
-  .option(
-    '--demo',
-    'begin with demo data: 200 reviews, votes, and a moderator; only where there is no data yet',
-  )
+  .option('--demo', 'fill an empty data folder with 200 reviews to look at, and make a moderator')
   .addOption(
     new Option('--dynamodb-endpoint <url>', 'a DynamoDB to use instead of the embedded one').env(
       'DYNAMODB_ENDPOINT',
