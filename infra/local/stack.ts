@@ -17,8 +17,10 @@ import { announce, type Discovery, localKey, readDiscovery, retract } from './di
 import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
 import { type Gateway, type Served, startGateway } from './gateway.ts';
+import { readSecurityContact } from './host-files.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
+import { readPublicAddress } from './public-address.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { startThreads } from './threads.ts';
@@ -28,8 +30,10 @@ const patience = 6_000;
 
 /** The service at work on this machine. */
 export interface Stack {
-  /** The base URL. */
+  /** The base URL for everybody. */
   url: string;
+  /** The origin that a proxy on this machine connects to. */
+  local: string;
   /** Of the database. */
   endpoint: string;
   /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
@@ -53,12 +57,17 @@ export async function startStack(options: {
   memory?: boolean;
   dynamodbEndpoint?: string;
   oidcIssuer?: string;
+  publicUrl?: string;
+  trustedProxies?: string;
+  insecureSignIn?: boolean;
+  securityContact?: string;
   threads?: number;
   log?: (served: Served) => void;
 }): Promise<Stack> {
-  const { port, host, memory = false, threads = 0, log } = options;
+  const { port, memory = false, threads = 0, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
+  const host = readHost(options);
   const undo: (() => unknown)[] = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -106,7 +115,7 @@ export async function startStack(options: {
     }
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
     undo.push(stream.stop);
-    const gateway = await startGateway({ port, host, load, log, afterWrite: stream.poke });
+    const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
     undo.push(gateway.stop);
     await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
@@ -118,7 +127,8 @@ export async function startStack(options: {
     undo.push(clock.stop, expiry.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
-    return { url: gateway.url, endpoint, dataDir, stream, failure, stop };
+    const { url, local } = gateway;
+    return { url, local, endpoint, dataDir, stream, failure, stop };
   } catch (error) {
     await stop();
     // Errors of files, and no others, have a path.
@@ -140,12 +150,31 @@ function refuseNoUrl(endpoint: string): void {
   );
 }
 
+/** The host as people meet it. In public nobody signs in as anybody, unless that is what the operator wants. */
+function readHost(options: Parameters<typeof startStack>[0]) {
+  const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
+  const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
+  if (publicUrl === undefined) {
+    if (trustedProxies === undefined) return named;
+    throw new Error('TRUSTED_PROXIES is for a service behind a proxy: set PUBLIC_URL as well');
+  }
+  const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
+  const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
+  if (missing.length > 0 && !options.insecureSignIn) {
+    throw new Error(
+      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set ${missing.join(', ')}, or for a demonstration start with --insecure-sign-in`,
+    );
+  }
+  return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
+}
+
 /** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
 async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<void> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
   if (issuer) return;
   const callback = `${process.env.AUTH_URL}/account/callback`;
-  const provider = await identityProvider(new URL(gateway.url).origin, callback);
+  const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
   Object.assign(process.env, provider.environment);
 }
