@@ -33,7 +33,7 @@ function refuse({ method, path }: v.InferOutput<typeof request>, what: string): 
   throw isKnown ? methodNotAllowed(methods) : notFound(what);
 }
 
-/** Whether somebody opens the base URL itself, of which all that is to be had is below it. */
+/** True for the base URL itself: everything of the API is below it. */
 function isBaseUrl({ httpMethod, pathParameters }: APIGatewayProxyEvent): boolean {
   const path = `/${pathParameters?.proxy ?? ''}`.replaceAll(/\/+/g, '/').replace(/\/$/, '');
   return path === version && (httpMethod === 'GET' || httpMethod === 'HEAD');

@@ -84,7 +84,7 @@ export async function startTlsProxy(
     server.closeAllConnections();
     server.close();
   });
-  return { passed };
+  return { passed, port };
 }
 
 /** A key and a certificate of its own for these hosts. */

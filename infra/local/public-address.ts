@@ -5,7 +5,7 @@ import { isLoopback } from '../../shared/values.ts';
 
 /** The address at which people reach the service, through a proxy in front of it. */
 export interface PublicAddress {
-  /** Such as `https://example.org/reviews`, without a slash at the end. */
+  /** Such as `https://example.org/reviews`. */
   url: URL;
   /** Of the URL: `/reviews`, or empty. */
   path: string;
