@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { audit, type Position } from '../shared/audit/audit.ts';
 import type { Difference } from '../shared/audit/finding.ts';
 import { openPlace, sealPlace } from '../shared/list/cursor.ts';
+import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
 /**
@@ -17,6 +18,11 @@ export async function runAudit({
   from?: string;
   settle?: number;
 }) {
+  if (await isBulkUnfinished()) {
+    throw new Error(
+      'an import is at work or was interrupted, and nothing is counted before its end: wait for it or repeat it, then audit',
+    );
+  }
   const show = showProgress('Reading');
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
   for await (const { items, differences, repaired, changing, position } of audit({

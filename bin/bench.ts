@@ -4,6 +4,7 @@ import { benchAgainst } from './bench/against.ts';
 import { benchColdStarts } from './bench/cold.ts';
 import { here, startHost, startService } from './bench/process.ts';
 import { profile } from './bench/profile.ts';
+import { beginStage } from './bench/stage.ts';
 
 /** What the service costs: one table on stdout, the numbers in bench.json; exit status 1 when a budget is broken. */
 const { dataDir: folder, ...options } = new Command('bench')
@@ -60,6 +61,7 @@ async function bench(): Promise<void> {
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { cpuOf, measureCpu } = await import('./bench/cpu.ts');
+  const { overCosts } = await import('./bench/costs.ts');
   const { steps } = await import('./bench/requests.ts');
   const { format, heading, withCpu } = await import('./bench/table.ts');
   if (writes > 0) {
@@ -70,8 +72,14 @@ async function bench(): Promise<void> {
   console.log(heading);
   const show = (line: Parameters<typeof format>[0]) => console.log(format(line));
   const listed = await someLists();
-  const lists = await benchLists(listed, runs, show, cpuOf(service));
-  const counted = await benchEndpoints(runs);
+  const onLists = beginStage('Lists');
+  const onLine = (line: Parameters<typeof format>[0], share: number) => {
+    show(line);
+    onLists(share);
+  };
+  const lists = await benchLists(listed, runs, onLine, cpuOf(service));
+  const counted = await benchEndpoints(runs, beginStage('Endpoints'));
+  beginStage('CPU');
   let endpoints = counted;
   // What else the machine does makes requests slower, and never faster: what takes too much is measured again.
   for (let attempt = 1; attempt <= 3; attempt++) {
@@ -86,7 +94,11 @@ async function bench(): Promise<void> {
   }
   endpoints.forEach(show);
   await host.idle();
-  const faults = [...(await checkFlatness(runs, cpuOf(service))), ...(await checkLists(listed))];
+  beginStage('Evenness');
+  const faults = await checkFlatness(runs, cpuOf(service));
+  beginStage('Recount');
+  faults.push(...(await checkLists(listed)));
+  if (rounds > 0) beginStage('Cold starts');
   const [coldStarts = []] = rounds > 0 ? await benchColdStarts([{ root: here, host }], rounds) : [];
   for (const { name, kilobytes, import: loading, firstCall, cpu } of coldStarts) {
     const numbers = [`${kilobytes} KB`, `${loading} ms import`, `${firstCall} ms first call`];
@@ -98,6 +110,7 @@ async function bench(): Promise<void> {
     ...[...lists, ...endpoints].flatMap((line) =>
       line.broken.map((fault) => `${line.name}: ${fault}`),
     ),
+    ...overCosts(endpoints),
     ...faults,
   ];
   const numbers = { lists, endpoints, coldStarts, broken };

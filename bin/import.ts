@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { DescribeTableCommand } from '@aws-sdk/client-dynamodb';
-import { table, tableName } from '../shared/table/client.ts';
+import { bulkImportKey } from '../shared/table/keys.ts';
 import { scanItems } from '../shared/table/query.ts';
+import { beginBulk, isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
@@ -19,6 +19,8 @@ import { isLocal, rebuild, withoutStream } from './seed.ts';
 
 /** Refused records that are told one by one. */
 const mostTold = 1_000;
+/** Milliseconds to wait for what is being deleted. Without the stream nothing is erased. */
+const patience = 60_000;
 
 /** Imports an export from a file, or from stdin for `-`. Sets the exit status to 1 when something was refused. */
 export async function importExport(file: string, isDryRun: boolean) {
@@ -122,30 +124,49 @@ async function run(
 ): Promise<Outcome> {
   const { written, present } = await importRecords(records, {
     ...options,
+    patience: options.isDryRun || options.isAlone ? 0 : patience,
     onRefused: refusals.add,
+    onWaiting: () =>
+      console.error(
+        `Some of this is still being deleted: waiting up to ${patience / 1000} s until that is finished`,
+      ),
     onProgress: showProgress('Importing'),
   });
   return { written, present, refused: refusals.reasons };
 }
 
 /**
- * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts owners and totals. So it
- * does where that was interrupted. Any other table follows its stream.
+ * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts owners and totals. An item
+ * of the table says so until then: whoever finds it counts everything. Any other table follows its stream.
  */
 async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean) => Promise<T>) {
-  if (isDryRun || !isLocal() || !(await isEmptyOrBegun())) return work(false);
+  if (isDryRun || !isLocal()) return work(false);
+  const isBegun = await isBulkUnfinished();
+  if (!isBegun && !(await isEmpty())) return work(false);
+  if (isBegun)
+    console.error('An import was interrupted here: this one counts everything at its end');
+  const end = await beginBulk();
   const results: T[] = [];
-  await withoutStream(async () => {
-    results.push(await work(true));
-    await recountOwners(showProgress('Counting'));
-  });
-  return { ...(results[0] as T), totals: await rebuild(showProgress('Listing')) };
+  try {
+    await withoutStream(async () => {
+      results.push(await work(true));
+      await recountOwners(showProgress('Counting'));
+    });
+  } catch (error) {
+    // A file that cannot be read at all has begun nothing.
+    if (await isEmpty()) await end();
+    throw error;
+  }
+  const totals = await rebuild(showProgress('Listing'));
+  await end();
+  return { ...(results[0] as T), totals };
 }
 
-async function isEmptyOrBegun(): Promise<boolean> {
-  const { Table } = await table.send(new DescribeTableCommand({ TableName: tableName() }));
-  if (!Table?.StreamSpecification?.StreamEnabled) return true;
-  for await (const { items } of scanItems({ pageSize: 1 })) return items.length === 0;
+/** Apart from the mark of a bulk import. */
+async function isEmpty(): Promise<boolean> {
+  for await (const { items } of scanItems({ pageSize: 2 })) {
+    if (items.some(({ pk }) => pk !== bulkImportKey.pk)) return false;
+  }
   return true;
 }
 

@@ -2,13 +2,14 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import { findApplication } from '../shared/oauth/application-repository.ts';
+import type { Application } from '../shared/oauth/application.ts';
+import { findApplication, isOwnerBlocked } from '../shared/oauth/application-repository.ts';
 import {
   answerAuthorization,
   findAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
 import { answerUri } from '../shared/oauth/authorization-request.ts';
-import { obstaclePage } from '../shared/pages/consent-page.ts';
+import { blockedOwnerPage, obstaclePage } from '../shared/pages/consent-page.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
 import { oneOf } from '../shared/values.ts';
@@ -21,14 +22,22 @@ export const request = v.object({
 
 /** Takes the answer from the consent page. The client gets a code, or hears that access is denied (RFC 6749 section 4.1.2). */
 export const handler = page(request, async ({ caller, query: { request_id }, body }) => {
+  if (body.decision === 'approve') {
+    const application = await findAsking(request_id);
+    if (application && (await isOwnerBlocked(application))) return blockedOwnerPage(application);
+  }
   try {
     const { request, code } = await answerAuthorization(request_id, body.decision, caller.user_id);
     const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
     return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
-    const asked = await findAuthorizationRequest(request_id);
-    const application = asked && (await findApplication(asked.client_id));
+    const application = await findAsking(request_id);
     return obstaclePage({ title: 'Please start again', application, what: error.message });
   }
 });
+
+async function findAsking(requestId: string): Promise<Application | undefined> {
+  const asked = await findAuthorizationRequest(requestId);
+  return asked && findApplication(asked.client_id);
+}

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { findSummaries } from '../shared/entity/summary.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { BulkIds, BulkQueryString } from '../shared/http/request.ts';
-import { findSummaries } from '../shared/review/entity-summary.ts';
 import { EntitiesById } from '../shared/review/presented.ts';
 
 export const request = v.object({

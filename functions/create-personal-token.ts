@@ -28,7 +28,7 @@ export const handler = page(
     const asked = scopes.filter((scope) => body[scope]);
     const days = lifetimes.find((each) => `${each}` === body.days) ?? lifetimes[0];
     const made = await createPersonalToken({ user_id, name, scopes: asked, days });
-    return newTokenPage(name, made);
+    return newTokenPage(name, made, asked);
   },
   ({ caller }, filled, { visitor }) => tokensPage(caller.user_id, visitor.csrf, filled),
 );

@@ -57,7 +57,8 @@ export const docs = {
     license_choice: 'CC BY-SA 4.0',
   },
   errors: {
-    access_denied: 'A moderator has blocked the account.',
+    access_denied:
+      'A moderator has blocked the account, or had hidden the review of this entity when the user deleted it.',
     invalid_request: 'A field is not valid, or the user has a review of this entity already.',
   },
 } satisfies Docs<typeof request>;
@@ -69,6 +70,9 @@ export const handler = endpoint(request, async ({ caller, idempotency_key: key, 
   return answerOnce(
     { user_id: caller.user_id, key, request: ['create-review', body] },
     { ...processed, id: review.id },
-    (record) => insertReview(review, record),
+    async (record) => {
+      await insertReview(review, record);
+      return {};
+    },
   );
 });

@@ -52,9 +52,7 @@ export const handler = oauthEndpoint(async (client, form) => {
   if (grant_type === 'authorization_code') {
     const code = required(form, 'code');
     const redirect_uri = registered(form, client);
-    return tokenResponse(
-      await redeemCode(code, client.client_id, redirect_uri, form.code_verifier),
-    );
+    return tokenResponse(await redeemCode(code, client.client_id, redirect_uri, verifier(form)));
   }
   if (grant_type === 'refresh_token') {
     const token = required(form, 'refresh_token');
@@ -81,6 +79,14 @@ function registered(form: Form, { redirect_uri }: Application): string {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
   return redirect_uri;
+}
+
+/** The code verifier (RFC 7636 section 4.1). Throws ApiError 400 `invalid_grant` for what cannot be one. */
+function verifier({ code_verifier }: Form): string | undefined {
+  if (code_verifier && !/^[\w.~-]{43,128}$/.test(code_verifier)) {
+    throw invalidGrant('code_verifier must be 43 to 128 letters, digits and -._~');
+  }
+  return code_verifier;
 }
 
 /** The scopes that a client asks for at a refresh (RFC 6749 section 6). Undefined for all that were granted. */

@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { bodyOf, IntegerParameter, PathId } from '../shared/http/request.ts';
 import { Why } from '../shared/moderation/decision.ts';
 import { decideAsSeen } from '../shared/moderation/decision-repository.ts';
+import { verdicts } from '../shared/moderation/verdict.ts';
 import { casePage } from '../shared/pages/case-page.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
-import { verdicts } from '../shared/review/moderation.ts';
 
 const Count = IntegerParameter(0, Number.MAX_SAFE_INTEGER);
 

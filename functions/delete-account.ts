@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { deleteAccount } from '../shared/account/delete-account.ts';
+import { authUrl } from '../shared/auth-url.ts';
 import { bodyOf } from '../shared/http/request.ts';
 import { deletionPage } from '../shared/pages/deletion-page.ts';
 import { farewell } from '../shared/pages/farewell.ts';
 import { page } from '../shared/pages/page.ts';
-import { isFresh, Session } from '../shared/pages/session.ts';
+import { forgetSession, isFresh, rememberDeletion, Session } from '../shared/pages/session.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 
 export const request = v.object({ caller: Session, body: bodyOf({ name: v.string() }) });
@@ -19,7 +20,11 @@ export const handler = page(
       return { ...(await deletionPage(caller, visitor, { values: body, faults })), status: 400 };
     }
     await deleteAccount(caller.user_id);
-    return farewell('deletion', await findProviderSignOut());
+    const next = await findProviderSignOut();
+    if (next) return farewell('deletion', next);
+    // Who reloads that page, or comes back to it, sends no form again.
+    const cookies = [forgetSession(), rememberDeletion()];
+    return { location: `${authUrl()}/account/sign-out`, cookies };
   },
   ({ caller }, filled, { visitor }) => deletionPage(caller, visitor, filled),
 );

@@ -17,7 +17,8 @@ export const response = Processed;
 export const docs = {
   tag: 'Reviews',
   summary: 'Delete a review',
-  description: 'With its revisions, votes and reports.',
+  description:
+    'With its revisions, votes and reports. While a moderator has hidden the review, deleting it does not let its author publish another one of the same entity.',
   errors: {
     access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
   },

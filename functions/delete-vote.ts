@@ -15,7 +15,7 @@ export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',
-  summary: "Delete one's vote",
+  summary: 'Delete your vote',
   errors: {
     access_denied: 'A moderator has blocked the account.',
     not_found: 'There is no such review that is public, or the caller has not voted on it.',

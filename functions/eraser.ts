@@ -30,7 +30,7 @@ async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {
   switch (dynamodb?.Keys?.sk?.S) {
     case 'REVIEW':
       if (isRemoved) {
-        await eraseRemains(pk);
+        await eraseRemains(id, Number(dynamodb.OldImage?.version?.N));
         await eraseEntity(dynamodb.OldImage?.entity_id?.S ?? '');
       } else if (dynamodb.NewImage?.deleted_at) {
         await finishDeletion(id);

@@ -15,9 +15,9 @@ export const response = OwnData;
 
 export const docs = {
   tag: 'Own account',
-  summary: 'Take one’s data along',
+  summary: 'Export your data',
   description:
-    'Everything that is stored about the user, as it is stored, with times in ISO 8601: profile, applications, connections, personal access tokens, reviews with all revisions, drafts and hidden ones, what moderators decided on them, votes and reports. Most accounts are one part; a large one goes on at `next`, and the lists of its parts are joined. A vote that is cast again meanwhile may be there twice: the later one counts. Left out are secrets, what lives for a day at most (authorization codes, and answers kept for an `Idempotency-Key`), and what a moderator has decided on others.',
+    'Everything that is stored about the user, as it is stored, with times in ISO 8601: profile, applications, connections, personal access tokens, reviews with all revisions, drafts and hidden ones, what moderators decided on them, hidden ones that the user has deleted, votes and reports. Most accounts are one part; a large one goes on at `next`, and the lists of its parts are joined. A vote that is cast again meanwhile may be there twice: the later one counts. Left out are secrets, what lives for a day at most (authorization codes, and answers kept for an `Idempotency-Key`), and what a moderator has decided on others.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }) => {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { reviewFeed } from '../shared/feed/atom.ts';
+import { atomType } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { reviewFeed } from '../shared/review/atom.ts';
-import { atomType } from '../shared/review/feed-link.ts';
 import { AtomFeed } from '../shared/review/presented.ts';
 
 export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { findMetadata } from '../shared/entity/metadata.ts';
+import { readEntity } from '../shared/entity/summary.ts';
+import { linkToFeed } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { readEntity } from '../shared/review/entity-summary.ts';
-import { linkToFeed } from '../shared/review/feed-link.ts';
 import { EntityOverview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import type { AuthoredReview } from '../shared/review/review-repository.ts';

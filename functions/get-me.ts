@@ -19,7 +19,7 @@ export const response = /* @__PURE__ */ v.object({ user: OwnProfileIncluding });
 
 export const docs = {
   tag: 'Own account',
-  summary: "Read one's profile",
+  summary: 'Get your profile',
   fields: {
     inc: 'What to include besides, separated by commas or spaces: `user_type` (what karma allows) and `stats` (reviews and votes by day)',
   },

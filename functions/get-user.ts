@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { linkToFeed } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { linkToFeed } from '../shared/review/feed-link.ts';
 import { PresentedUser } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { getUser } from '../shared/user/user-repository.ts';

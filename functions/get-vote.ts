@@ -16,7 +16,7 @@ export const response = /* @__PURE__ */ v.object({ vote: PresentedVote });
 
 export const docs = {
   tag: 'Votes and reports',
-  summary: "Read one's vote",
+  summary: 'Get your vote',
   errors: {
     not_found: 'There is no such review that is public, or the caller has not voted on it.',
   },

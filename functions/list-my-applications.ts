@@ -14,7 +14,7 @@ export const response = /* @__PURE__ */ v.object({
 
 export const docs = {
   tag: 'Own account',
-  summary: "List one's applications",
+  summary: 'List your applications',
   description: 'Secrets are shown only to an application of the same user.',
 } satisfies Docs<typeof request>;
 

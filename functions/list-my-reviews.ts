@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller, pageParameters } from '../shared/http/request.ts';
-import { presentModeration } from '../shared/review/moderation.ts';
+import { presentModeration } from '../shared/moderation/verdict.ts';
 import { listOwnReviews } from '../shared/review/own-reviews.ts';
 import { OwnReviewPage } from '../shared/review/presented.ts';
 import { isDraft, presentReview } from '../shared/review/review.ts';
@@ -13,7 +13,7 @@ export const response = OwnReviewPage;
 
 export const docs = {
   tag: 'Own account',
-  summary: "List one's reviews",
+  summary: 'List your reviews',
   description:
     'Newest first, with drafts and hidden ones, and with what a moderator has decided on each.',
 } satisfies Docs<typeof request>;

@@ -14,7 +14,7 @@ export const response = /* @__PURE__ */ v.object({ tokens: /* @__PURE__ */ v.arr
 
 export const docs = {
   tag: 'Own account',
-  summary: "List one's grants",
+  summary: 'List what you have granted to applications',
   description:
     'What the user has allowed to which application. An application of somebody else sees its own refresh token only, and no secret.',
 } satisfies Docs<typeof request>;

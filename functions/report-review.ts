@@ -21,16 +21,19 @@ export const response = Processed;
 
 export const docs = {
   tag: 'Votes and reports',
-  summary: 'Report a review as spam',
-  description: 'To moderators. Repeating it changes nothing. The body may be left out.',
+  summary: 'Report a review',
+  description:
+    'To moderators. Repeating it changes nothing and costs nothing. How many reviews one may report in a UTC day depends on karma, as with votes. The body may be left out.',
   fields: {
     reason:
       'What is wrong with it: `spam`, `abuse`, `off_topic`, `copyright`, `other`, or a text of at most 500 characters; `Spam` where nothing is said',
   },
   example: { reason: 'off_topic' },
+  headers: ['RateLimit', 'RateLimit-Policy'],
   errors: {
     invalid_request: "The reason is too long, or the review is the caller's own.",
     access_denied: 'A moderator has blocked the account.',
+    limit_exceeded: "The day's reports are used up.",
   },
 } satisfies Docs<typeof request>;
 
@@ -43,7 +46,7 @@ export const handler = endpoint(request, ({ caller, path, idempotency_key: key, 
     async (record) => {
       const { review } = await getPublicReview(path.review_id);
       if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
-      await insertReport(review, { user_id, reason }, record);
+      return insertReport(review, { user_id, reason }, record);
     },
   );
 });

@@ -3,7 +3,11 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import { countPeople, findApplication } from '../shared/oauth/application-repository.ts';
+import {
+  countPeople,
+  findApplication,
+  isOwnerBlocked,
+} from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,
@@ -19,6 +23,8 @@ import {
 } from '../shared/oauth/authorization-request.ts';
 import { listGrants } from '../shared/oauth/grant-repository.ts';
 import {
+  backTo,
+  blockedOwnerPage,
   consentPage,
   consentUrl,
   obstaclePage,
@@ -36,7 +42,7 @@ type Parameters = Record<string, string[] | undefined>;
 
 /**
  * The authorization endpoint (RFC 6749 section 3.1) asks the person who has signed in. Whoever has not signs in first, and is sent to no
- * client before (RFC 9700 section 4.11.2). Such a request leaves nothing in the table: it goes along, and comes back as `sealed_request`.
+ * client before; nor by itself, by a request that is at fault, whoever has never let that client in (RFC 9700 section 4.11.2). Such a request leaves nothing in the table: it goes along, and comes back as `sealed_request`.
  * A request that a person is asked about lies in the table, and is shown by its `request_id`.
  */
 export const handler = page(request, async (_, { event, visitor }) => {
@@ -72,11 +78,11 @@ async function answer(
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
+  if ('error' in kept) return sendBack(application, kept, visitor);
   // Whoever loads the page again, or comes back to it, means the same request.
-  return 'location' in kept
-    ? kept
-    : { location: consentUrl(await insertAuthorizationRequest(kept)) };
+  return { location: consentUrl(await insertAuthorizationRequest(kept)) };
 }
 
 function atMostOne(parameters: Parameters, name: string): string | undefined {
@@ -85,15 +91,40 @@ function atMostOne(parameters: Parameters, name: string): string | undefined {
   return value;
 }
 
-/** The request to keep, for its user to be asked. One that is at fault is sent back to the client. */
+/** A request that is at fault, and where its client is told so. */
+interface Fault {
+  error: string;
+  error_description?: string | undefined;
+  location: string;
+}
+
+/** The request to keep, for its user to be asked, or what is wrong with it. */
 function keep(
   { client_id, name, redirect_uri }: Application,
   asked: Asked,
   state: string | null,
-): AuthorizationRequest | Redirect {
+): AuthorizationRequest | Fault {
   return 'error' in asked
-    ? { location: answerUri(redirect_uri, state, authUrl(), asked) }
+    ? { ...asked, location: answerUri(redirect_uri, state, authUrl(), asked) }
     : { client_id, name, redirect_uri, state, ...asked };
+}
+
+/** The way back to the client with its mistake: at once for who has let it in before, else by a link, as anybody can register any address. */
+async function sendBack(
+  application: Application,
+  { error, error_description = error, location }: Fault,
+  { user }: Visitor,
+): Promise<Page | Redirect> {
+  const granted = await listGrants(user.id, application.client_id);
+  if (granted.length > 0) return { location };
+  const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
+  return obstaclePage({
+    title: `${application.name} was not connected`,
+    application,
+    what: 'It made a mistake in doing so. It has got nothing of yours',
+    fault: error_description,
+    ways: [backTo(application, location), account],
+  });
 }
 
 async function ask(
@@ -102,8 +133,9 @@ async function ask(
   state: string | null,
   visitor: Visitor,
 ): Promise<Page | Redirect> {
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
-  if ('location' in kept) return kept;
+  if ('error' in kept) return sendBack(application, kept, visitor);
   const [id, reputation] = await Promise.all([
     insertAuthorizationRequest(kept),
     reputationOf(application, visitor),
@@ -119,6 +151,7 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
+  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
 }
 

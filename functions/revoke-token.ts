@@ -13,7 +13,7 @@ export const response = Revoked;
 
 export const docs = {
   tag: 'OAuth 2.0',
-  summary: 'Give a token back',
+  summary: 'Revoke a token',
   description:
     'Ends the whole grant, by either of its tokens (RFC 7009). A token that means nothing any more is a success.',
   fields: {

@@ -16,7 +16,7 @@ export const response = Processed;
 
 export const docs = {
   tag: 'Own account',
-  summary: "Change one's profile",
+  summary: 'Change your profile',
   description: 'Only what is to be changed is sent.',
   fields: {
     display_name: 'The public name: 1 to 64 characters, none of them a control character',

@@ -24,7 +24,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Change a review',
   description:
-    'Only what is to be changed is sent; `null` clears a field, as long as one of `text` and `rating` remains. A change of nothing succeeds and makes no revision.',
+    'Only what is to be changed is sent; `null` clears a field, as long as one of `text` and `rating` remains. A change of nothing succeeds and makes no revision. Earlier revisions of a published review stay public, in its revisions and in the change feed; only a deletion removes them.',
   fields: {
     text: '25 to 5000 characters, some of them visible; kept verbatim',
     rating: '1 to 5',

@@ -55,7 +55,7 @@ export function accessDenied(message: string): ApiError {
   return new ApiError(403, 'access_denied', message);
 }
 
-/** 403: the day's votes are used up; the headers say until when. */
+/** 403: the day's votes or reports are used up; the headers say until when. */
 export function limitExceeded(
   message: string,
   headers: Readonly<Record<string, string>>,

@@ -66,8 +66,9 @@ export const routes: readonly Route[] = [
 
   { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
-  { operation: 'show-reference', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
-  { operation: 'get-reference-script', method: 'GET', path: '/docs/scalar-1.72.1.js', access: 'public', table: 'none', base: '' },
+  { operation: 'show-docs', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
+  { operation: 'show-reference', method: 'GET', path: '/docs/api', access: 'public', table: 'none', base: '' },
+  { operation: 'get-reference-asset', method: 'GET', path: '/docs/{file}', access: 'public', table: 'none', base: '' },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
   { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },

@@ -29,9 +29,10 @@ import { tokenResponse } from '../shared/oauth/grant.ts';
 import { insertGrant } from '../shared/oauth/grant-repository.ts';
 import { newReview, type Review } from '../shared/review/review.ts';
 import { reviewItem } from '../shared/review/review-writes.ts';
-import { batchWrite, type Item } from '../shared/table/batch.ts';
+import { batchWrite } from '../shared/table/batch.ts';
 import { table, tableName } from '../shared/table/client.ts';
-import { entityKey, type Key, userKey } from '../shared/table/keys.ts';
+import type { Item, Key } from '../shared/table/item.ts';
+import { entityKey, userKey } from '../shared/table/keys.ts';
 import { userItem } from '../shared/user/user-repository.ts';
 import { invoke } from './invoke.ts';
 

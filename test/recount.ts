@@ -1,5 +1,5 @@
 import { audit } from '../shared/audit/audit.ts';
-import type { Item } from '../shared/table/batch.ts';
+import type { Item } from '../shared/table/item.ts';
 import { scanTable } from './fixtures.ts';
 
 /**

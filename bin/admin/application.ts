@@ -56,14 +56,9 @@ export function addApplicationCommands(admin: Command): void {
 
   app
     .command('show')
-    .description('shows an application')
+    .description('shows an application with its client secret')
     .argument('<client id>', 'the application', as(ClientId))
-    .option('--secret', 'with its client secret')
-    .action(
-      answer(async (id: string, { secret = false }: { secret?: boolean }) =>
-        present(await getApplication(id), secret),
-      ),
-    );
+    .action(answer(async (id: string) => present(await getApplication(id))));
 
   app
     .command('create')
@@ -100,9 +95,14 @@ export function addApplicationCommands(admin: Command): void {
     .option('--end-previous', 'makes none, but ends the one before the current one now')
     .action(
       answer(async (id: string, { endPrevious = false }: { endPrevious?: boolean }) => {
-        const { user_id } = await getApplication(id);
-        await (endPrevious ? endPreviousSecret : rotateSecret)(id, user_id);
-        return present(await getApplication(id), true);
+        const application = await getApplication(id);
+        if (!endPrevious && previousSecret(application)) {
+          throw new Error(
+            'There are two secrets already. End the previous one with --end-previous, then rotate again.',
+          );
+        }
+        await (endPrevious ? endPreviousSecret : rotateSecret)(id, application.user_id);
+        return present(await getApplication(id));
       }),
     );
 
@@ -143,9 +143,9 @@ export async function getApplication(id: string): Promise<Application> {
 }
 
 /** As the API shows it, and what only the pages show besides. */
-async function present(application: Application, isSecretShown: boolean) {
+async function present(application: Application) {
   return {
-    ...(await presentApplication(application, isSecretShown)),
+    ...(await presentApplication(application, true)),
     created: application.created,
     previous_secret_until: previousSecret(application)?.until ?? null,
   };

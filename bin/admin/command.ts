@@ -6,10 +6,10 @@ import { connect } from '../../infra/local/connect.ts';
 import { printField, printJson, printTables } from './print.ts';
 
 /** What every command knows, wherever it was given. */
-interface GlobalOptions {
+export interface GlobalOptions {
   dataDir: string;
   stack?: string;
-  table?: boolean;
+  tables?: boolean;
   only?: string;
 }
 
@@ -66,10 +66,10 @@ export async function connectTo(command: Command, isForDevelopment = false): Pro
 
 /** Prints an answer as the options ask for it. */
 export async function show(command: Command, value: object): Promise<void> {
-  const { table = false, only } = command.optsWithGlobals<GlobalOptions>();
+  const { tables = false, only } = command.optsWithGlobals<GlobalOptions>();
   const { writeOut: write = () => {} } = command.configureOutput();
   if (only !== undefined) await printField(value, only, write);
-  else if (table) await printTables(value, write);
+  else if (tables) await printTables(value, write);
   else await printJson(value, write);
 }
 
@@ -93,6 +93,9 @@ export function explain(error: unknown, command: Command): string {
   const { code, name } = error as NodeJS.ErrnoException;
   if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
     return `the database of the stack on the data folder ${dataDir} does not answer: end the stack if it still runs, and start it anew with npm start`;
+  }
+  if (name === 'ResourceNotFoundException') {
+    return `there is no table ${process.env.TABLE_NAME}: check its name, the region and the account`;
   }
   return error.message || name;
 }

@@ -20,6 +20,7 @@ interface Options {
   scope?: Scope[];
   url?: string;
   redirectUri?: string;
+  env?: boolean;
 }
 
 /** An application that asks for access, and the service it asks. */
@@ -42,9 +43,10 @@ export function addLoginCommand(admin: Command): void {
     )
     .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
     .addOption(
-      new Option('--secret <secret>', 'its client secret (default: looked up in the stack)').env(
-        'CLIENT_SECRET',
-      ),
+      new Option(
+        '--secret <secret>',
+        'its client secret (default: looked up in the stack; with --url that of the environment)',
+      ).env('CLIENT_SECRET'),
     )
     .addOption(scopeOption())
     .option(
@@ -57,14 +59,27 @@ export function addLoginCommand(admin: Command): void {
       'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
       as(Registration.entries.redirect_uri),
     )
+    .addOption(
+      new Option(
+        '--env',
+        'prints shell commands for eval, which set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
+      ).conflicts(['only', 'table']),
+    )
     .action(async function (this: Command, options: Options) {
-      await show(
-        this,
-        await login(await clientOf(this, options), (text) =>
-          this.configureOutput().writeErr?.(text),
-        ),
-      );
+      const client = await clientOf(this, options);
+      const { writeOut, writeErr } = this.configureOutput();
+      const tokens = await login(client, (text) => writeErr?.(text));
+      if (options.env) writeOut?.(exports(client, tokens));
+      else await show(this, tokens);
     });
+}
+
+/** Commands for a POSIX shell. What another service has made up is quoted. */
+function exports({ id, secret }: Client, { refresh_token = '' }: { refresh_token?: string }) {
+  const variables = { CLIENT: id, CLIENT_SECRET: secret, REFRESH_TOKEN: refresh_token };
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
+    .join('');
 }
 
 async function clientOf(command: Command, options: Options): Promise<Client> {
@@ -78,9 +93,11 @@ async function clientOf(command: Command, options: Options): Promise<Client> {
   }
   await connectTo(command);
   const { secret_id, redirect_uri } = await getApplication(id);
+  // The environment may hold the secret of the application before.
+  const isGiven = command.getOptionValueSource('secret') === 'cli';
   return {
     ...asked,
-    secret: secret || (await clientSecret(id, secret_id)),
+    secret: (isGiven && secret) || (await clientSecret(id, secret_id)),
     redirect_uri: redirectUri ?? redirect_uri,
     issuer: authUrl(),
   };
@@ -118,15 +135,25 @@ async function login(client: Client, tell: (text: string) => void) {
       const url = URL.parse(`${redirect.origin}${request.url}`);
       // Browsers ask for an icon as well, and others may knock.
       if (url?.pathname !== redirect.pathname || url.searchParams.get('state') !== state) {
-        await respond(response, 404, 'Nothing is here but the way back from the consent page.');
+        await respond(
+          response,
+          404,
+          'Nothing is here but the way back from the consent page.',
+          signal,
+        );
         continue;
       }
       try {
         const tokens = await redeem(client, server, url, state, verifier);
-        await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.');
+        await respond(
+          response,
+          200,
+          'Done: the tokens are in the terminal. Close this window.',
+          signal,
+        );
         return tokens;
       } catch (error) {
-        await respond(response, 400, 'That did not work: the terminal says why.');
+        await respond(response, 400, 'That did not work: the terminal says why.', signal);
         throw error;
       }
     }
@@ -204,10 +231,16 @@ async function listen({ port, hostname, href }: URL): Promise<Server> {
   }
 }
 
-async function respond(response: ServerResponse, status: number, text: string): Promise<void> {
+async function respond(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   response.end(`${text}\n`);
-  await once(response, 'close');
+  // Requests that were sent ahead on one connection are closed with the first of them.
+  if (!response.closed) await once(response, 'close', { signal });
 }
 
 function baseUrl(text: string): string {

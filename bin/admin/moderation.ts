@@ -5,9 +5,10 @@ import {
   decideReview,
   setHidden,
 } from '../../shared/moderation/decision-repository.ts';
+import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import type { Report } from '../../shared/moderation/report.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
-import { reasons } from '../../shared/review/moderation.ts';
+import { reasons } from '../../shared/moderation/verdict.ts';
 import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as } from './command.ts';
@@ -33,6 +34,17 @@ export function addModerationCommands(admin: Command): void {
         }),
       );
   }
+
+  withReason(review.command('allow'))
+    .description('lets an author review an entity again whose hidden review the author has deleted')
+    .argument('<user id>', 'the author', as(Uuid))
+    .argument('<entity id>', 'what was reviewed', as(Uuid))
+    .action(
+      answer(async (user_id: string, entity_id: string, why: Why) => {
+        await allowReview(user_id, entity_id, { ...why, moderator_id: null });
+        return { user_id, entity_id, is_allowed: true };
+      }),
+    );
 
   const report = admin.command('report').description('spam reports');
   report

@@ -1,9 +1,7 @@
-import { Console } from 'node:console';
-import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 
-/** Characters of a text that a list has room for; what stands alone may be a token, and is shown whole. */
-const widest = 60;
+/** Characters of a text that a list has room for: a UUID fits. What stands alone may be a token, and is shown whole. */
+const widest = 40;
 
 /** Takes text to stdout. */
 type Write = (text: string) => void;
@@ -40,16 +38,16 @@ export async function printField(value: object, name: string, write: Write): Pro
   write(`${typeof field === 'string' ? field : JSON.stringify(field)}\n`);
 }
 
-/** Prints a table of what is no list, and one of each list under its name. */
+/** Prints what is no list line by line, and a table of each list under its name. */
 export async function printTables(value: object, write: Write): Promise<void> {
-  const fields: Record<string, object> = {};
+  const fields: unknown[][] = [];
   const texts: string[] = [];
   for (const [name, content] of Object.entries(await gathered(value))) {
-    if (!Array.isArray(content)) fields[name] = { value: content };
+    if (!Array.isArray(content)) fields.push([name, content]);
     else if (content.length === 0) texts.push(`no ${name}\n`);
-    else texts.push(`${name}\n${tableOf(Object.fromEntries(content.entries()), widest)}`);
+    else texts.push(`${name}\n${listTable(content)}`);
   }
-  if (Object.keys(fields).length > 0) texts.unshift(tableOf(fields));
+  if (fields.length > 0) texts.unshift(aligned(fields));
   write(texts.join('\n'));
 }
 
@@ -71,30 +69,34 @@ async function gathered(value: object): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** A table of rows by their names; a column that has nothing in any row is left out. */
-function tableOf(rows: Record<string, object>, most = Number.POSITIVE_INFINITY): string {
-  let text = '';
-  const stdout = new Writable({
-    write(chunk, _, done) {
-      text += chunk;
-      done();
-    },
-  });
-  const shown = Object.entries(rows).map(([name, row]) => {
-    const filled = Object.entries(row).filter(([, value]) => value !== null && value !== '');
-    return [name, Object.fromEntries(filled.map(([field, value]) => [field, cell(value, most)]))];
-  });
-  new Console({ stdout, colorMode: false }).table(Object.fromEntries(shown));
-  return text;
+/** A row each, under the names of the columns; a column that has nothing in any row is left out. */
+function listTable(rows: readonly Record<string, unknown>[]): string {
+  const isShown = (name: string) =>
+    rows.some((row) => ![undefined, null, '', false].includes(row[name] as null));
+  const columns = [...new Set(rows.flatMap(Object.keys))].filter(isShown);
+  return aligned([columns, ...rows.map((row) => columns.map((name) => row[name]))], widest);
 }
 
-/** A text without the quotes that console.table puts around it; what would move the cursor of a terminal stays escaped. */
-function cell(value: unknown, most: number): unknown {
-  if (typeof value !== 'string') return value;
+function aligned(rows: readonly unknown[][], most = Number.POSITIVE_INFINITY): string {
+  const cells = rows.map((row) => row.map((value) => cell(value, most)));
+  const widths = cells[0]?.map((_, i) => Math.max(...cells.map((row) => lengthOf(row[i])))) ?? [];
+  const lines = cells.map((row) =>
+    row.map((text, i) => text + ' '.repeat((widths[i] ?? 0) - lengthOf(text))).join('  '),
+  );
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+}
+
+function lengthOf(text = ''): number {
+  return [...text].length;
+}
+
+/** One line of text; what would move the cursor of a terminal is escaped. */
+function cell(value: unknown, most: number): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return JSON.stringify(value);
   const characters = [...value];
   const shown = characters.length > most ? `${characters.slice(0, most).join('')}…` : value;
-  const text = inspect(shown, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
-  return { [inspect.custom]: () => text };
+  return inspect(shown, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
 }
 
 function isStream(value: unknown): value is AsyncIterable<unknown> {

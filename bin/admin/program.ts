@@ -43,9 +43,9 @@ export function program(output: OutputConfiguration = {}): Command {
       ).conflicts('dataDir'),
     )
     .addOption(
-      new Option('--only <field>', 'answers with one field alone, such as id').conflicts('table'),
+      new Option('--only <field>', 'answers with one field alone, such as id').conflicts('tables'),
     )
-    .option('--table', 'answers with tables for people')
+    .option('--tables', 'answers with tables for people')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .exitOverride()
@@ -68,7 +68,7 @@ when it was called wrongly. Say "npm run -s" where a program reads the answer, o
 npm prints lines of its own:
 
   npm run -s admin -- user list --find ann@ | jq -r '.users[].id'
-  npm run -s admin -- --table app list
+  npm run -s admin -- --tables app list
   AWS_REGION=us-east-1 npm run -s admin -- --stack review-service report list
 `;
 

@@ -1,9 +1,16 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import { databaseEnvironment } from '../../infra/local/database.ts';
 import { tableName } from '../../shared/table/client.ts';
 import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
 import { connectTo, show } from './command.ts';
+
+interface ExportOptions {
+  public?: boolean;
+  out: string;
+  table?: string;
+}
 
 /** What moves a whole service in and out. */
 export function addTransferCommands(admin: Command): void {
@@ -19,6 +26,10 @@ export function addTransferCommands(admin: Command): void {
       'where to; compressed where it ends in .gz, - is stdout, a new folder with --public',
       '-',
     )
+    .option(
+      '--table <name>',
+      "another table than the stack's, such as a restored one: beside that of --stack, or at the DynamoDB that DYNAMODB_ENDPOINT names",
+    )
     .addHelpText(
       'after',
       `
@@ -26,16 +37,20 @@ An export that was interrupted goes on when it is called again: <file>.part has
 what was read. The same data makes the same file, byte for byte.
 
   npm run admin -- --stack review-service export --out everything.jsonl.gz
+  npm run admin -- --stack review-service export --table restored --out restored.jsonl.gz
   npm run admin -- export --public --out dump-2026-11
   npm run -s admin -- export | jq -c 'select(.kind == "review")'`,
     )
-    .action(async (options: { public?: boolean; out: string }, command: Command) => {
-      const { public: isPublic = false, out } = options;
+    .action(async (options: ExportOptions, command: Command) => {
+      const { public: isPublic = false, out, table } = options;
       if (isPublic && out === '-') {
         command.error("error: '--public' writes several files: name a new folder with '--out'");
       }
-      await connectTo(command);
       const { stack, dataDir } = command.optsWithGlobals<{ stack?: string; dataDir: string }>();
+      const { DYNAMODB_ENDPOINT: endpoint } = process.env;
+      if (table === undefined || stack !== undefined || !endpoint) await connectTo(command);
+      else Object.assign(process.env, databaseEnvironment(endpoint, table));
+      if (table !== undefined) process.env.TABLE_NAME = table;
       const source = `${stack ?? resolve(dataDir)} ${tableName()}`;
       if (out === '-') console.error(JSON.stringify(await exportAll(out, source)));
       else await show(command, await (isPublic ? exportPublic : exportAll)(out, source));

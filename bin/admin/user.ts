@@ -1,10 +1,13 @@
 import type { Command } from 'commander';
+import { runningStack } from '../../infra/local/connect.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { Why } from '../../shared/moderation/decision.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
+import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
   type Account,
@@ -15,7 +18,7 @@ import {
   setModerator,
 } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, confirm, Required } from './command.ts';
+import { answer, as, confirm, type GlobalOptions, Required } from './command.ts';
 import { found } from './find.ts';
 import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
@@ -44,14 +47,17 @@ export function addUserCommands(admin: Command): void {
 
   user
     .command('show')
-    .description('shows an account, its applications, and what it has granted')
+    .description(
+      'shows an account, its applications, what it has granted, and the hidden reviews that it has deleted',
+    )
     .argument('<user id>', 'the account', as(Uuid))
     .action(
       answer(async (id: string) => {
-        const [account, applications, grants] = await Promise.all([
+        const [account, applications, grants, claims] = await Promise.all([
           findAccount(id),
           listApplications(id),
           listGrants(id),
+          listHiddenClaims(id),
         ]);
         if (!account) throw notFound('User');
         return {
@@ -61,6 +67,7 @@ export function addUserCommands(admin: Command): void {
             name,
             created,
           })),
+          hidden_and_deleted: claims.map(({ user_id: _, ...claim }) => claim),
           tokens: await presentGrants(grants),
         };
       }),
@@ -68,13 +75,23 @@ export function addUserCommands(admin: Command): void {
 
   user
     .command('create')
-    .description('creates an account, as a first sign-in does; nobody can sign in to it')
+    .description(
+      'creates an account. On this machine the name signs in to it, and an account that has the name already is the answer. On AWS nobody can sign in to it',
+    )
     .addOption(new Required('--name <name>', 'the public name', as(DisplayName)))
     .option('--email <address>', 'the e-mail address', as(Email))
     .action(
-      answer(async ({ name, email = null }: { name: string; email?: string | null }) => {
-        const contact = { email, musicdb_username: null };
-        return presentUser(await insertUser({ display_name: name, ...contact }));
+      answer(async (options: { name: string; email?: string }, command: Command) => {
+        const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+        const issuer = stack === undefined ? runningStack(dataDir).identity_provider : null;
+        const { name: display_name, email = null } = options;
+        const profile = { display_name, email, musicdb_username: null };
+        // The embedded provider's subjects are the names.
+        return presentUser(
+          issuer === null
+            ? await insertUser(profile)
+            : await findOrCreateUser({ issuer, subject: display_name.trim(), ...profile }),
+        );
       }),
     );
 

@@ -17,7 +17,10 @@ const consumed: Readonly<Record<string, string>> = {
 };
 
 /** Sends a request to each endpoint, in an order in which each finds what it needs, and counts; each of them is a line. */
-export async function benchEndpoints(runs: number): Promise<Line[]> {
+export async function benchEndpoints(
+  runs: number,
+  onRun: (share: number) => void = () => {},
+): Promise<Line[]> {
   const taken = new Map<string, Run[]>();
   const add = (name: string, run: Run) => taken.set(name, [...(taken.get(name) ?? []), run]);
   for (let run = 0; run < runs; run++) {
@@ -30,6 +33,7 @@ export async function benchEndpoints(runs: number): Promise<Line[]> {
       const change = consumed[step.name];
       if (change) add(`update-aggregates (${change})`, await consume(scene));
     }
+    onRun((run + 1) / runs);
   }
   return [...taken].map(([name, runs]) => toLine(name, runs));
 }

@@ -38,21 +38,28 @@ const evenOffsets = [10_000, 40_000, 70_000, 100_000, 130_000, 160_000, 190_000]
 export async function benchLists(
   lists: readonly Listed[],
   runs: number,
-  onLine: (line: Line) => void,
+  onLine: (line: Line, share: number) => void,
   cpuOf?: CpuOf,
 ): Promise<Line[]> {
   const lines: Line[] = [];
   const units = await unitsOfAuthors();
+  const plans: { listed: Listed; offsets: number[] }[] = [];
+  for (const listed of lists) {
+    const { count } = await countOf(listed);
+    const offsets = [...pageOffsets, count - 60].filter((at) => at >= 0 && at < count);
+    plans.push({ listed, offsets });
+  }
+  // Of each list in each order also a line with a cursor; and two of the users.
+  const total = plans.reduce((sum, { offsets }) => sum + sorts.length * (offsets.length + 1), 2);
   const add = (line: Line) => {
     lines.push(line);
-    onLine(line);
+    onLine(line, lines.length / total);
     return line;
   };
-  for (const listed of lists) {
+  for (const { listed, offsets } of plans) {
     for (const sort of sorts) {
-      const { count } = await countOf(listed);
       const near = new Map<number, Line>();
-      for (const offset of [...pageOffsets, count - 60].filter((at) => at >= 0 && at < count)) {
+      for (const offset of offsets) {
         const name = `${listed.name} ${sort} @${offset}`;
         const query = { ...listed.query, sort, offset: `${offset}` };
         const budget = (cost: Cost) => budgetOf(listed, sort, units, cost);

@@ -1,6 +1,6 @@
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { isPublic, type Review } from '../../shared/review/review.ts';
-import { type Item, keyString } from '../../shared/table/batch.ts';
+import { type Item, keyString } from '../../shared/table/item.ts';
 import { scanItems } from '../../shared/table/query.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';

@@ -26,7 +26,10 @@ export interface Step {
   isRefused?: boolean;
 }
 
-const text = 'A record that gets better with every single listen, and with every room.';
+/** 1,500 characters: the length for which `costs.ts` says what a request costs. */
+const text = 'A record that gets better with every single listen, and every room. '
+  .repeat(23)
+  .slice(0, 1_500);
 const redirect_uri = 'https://client.example/callback';
 
 /** A request to each endpoint, in an order in which each finds what it needs. */

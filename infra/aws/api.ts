@@ -8,17 +8,19 @@ import {
   RestApi,
   TokenAuthorizer,
 } from 'aws-cdk-lib/aws-apigateway';
-import {
-  type IRole,
-  ManagedPolicy,
-  PolicyStatement,
-  Role,
-  ServicePrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Aws, Duration, NestedStack, RemovalPolicy, Size, Validations } from 'aws-cdk-lib/core';
+import {
+  Aws,
+  Duration,
+  NestedStack,
+  RemovalPolicy,
+  Size,
+  Stack,
+  Validations,
+} from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { chunks } from '../../shared/chunks.ts';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
@@ -68,13 +70,21 @@ function isSignIn({ path }: Route): boolean {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
 }
 
-/** API Gateway counts by method, so that each has these limits to itself. */
-function throttling(rate: number) {
-  return { throttlingRateLimit: rate, throttlingBurstLimit: 2 * rate };
+/** Answers that are large, alike for everybody, and kept by browsers: at the full rate their transfer would be the dearest of all. */
+function isLarge({ path }: Route): boolean {
+  return path === '/openapi.json' || /^\/docs(\/|$)/.test(path);
 }
 
-/** Functions in a policy: IAM takes 6,144 characters, of 130 at most for each. Ten such policies fit a role. */
-const policySize = 45;
+/** API Gateway counts by method, so that each has these limits to itself. */
+function throttling(rate: number, burst = 2 * rate) {
+  return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
+}
+
+/** The limits of a route that has others than the stage: in requests a second, and at once. */
+function limitsOf(route: Route, rate: number) {
+  if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
+  return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
+}
 
 /** The REST API without its routes: what needs its address must exist before them. */
 export class Api extends Construct {
@@ -109,14 +119,12 @@ export class Api extends Construct {
         stageName: stage,
         ...throttling(rateLimit),
         methodOptions: Object.fromEntries(
-          routes
-            .filter(isSignIn)
-            .flatMap((route) =>
-              methodsOf(route).map((method) => [
-                `${resourceOf(route)}/${method}`,
-                throttling(Math.ceil(rateLimit / 10)),
-              ]),
-            ),
+          routes.flatMap((route) => {
+            const limits = limitsOf(route, rateLimit);
+            return limits
+              ? methodsOf(route).map((method) => [`${resourceOf(route)}/${method}`, limits])
+              : [];
+          }),
         ),
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(accessLogLine),
@@ -154,11 +162,14 @@ export class Api extends Construct {
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
+    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
+    this.#permit(authorizerFunction, 'authorizers/*');
     const noRoute = this.#function('no-route', {
       defaults,
       description: 'What no route serves',
       table: 'none',
     });
+    this.#permit(noRoute, `${stage}/*/*`);
     const served = routes.map((route) => {
       const handler = this.#function(route.operation, {
         defaults,
@@ -167,13 +178,16 @@ export class Api extends Construct {
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });
+      this.#permit(handler, callsOf(route));
       return { route, handler };
     });
 
-    const caller = this.#caller();
     const authorizer = new TokenAuthorizer(this, 'Authorizer', {
-      handler: authorizerFunction,
-      assumeRole: caller,
+      // The construct's own permission would name the authorizer, which waits for the function.
+      handler: LambdaFunction.fromFunctionAttributes(this, 'AuthorizerFunction', {
+        functionArn: authorizerFunction.functionArn,
+        skipPermissions: true,
+      }),
       validationRegex: tokenExpression,
       // A cached policy is replayed on other routes, and outlives a revoked token.
       resultsCacheTtl: Duration.seconds(0),
@@ -190,7 +204,6 @@ export class Api extends Construct {
           service: 'lambda',
           path: `2015-03-31/functions/${functionArn}/invocations`,
           proxy: true,
-          options: { credentialsRole: caller },
         }),
         access === 'public' ? {} : { authorizer },
       );
@@ -208,26 +221,26 @@ export class Api extends Construct {
     return created.lambda;
   }
 
-  /**
-   * The role that API Gateway calls the functions in, one for all in the place of a permission for each. No condition says for
-   * which account or API: API Gateway tells neither when it assumes a role, and would be refused. Only who may pass the role in
-   * this account can give it to an API.
-   */
-  #caller(): IRole {
-    const role = new Role(this, 'Caller', {
-      description: 'API Gateway calls the functions',
-      assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),
+  /** Lets API Gateway call a function, in the name of this API only. Stands in the functions' stack. */
+  #permit(to: LambdaFunction, calls: string): void {
+    to.addPermission('Call', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: `${this.restApi.restApiId}/${calls}`,
+      }),
     });
-    const functions = [...this.functions.values()].map(({ lambda }) => lambda.functionArn);
-    for (const [i, resources] of chunks(functions, policySize).entries()) {
-      new ManagedPolicy(this, `CallerRights${i + 1}`, {
-        description: 'Some of the functions that API Gateway calls',
-        roles: [role],
-        statements: [new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources })],
-      });
-    }
-    return role.withoutPolicyUpdates();
   }
+}
+
+/**
+ * Calls of a route, as stage, method and path. A star stands for a path parameter, for GET and
+ * HEAD (so that one permission is enough), and for the slash with which a path may end.
+ */
+function callsOf(route: Route): string {
+  const [method, ...others] = methodsOf(route);
+  const path = resourceOf(route).replaceAll(/{[^}]+}/g, '*');
+  return `${stage}/${others.length > 0 ? '*' : method}${path}*`;
 }
 
 function acknowledge(restApi: RestApi, hasFirewall: boolean): void {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { assets } from '../../shared/pages/reference-assets.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of one Lambda, as it is uploaded. */
@@ -48,9 +49,7 @@ export const bundleOptions = {
 } satisfies BuildOptions;
 
 /** What functions read from their own folder. */
-const files: Readonly<Record<string, string>> = {
-  'get-reference-script': 'node_modules/@scalar/api-reference/dist/browser/standalone.js',
-};
+const files = { 'get-reference-asset': Object.values(assets) };
 
 /** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
 export function bundleFunctions(
@@ -75,9 +74,11 @@ export function bundleFunctions(
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
-  for (const [operation, file] of Object.entries(files)) {
-    if (operations.includes(operation))
+  for (const [operation, paths] of Object.entries(files)) {
+    if (!operations.includes(operation)) continue;
+    for (const file of paths) {
       copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
+    }
   }
   // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
   const { outputFiles } = buildSync({

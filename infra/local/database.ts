@@ -230,11 +230,12 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
   const binary = enginePath();
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
-    const engine = spawn(
-      binary,
-      ['serve', '--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])],
-      { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-    );
+    const options = ['--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])];
+    // Its files hold e-mail addresses: they are for this user only, whatever the folder allows.
+    const engine = spawn('sh', ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options], {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     const said = await firstLine(engine);
     if (said.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
     // Somebody took the port since we looked.

@@ -7,6 +7,8 @@ export interface Discovery {
   pid: number;
   engine_pid: number | null;
   url: string | null;
+  /** The issuer of the embedded identity provider; null where people sign in at another. */
+  identity_provider: string | null;
   dynamodb_endpoint: string | null;
   table_name: string;
 }

@@ -3,6 +3,7 @@ import { ConditionalCheckFailedException, DynamoDBClient } from '@aws-sdk/client
 import { DeleteCommand, DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { Schedule } from '../../shared/background.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
+import { epochSeconds } from '../../shared/time.ts';
 import { clientOptions } from './database.ts';
 
 /** A sweep of the table, for the clock. */
@@ -24,7 +25,7 @@ export function expiryOf(endpoint: string, TableName: string): Expiry {
   let isStopped = false;
 
   async function sweep(client: DynamoDBDocumentClient): Promise<number> {
-    const values = { ':now': Math.floor(Date.now() / 1000) };
+    const values = { ':now': epochSeconds() };
     let deleted = 0;
     let ExclusiveStartKey: Record<string, unknown> | undefined;
     do {

@@ -71,7 +71,7 @@ export async function identityProvider(
       claims: () => ({
         sub: name,
         name,
-        email: `${name.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader'}@example.com`,
+        email: `${mailbox(name)}@example.com`,
         musicdb_username: name,
       }),
     }),
@@ -147,6 +147,12 @@ export async function identityProvider(
       callback(request, response);
     },
   };
+}
+
+/** The name in ASCII: émile becomes emile. */
+function mailbox(name: string): string {
+  const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
+  return letters.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader';
 }
 
 /** On a developer's machine one wants to be somebody else now and then, so a session is never used again. */

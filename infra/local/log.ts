@@ -21,9 +21,10 @@ export function requestLine(served: Served, isVerbose: boolean): string {
     .join(' ');
 }
 
-/** Queries of the API say what was asked for. Those of the pages hold codes, which are nobody's business. */
+/** The path, with the query where it says what was asked for. Queries of pages hold codes, and clients put secrets into those of OAuth. */
 function shown({ url }: Served): string {
-  return url.startsWith(`/${stage}${version}/`) ? url : url.replace(/\?.*/, '');
+  const path = url.replace(/\?.*/, '');
+  return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
 }
 
 /** What a function logs, an object as CloudWatch has it, as text: the places of an error stand on lines of their own. */

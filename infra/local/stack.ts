@@ -17,10 +17,9 @@ import { announce, type Discovery, localKey, readDiscovery, retract } from './di
 import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
 import { type Gateway, type Served, startGateway } from './gateway.ts';
-import { readSecurityContact } from './host-files.ts';
+import { type HostOptions, readHost } from './host-options.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
-import { readPublicAddress } from './public-address.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { startThreads } from './threads.ts';
@@ -50,20 +49,16 @@ export interface Stack {
  * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
  * in as many `threads` as are busy, or in this one if there are none.
  */
-export async function startStack(options: {
-  port: number;
-  host?: string;
-  dataDir: string;
-  memory?: boolean;
-  dynamodbEndpoint?: string;
-  oidcIssuer?: string;
-  publicUrl?: string;
-  trustedProxies?: string;
-  insecureSignIn?: boolean;
-  securityContact?: string;
-  threads?: number;
-  log?: (served: Served) => void;
-}): Promise<Stack> {
+export async function startStack(
+  options: HostOptions & {
+    port: number;
+    dataDir: string;
+    memory?: boolean;
+    dynamodbEndpoint?: string;
+    threads?: number;
+    log?: (served: Served) => void;
+  },
+): Promise<Stack> {
   const { port, memory = false, threads = 0, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
@@ -82,6 +77,7 @@ export async function startStack(options: {
       pid: process.pid,
       engine_pid: null,
       url: null,
+      identity_provider: null,
       dynamodb_endpoint: null,
       table_name: process.env.TABLE_NAME || 'reviews',
     };
@@ -117,7 +113,7 @@ export async function startStack(options: {
     undo.push(stream.stop);
     const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
     undo.push(gateway.stop);
-    await setUpSignIn(gateway, options.oidcIssuer);
+    discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
     // Another engine has a time to live of its own.
     const jobs = file === undefined ? schedules : [...schedules, expiry.schedule];
@@ -150,33 +146,18 @@ function refuseNoUrl(endpoint: string): void {
   );
 }
 
-/** The host as people meet it. In public nobody signs in as anybody, unless that is what the operator wants. */
-function readHost(options: Parameters<typeof startStack>[0]) {
-  const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
-  const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
-  if (publicUrl === undefined) {
-    if (trustedProxies === undefined) return named;
-    throw new Error('TRUSTED_PROXIES is for a service behind a proxy: set PUBLIC_URL as well');
-  }
-  const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
-  const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
-  const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
-  if (missing.length > 0 && !options.insecureSignIn) {
-    throw new Error(
-      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set ${missing.join(', ')}, or for a demonstration start with --insecure-sign-in`,
-    );
-  }
-  return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
-}
-
-/** The pages know where they are, and people sign in at a provider of our own unless the environment configures another. */
-async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<void> {
+/**
+ * Tells the pages where they are. People sign in at `issuer`, or else at a provider of our own, whose issuer is
+ * the answer.
+ */
+async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<string | null> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
-  if (issuer) return;
+  if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
   const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
   Object.assign(process.env, provider.environment);
+  return provider.environment.OIDC_ISSUER;
 }
 
 /** Whatever hangs or fails, the other steps have their turn. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type * as v from 'valibot';
-import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
+import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { version } from '../../shared/routes.ts';
 import { type Endpoint, failuresOf, headers, isOAuthForm } from './responses.ts';
 import {
@@ -61,7 +61,8 @@ const common: Record<string, string> = {
 /** The OpenAPI document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const endpoint of endpoints) {
+  // The list stands before the thing, and the thing before its parts.
+  for (const endpoint of endpoints.toSorted((a, b) => depth(a) - depth(b))) {
     const { method, path, base } = endpoint.route;
     paths[path] ??= base === undefined ? {} : { servers: [{ url: authUrl + base }] };
     paths[path][method.toLowerCase()] = operationOf(endpoint);
@@ -95,7 +96,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
               scopes: Object.fromEntries(
                 Object.entries(scopeAbilities).map(([scope, abilities]) => [
                   scope,
-                  abilities.map(({ detail }) => detail).join('. '),
+                  scopeText(abilities),
                 ]),
               ),
             },
@@ -104,7 +105,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An access token that one has already.',
+          description: 'An access token.',
         },
         client: {
           type: 'http',
@@ -114,6 +115,18 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       },
     },
   };
+}
+
+function depth({ route }: Endpoint): number {
+  return route.path.split('/').length;
+}
+
+/** What a scope allows, first what cannot be undone: developers choose scopes by this. */
+function scopeText(abilities: readonly Ability[]): string {
+  const gravestFirst = abilities.toSorted(
+    (a, b) => Number(b.isDangerous ?? 0) - Number(a.isDangerous ?? 0),
+  );
+  return gravestFirst.map(({ can, detail }) => `${can}: ${detail}`).join('. ');
 }
 
 function operationOf(endpoint: Endpoint) {
@@ -164,8 +177,8 @@ function parametersOf({ route, request, docs }: Endpoint) {
 const headerParameters = {
   'If-Match': 'Refuses the change unless this is the `ETag` of what is there',
   'Idempotency-Key':
-    'A key of one’s own choice, such as a random UUID: for 24 hours the same request with the same key gets the same answer, and nothing is done twice',
-  'If-None-Match': 'An `ETag` that one has: the answer is 304 while it is the same',
+    'A key that you choose, such as a random UUID. For 24 hours the same request with the same key gets the same answer, and nothing is done twice',
+  'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
 };
 
 function headerParameter(name: keyof typeof headerParameters) {

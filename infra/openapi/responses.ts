@@ -172,7 +172,7 @@ export const headers = {
     schema: { type: 'string', enum: ['true'] },
   },
   'RateLimit-Policy': {
-    description: 'How many first votes there are in a day of UTC.',
+    description: 'How many first votes, or reports, there are in a day of UTC.',
     schema: { type: 'string' },
     example: '"votes";q=10;w=86400',
   },

@@ -1,9 +1,10 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
-import { contactKey, identityKey, userKey } from '../table/keys.ts';
+import { contactKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
-import { isAlive } from '../user/user.ts';
+import { partIdentity } from '../user/identity-repository.ts';
+import { isAlive, parseUser } from '../user/user.ts';
 
 /** Grants that a transaction has room for. Few accounts have more. */
 const maxGrants = 90;
@@ -16,7 +17,9 @@ export async function deleteAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const hasRevokedAll = await retryStale(async () => {
     const item = await getItem(Key);
-    if (!item || item.deleted_at !== undefined) throw invalidToken();
+    const user = parseUser(item);
+    if (!user) throw invalidToken();
+    const { blocked_at } = user;
     const identity = (await getItem(contactKey(userId)))?.identity;
     const grants = await listGrants(userId);
     await transact([
@@ -24,14 +27,19 @@ export async function deleteAccount(userId: string): Promise<void> {
         Update: {
           Key,
           UpdateExpression:
-            'SET deleted_at = :now REMOVE #all, #date, display_name ADD version :one',
-          ConditionExpression: isAlive,
+            'SET deleted_at = :now ADD version :one REMOVE #all, #date, display_name',
+          // A block that comes or ends meanwhile decides what stays of the identity.
+          ConditionExpression: `${isAlive} AND ${blocked_at ? 'blocked_at = :blocked_at' : 'attribute_not_exists(blocked_at)'}`,
           ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-          ExpressionAttributeValues: { ':now': new Date().toISOString(), ':one': 1 },
+          ExpressionAttributeValues: {
+            ':now': new Date().toISOString(),
+            ':one': 1,
+            ...(blocked_at && { ':blocked_at': blocked_at }),
+          },
         },
       },
       { Delete: { Key: contactKey(userId) } },
-      ...(typeof identity === 'string' ? [{ Delete: { Key: identityKey(identity) } }] : []),
+      ...(typeof identity === 'string' ? await partIdentity(identity, user) : []),
       ...revoked(grants.slice(0, maxGrants)),
     ]);
     return grants.length <= maxGrants;

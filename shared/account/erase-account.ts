@@ -1,42 +1,54 @@
 import { eraseDecision } from '../moderation/decision-repository.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
-import { deleteGrantsOf } from '../oauth/application-repository.ts';
+import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
-import { batchWrite } from '../table/batch.ts';
+import { deleteItems, eraseWhile } from '../table/erase.ts';
 import { claimKey, contactKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
+import { transact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
 
 /**
- * Takes away what a deleted account has made: grants, applications, reviews, votes, reports, codes, and at last the account itself; every count
- * follows in the same transaction. It can be stopped anywhere and repeated. What an index did not show yet is found by a second run, which the
- * stream brings about when the account is gone.
+ * Takes away what a deleted account has made, and at last the account itself; every count follows in
+ * the same transaction. Each transaction checks that the account is not there again. Can be stopped
+ * anywhere and repeated. A second run, which the stream brings about when the account is gone, finds
+ * what an index did not show yet.
  */
 export async function eraseAccount(userId: string): Promise<void> {
-  await deleteGrants(userId);
-  for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `OWNER#${userId}`))) {
-    await batchWrite([{ delete: { pk, sk } }]);
-    await deleteGrantsOf(idIn({ pk }));
+  const Key = userKey(userId);
+  const ConditionExpression = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
+  await eraseWhile({ Key, ConditionExpression }, async (isGone) => {
+    await eraseAll(userId, isGone);
+    const { otherwise } = isGone;
+    await transact([
+      { Delete: { Key, ConditionExpression }, otherwise },
+      { Delete: { Key: contactKey(userId) } },
+    ]);
+  });
+}
+
+async function eraseAll(userId: string, isGone: Write): Promise<void> {
+  await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
+  for await (const application of eachOf(queryIndex('author-by-date', `OWNER#${userId}`))) {
+    await deleteItems([application], isGone);
+    await eraseGrants(idIn(application));
   }
   for await (const claim of eachOf(queryItems(claimKey(userId, '')))) {
-    await eraseReview(String(claim.review_id));
-    await batchWrite([{ delete: { pk: claim.pk, sk: claim.sk } }]);
+    await eraseReview(String(claim.review_id), isGone);
+    await deleteItems([claim], isGone);
   }
   for await (const vote of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
-    await eraseVote(idIn(vote), userId);
+    await eraseVote(idIn(vote), userId, isGone);
   }
   for await (const report of eachOf(queryIndex('author-by-date', `REPORTER#${userId}`))) {
-    await eraseReport(idIn(report), userId);
+    await eraseReport(idIn(report), userId, isGone);
   }
-  for await (const key of eachOf(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
-    await eraseDecision(key);
+  for await (const decision of eachOf(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
+    await eraseDecision(decision, isGone);
   }
-  for await (const { pk, sk } of eachOf(queryIndex('author-by-date', `APPROVER#${userId}`))) {
-    await batchWrite([{ delete: { pk, sk } }]);
+  for await (const codes of queryIndex('author-by-date', `APPROVER#${userId}`)) {
+    await deleteItems(codes, isGone);
   }
-  for await (const { pk, sk } of eachOf(queryItems(dailyVotesKey(userId, '')))) {
-    await batchWrite([{ delete: { pk, sk } }]);
-  }
-  await batchWrite([{ delete: contactKey(userId) }, { delete: userKey(userId) }]);
+  for await (const days of queryItems(dailyVotesKey(userId, ''))) await deleteItems(days, isGone);
 }

@@ -2,9 +2,9 @@ import { eraseGrants, findApplication } from '../oauth/application-repository.ts
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../review/erase.ts';
 import { finishDeletion } from '../review/review-repository.ts';
-import { batchGet, type Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { idIn, reviewKey } from '../table/keys.ts';
-import { scanItems } from '../table/query.ts';
+import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
@@ -39,10 +39,9 @@ export async function eraseLeftovers({
       return true;
     }),
     reviews: await countOf(reviews, async (id) => {
-      const key = reviewKey(id);
       await finishDeletion(id);
-      if ((await batchGet([key], { consistent: true })).size > 0) return false;
-      await eraseRemains(key.pk);
+      if (await getItem(reviewKey(id))) return false;
+      await eraseRemains(id);
       return true;
     }),
     applications: await countOf(applications, async (id) => {

@@ -8,9 +8,11 @@ import { Report } from '../moderation/report.ts';
 import { findApplications, listApplications } from '../oauth/application-repository.ts';
 import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
+import { HiddenClaim } from '../review/hidden-claim.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import { batchGet, getItems, type Item } from '../table/batch.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { findAccount } from '../user/user-repository.ts';
@@ -18,7 +20,14 @@ import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
 /** What may be longer than an answer, in the order in which it is read. */
-const lists = ['connections', 'reviews', 'decisions', 'votes', 'reports'] as const;
+const lists = [
+  'connections',
+  'reviews',
+  'hidden_and_deleted',
+  'decisions',
+  'votes',
+  'reports',
+] as const;
 type List = (typeof lists)[number];
 
 /** Behind what a part begins: a list, and a place in it, made of ids, times and numbers. Anything else could be no key, and whoever likes can seal it. */
@@ -53,6 +62,7 @@ export async function readOwnData(
     ...(from ? {} : await readAccount(userId)),
     connections: [],
     reviews: [],
+    hidden_and_deleted: [],
     decisions: [],
     votes: [],
     reports: [],
@@ -96,9 +106,9 @@ async function readAccount(userId: string) {
     personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
       return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
     }),
-    votes_by_day: days.map(({ sk, count = 0, cast }) => {
+    votes_by_day: days.map(({ sk, count = 0, cast = 0, reports = 0 }) => {
       const day = sk.slice(dailyVotesKey('', '').sk.length);
-      return { day, first_votes: Number(count), votes: Number(cast) };
+      return { day, first_votes: Number(count), votes: Number(cast), reports: Number(reports) };
     }),
   };
 }
@@ -112,6 +122,7 @@ const sources: {
 } = {
   connections,
   reviews,
+  hidden_and_deleted: listed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
   // Without who has decided.
   decisions: listed(
     'SUBJECT',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
-import { reasons } from '../review/moderation.ts';
+import { reasons } from '../moderation/verdict.ts';
 import { PresentedLanguage } from '../review/presented.ts';
 import { scopes } from '../routes.ts';
 
@@ -112,8 +112,9 @@ export const OwnData = described(
             day: described(v.string(), 'A day of UTC', '2026-11-20'),
             first_votes: whole('First votes on a review, which the daily limit counts', 3),
             votes: whole('Votes that were last cast on that day', 4),
+            reports: whole('Reports, which have a daily limit of their own', 1),
           }),
-          'How many votes there were on a day; kept for a month',
+          'How many votes and reports there were on a day; kept for a month',
         ),
       ),
     ),
@@ -130,6 +131,17 @@ export const OwnData = described(
       ),
     ),
     reviews: v.array(ExportedReview),
+    hidden_and_deleted: v.array(
+      described(
+        v.object({
+          review_id,
+          entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+          entity_type: PresentedEntityType,
+          marked_at: IsoTime('When the person deleted it'),
+        }),
+        'A review that the person has deleted while a moderator had hidden it. The person cannot review that entity again until a moderator allows it',
+      ),
+    ),
     decisions: v.array(
       described(
         v.object({ review_id: v.nullable(review_id), ...decision }),

@@ -2,15 +2,9 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { type Kind, partsOf } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
-import type { Item } from '../table/batch.ts';
-import {
-  entityKey,
-  type Key,
-  popularityOf,
-  projectionKey,
-  totalKey,
-  userKey,
-} from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
+import { epochSeconds } from '../time.ts';
 
 /** What an item adds to totals and rank trees, as of one version of it. */
 export interface Contribution {
@@ -62,7 +56,7 @@ export function contribution(item: Readonly<Record<string, unknown>>): Contribut
 
 /** What an item that is gone adds: nothing, and for some days that must be known, as its records may be sent again. */
 export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): Contribution {
-  const expires_at = Math.floor(Date.now() / 1000) + rememberRemovedSeconds;
+  const expires_at = epochSeconds(rememberRemovedSeconds);
   return { ...contribution({ pk, version: version + 1 }), expires_at };
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isUpper } from '../list/rank-tree.ts';
 import { type Amounts, addAll, changesOf, gain } from '../table/amounts.ts';
-import { type Item, keyString } from '../table/batch.ts';
-import { deferredKey, type Key } from '../table/keys.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
+import { deferredKey } from '../table/keys.ts';
 import { queryItems } from '../table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../table/transact.ts';
 import { noRebuild } from './lock.ts';

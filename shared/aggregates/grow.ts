@@ -1,8 +1,9 @@
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readLengths } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
-import { batchGet, type Item } from '../table/batch.ts';
-import { idIn, type Key } from '../table/keys.ts';
+import { batchGet } from '../table/batch.ts';
+import type { Item, Key } from '../table/item.ts';
+import { idIn } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 import { contribution } from './contribution.ts';

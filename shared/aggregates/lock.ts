@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { rebuildKeys } from '../table/keys.ts';
 import { transact, type Write } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 
 /** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
 const lockSeconds = 60;
@@ -94,8 +95,4 @@ function lost(): ApiError {
   return serviceUnavailable(
     `The rebuild lost its lock: it was held up for over ${lockSeconds} seconds, or the clock of this machine is behind`,
   );
-}
-
-function epochSeconds(): number {
-  return Math.floor(Date.now() / 1000);
 }

@@ -1,7 +1,8 @@
 import { chunks } from '../chunks.ts';
 import { datePath } from '../list/rank-tree.ts';
 import { type Amounts, addAll } from '../table/amounts.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, keyString } from '../table/item.ts';
 import { projectionKey } from '../table/keys.ts';
 import { maxActions, retryStale, transact } from '../table/transact.ts';
 import {

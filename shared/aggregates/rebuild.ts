@@ -3,11 +3,11 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { leafCapacity } from '../list/rank-tree.ts';
 import { readFacetTotals } from '../list/totals.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
-import { batchWrite, keyString } from '../table/batch.ts';
+import { batchWrite } from '../table/batch.ts';
+import { type Key, keyString } from '../table/item.ts';
 import {
   deferredKey,
   entityKey,
-  type Key,
   projectionKey,
   reviewKey,
   totalKey,

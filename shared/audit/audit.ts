@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Item, keyString } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { scanItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 import { check } from './check.ts';

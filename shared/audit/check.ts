@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { Case, queuedIn } from '../moderation/case.ts';
 import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
-import { getItems, type Item } from '../table/batch.ts';
-import { caseKey, claimKey, idIn, type Key, reviewKey, revisionKey } from '../table/keys.ts';
+import { getItems } from '../table/batch.ts';
+import type { Item, Key } from '../table/item.ts';
+import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import {
   beyondRepair,
@@ -198,13 +199,14 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
   }
 }
 
-/** A claim leads to a review. The author may have given it to another one since it was scanned. */
+/** A claim leads to a review, unless it is marked. The author may have given it to another one since it was scanned. */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
-  if (!claim || (await getItem(reviewKey(String(claim.review_id))))) return [];
+  if (!claim || claim.marked_at !== undefined) return [];
+  if (await getItem(reviewKey(String(claim.review_id)))) return [];
   return [
     orphan(claim, {
-      ConditionExpression: 'review_id = :id',
+      ConditionExpression: 'review_id = :id AND attribute_not_exists(marked_at)',
       ExpressionAttributeValues: { ':id': claim.review_id },
     }),
   ];

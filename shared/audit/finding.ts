@@ -1,5 +1,4 @@
-import type { Item } from '../table/batch.ts';
-import type { Key } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
 import { assign, type Write } from '../table/transact.ts';
 
 /** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */

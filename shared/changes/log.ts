@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { chunks } from '../chunks.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';

@@ -31,7 +31,16 @@ const Named = v.pipe(
     defaultAlias: v.optional(v.object({ name: v.string() })),
   }),
   v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
-  v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
+  v.string(),
+  // A lone surrogate cannot be stored; controls and marks of direction would be shown.
+  v.transform((name) =>
+    name
+      .toWellFormed()
+      .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
+      .trim(),
+  ),
+  v.minLength(1),
+  v.maxLength(1000),
 );
 
 /** An answer for several: a list somewhere in it, of what was found. */

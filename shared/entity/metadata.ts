@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '../describe-error.ts';
-import { batchGet, keyString } from '../table/batch.ts';
-import { type Key, metadataKey, paceKey } from '../table/keys.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Key, keyString } from '../table/item.ts';
+import { metadataKey, paceKey } from '../table/keys.ts';
 import { transact, tryTransact } from '../table/transact.ts';
 import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';

@@ -4,6 +4,7 @@ import { ApiError, idempotencyMismatch, serviceUnavailable } from '../errors.ts'
 import { idempotencyKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 import { Answer } from './response.ts';
 
 const maxLength = 255;
@@ -31,26 +32,41 @@ interface Repeatable {
   request: readonly unknown[];
 }
 
+/** What was done: headers of the answer to it, and whether it had been done before, so that nothing was written. */
+interface Done {
+  headers?: Record<string, string>;
+  isRepeated?: boolean;
+}
+
 /**
  * Acts, and gives the answer: once for a user and key, kept for a day. `act` gets a write for its transaction that records the answer, so
- * that there is none without the deed, and no second deed; without a key there is nothing to write. Throws what `act` throws, and ApiError
- * 422 for a key that came with another request.
+ * that there is none without the deed, and no second deed; without a key, or where there is nothing to do, nothing is recorded. Throws what
+ * `act` throws, and ApiError 422 for a key that came with another request.
  */
 export async function answerOnce(
   { user_id, key, request }: Repeatable,
   answer: object,
-  act: (record: readonly Write[]) => Promise<void>,
+  act: (record: readonly Write[]) => Promise<Done>,
 ): Promise<Answer> {
-  if (key === undefined) {
-    await act([]);
-    return new Answer(answer);
-  }
+  if (key === undefined) return new Answer(answer, await act([]));
   const Key = idempotencyKey(hash('sha256', `${user_id} ${key}`));
   const fingerprint = hash('sha256', JSON.stringify(request), 'base64url');
-  const now = Math.floor(Date.now() / 1000);
+  const now = epochSeconds();
   const isTaken = serviceUnavailable();
+
+  /** The recorded answer, if there is one. */
+  async function replay(headers: Done['headers'] = {}): Promise<Answer | undefined> {
+    const record = await getItem(Key);
+    if (!record || Number(record.expires_at) <= now) return undefined;
+    if (record.fingerprint !== fingerprint) throw idempotencyMismatch();
+    return new Answer(JSON.parse(String(record.answer)), {
+      headers: { ...headers, 'Idempotent-Replayed': 'true' },
+    });
+  }
+
+  let done: Done;
   try {
-    await act([
+    done = await act([
       {
         Put: {
           // As text, which keeps the order of its fields.
@@ -66,17 +82,15 @@ export async function answerOnce(
         otherwise: isTaken,
       },
     ]);
-    return new Answer(answer);
   } catch (error) {
     // Whatever is in the way may come from the very same request, when it came for the first time.
     const isRefusal = error instanceof ApiError && error.status < 500;
-    if (!isRefusal && error !== isTaken) throw error;
-    const record = await getItem(Key);
-    if (!record || Number(record.expires_at) <= now) throw error;
-    if (record.fingerprint !== fingerprint) throw idempotencyMismatch();
-    const headers = { 'Idempotent-Replayed': 'true' };
-    return new Answer(JSON.parse(String(record.answer)), { headers });
+    const replayed = isRefusal || error === isTaken ? await replay() : undefined;
+    if (!replayed) throw error;
+    return replayed;
   }
+  const replayed = done.isRepeated ? await replay(done.headers) : undefined;
+  return replayed ?? new Answer(answer, done);
 }
 
 function readKey(header: string): string | undefined {

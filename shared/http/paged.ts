@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../errors.ts';
 import { type Position, readFromCursor } from '../list/cursor.ts';
-import type { SortKey } from '../table/query.ts';
+import type { SortKey } from '../table/item.ts';
 import { pageParameters } from './request.ts';
 import { Answer, brieflyShared } from './response.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
-import type { SortKey } from '../table/query.ts';
+import type { SortKey } from '../table/item.ts';
 
 /** Where a page begins: after a place in the order, and about which offset that is. */
 export interface Position {

@@ -1,6 +1,7 @@
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
 import type { Order, Scope } from '../table/definition.ts';
-import type { Sorting, SortKey } from '../table/query.ts';
+import { type Item, keyString, type SortKey } from '../table/item.ts';
+import type { Sorting } from '../table/query.ts';
 import {
   boundsOf,
   type Content,

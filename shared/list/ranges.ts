@@ -1,4 +1,5 @@
-import type { KeyRange, Sorting, SortKey } from '../table/query.ts';
+import type { SortKey } from '../table/item.ts';
+import type { KeyRange, Sorting } from '../table/query.ts';
 import { costOf, endsOf, type Partition, type Tree, type Window } from './descend.ts';
 import { boundsOf, entriesPerHalfUnit } from './rank-tree.ts';
 

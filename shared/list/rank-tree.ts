@@ -1,7 +1,6 @@
-import type { Item } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
-import { firstRank, type Key, rankStep, rankTreeKey } from '../table/keys.ts';
-import type { SortKey } from '../table/query.ts';
+import type { Item, Key, SortKey } from '../table/item.ts';
+import { firstRank, rankStep, rankTreeKey } from '../table/keys.ts';
 
 /**
  * A rank tree (order-statistic tree) counts the entries of a list by where they stand in its order, because an index knows order and

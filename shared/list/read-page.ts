@@ -1,11 +1,10 @@
+import type { Entry, SortKey } from '../table/item.ts';
 import {
   byPlace,
   collect,
-  type Entry,
   type KeyRange,
   queryIndex,
   type Sorting,
-  type SortKey,
   sortKeyIn,
 } from '../table/query.ts';
 import { descend, type Partition, type Tree } from './descend.ts';

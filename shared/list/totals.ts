@@ -1,4 +1,5 @@
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, keyString } from '../table/item.ts';
 import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { add, transact } from '../table/transact.ts';

@@ -5,8 +5,8 @@ import { isDraft, Review, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
-import { caseKey, type Key, reviewKey } from '../table/keys.ts';
-import type { SortKey } from '../table/query.ts';
+import type { Key, SortKey } from '../table/item.ts';
+import { caseKey, reviewKey } from '../table/keys.ts';
 import { Case, newCase } from './case.ts';
 
 /** A review, and what there is to decide about it. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { caseKey, type IndexAttributes, popularityRank, rankStep } from '../table/keys.ts';
+import type { IndexAttributes } from '../table/item.ts';
+import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import { add, type Write } from '../table/transact.ts';
 
 /** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */
@@ -62,12 +63,17 @@ export function countReport(before: Case): Write {
     const opened_at = new Date().toISOString();
     return replaceCase(before, { ...before, state: 'open', reports: 1, opened_at });
   }
-  const amounts = { reports: 1, popularity_rank: rankStep, version: 1 };
+  return { Update: add(caseKey(before.review_id), oneMore, isOpenIn(before.round)) };
+}
+
+/** What a report adds to an open case. */
+export const oneMore = { reports: 1, popularity_rank: rankStep, version: 1 };
+
+/** The condition that a case is open in this round. */
+export function isOpenIn(round: number) {
   return {
-    Update: add(caseKey(before.review_id), amounts, {
-      ConditionExpression: '#state = :open AND round = :round',
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':open': 'open', ':round': before.round },
-    }),
+    ConditionExpression: '#state = :open AND round = :round',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':open': 'open', ':round': round },
   };
 }

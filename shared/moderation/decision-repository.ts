@@ -4,12 +4,12 @@ import { type ApiError, invalidRequest, notFound } from '../errors.ts';
 import { type List, type Page, readPage } from '../list/read-page.ts';
 import { announceFacet } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
-import type { Verdict } from '../review/moderation.ts';
 import { facetOf, isPublic, Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
-import { batchGet, getItems, keyString } from '../table/batch.ts';
-import { type Key, reviewKey, userKey } from '../table/keys.ts';
-import { type Entry, getItem, queryIndex, type SortKey } from '../table/query.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
+import { reportKey, reviewKey, userKey } from '../table/keys.ts';
+import { getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser, getUser } from '../user/user-repository.ts';
@@ -17,6 +17,7 @@ import { checkWriter, mayWrite } from '../user/writer.ts';
 import { type Case, replaceCase } from './case.ts';
 import { type Found, readCase, readShownCase } from './case-repository.ts';
 import { Decision, decisionItem, type Why } from './decision.ts';
+import type { Verdict } from './verdict.ts';
 
 /** Who decides and why. `moderator_id` is null for the operator. */
 export type By = Why & Pick<Decision, 'moderator_id'>;
@@ -31,8 +32,8 @@ export interface Seen {
 
 /**
  * Decides on a review: hides it, dismisses its reports, restores it, or upholds that it is hidden; and closes its case. Throws ApiError 404 when there
- * is no such review or the moderator is none, 400 when there is nothing of that kind to decide, when it is the moderator's own review, or the
- * moderator's decision that the author asks to look at again.
+ * is no such review or the moderator is none, 400 when there is nothing of that kind to decide, when it is the moderator's own review, one that
+ * the moderator has reported, or the moderator's decision that the author asks to look at again.
  */
 export async function decideReview(reviewId: string, verdict: Verdict, by: By): Promise<Decision> {
   return retryStale(async () => {
@@ -108,6 +109,7 @@ async function close({ review, file }: Found, verdict: Verdict, by: By): Promise
       decided_by: by.moderator_id,
     }),
     ...logged(decision),
+    ...(by.moderator_id === null ? [] : [hasNotReported(review_id, by.moderator_id)]),
   ]);
   return decision;
 }
@@ -242,9 +244,13 @@ export async function findHistory(
   return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
 }
 
-/** Leaves of what was decided about an account that is being erased nothing but ids, and lists it under the account no longer. */
-export async function eraseDecision({ pk, sk }: Key): Promise<void> {
+/**
+ * Leaves of what was decided about an account that is being erased nothing but ids, and lists it
+ * under the account no longer. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
   await transact([
+    isGone,
     {
       Update: {
         Key: { pk, sk },
@@ -261,7 +267,8 @@ async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
   return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
 }
 
-function newDecision(
+/** A decision of now, by its subject. */
+export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: By,
   about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
@@ -271,7 +278,7 @@ function newDecision(
 }
 
 /** The entry in the log, on condition that who decides is a moderator still. */
-function logged(decision: Decision): Write[] {
+export function logged(decision: Decision): Write[] {
   const { moderator_id } = decision;
   return [
     { Put: { Item: decisionItem(decision) } },
@@ -288,6 +295,17 @@ function logged(decision: Decision): Write[] {
           },
         ]),
   ];
+}
+
+/** The condition that a moderator has not reported a review: nobody decides on what they have asked for. */
+function hasNotReported(reviewId: string, moderatorId: string): Write {
+  return {
+    ConditionCheck: {
+      Key: reportKey(reviewId, moderatorId),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+    otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
+  };
 }
 
 /** Whether the last decision is this one. */

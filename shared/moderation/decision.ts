@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { reasons, verdicts } from '../review/moderation.ts';
 import { decisionKey } from '../table/keys.ts';
 import { Text } from '../values.ts';
+import { reasons, verdicts } from './verdict.ts';
 
-/** What can be decided on a review, or on an account. */
-export const decisions = [...verdicts, 'block', 'unblock'] as const;
+/** What can be decided: on a review; on an account; `allow` that its user reviews again what a hidden and deleted review was of. */
+export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
 /** Why something is decided: a word, and what there is to say. */
 export const Why = v.object({

@@ -1,52 +1,65 @@
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
+import { invalidToken, notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import { caseKey, reportKey, reviewKey } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { checkWriter, writeAs } from '../user/writer.ts';
+import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
+import { parseUser } from '../user/user.ts';
+import { refuseBlocked } from '../user/writer.ts';
 import { Case, countReport, newCase, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
 
+/** What became of a report, and what is left of the reporter's daily limit, as headers. */
+interface Reported {
+  headers: Record<string, string>;
+  /** The user had reported the review before, so that nothing was written. */
+  isRepeated: boolean;
+}
+
 /**
  * Files a report of a review and puts the review into the queue of the moderators, unless this user has reported it before: then nothing changes.
- * `also` is written with it, or instead of it. Throws ApiError 404 when the review is no longer public, 401 when the account is gone, 403 when it
- * is blocked.
+ * `also` is written with it. Throws ApiError 404 when the review is no longer public, 401 when the account is gone, 403 when it is blocked or
+ * the reports of this UTC day are used up.
  */
 export async function insertReport(
   review: Pick<Review, 'id' | 'user_id'>,
-  report: Pick<Report, 'user_id' | 'reason'>,
+  { user_id, reason }: Pick<Report, 'user_id' | 'reason'>,
   also: readonly Write[] = [],
-): Promise<void> {
-  const { user_id, reason } = report;
-  await writeAs(user_id, (writer) =>
-    retryStale(async () => {
-      const { known, before } = await readReport(review, user_id);
-      if (known) {
-        if (also.length > 0) await transact(also);
-        return;
-      }
-      const reported_at = new Date().toISOString();
-      const { round } = before;
-      const Item = reportItem({ review_id: review.id, user_id, reason, reported_at, round });
-      await transact([
-        ...also,
-        { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-        countReport(before),
-        {
-          ConditionCheck: {
-            Key: reviewKey(review.id),
-            ConditionExpression: 'attribute_exists(#all)',
-            ExpressionAttributeNames: { '#all': 'all' },
-          },
-          otherwise: notFound('Review'),
+): Promise<Reported> {
+  return retryStale(async () => {
+    const reported_at = new Date().toISOString();
+    const counterKey = dailyVotesKey(user_id, reported_at.slice(0, 10));
+    const keys = [userKey(user_id), counterKey];
+    const { known, before, others } = await readReport(review, user_id, keys);
+    const [item, counter] = others;
+    const reporter = parseUser(item);
+    if (!reporter) throw invalidToken();
+    refuseBlocked(reporter);
+    const spent = spentOf('reports', counter);
+    if (known) return { headers: limitHeaders('reports', reporter, spent), isRepeated: true };
+    const { round } = before;
+    const Item = reportItem({ review_id: review.id, user_id, reason, reported_at, round });
+    await transact([
+      ...also,
+      { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+      countReport(before),
+      {
+        ConditionCheck: {
+          Key: reviewKey(review.id),
+          ConditionExpression: 'attribute_exists(#all)',
+          ExpressionAttributeNames: { '#all': 'all' },
         },
-        checkWriter(user_id, writer),
-      ]);
-    }),
-  );
+        otherwise: notFound('Review'),
+      },
+      ableAs(reporter),
+      spend('reports', reporter, reported_at),
+    ]);
+    return { headers: limitHeaders('reports', reporter, spent + 1), isRepeated: false };
+  });
 }
 
 /** The reports that nobody has decided on, review by review, of which the one that has waited longest comes first. For operators. */
@@ -74,18 +87,22 @@ export async function readReports(
   return { open, earlier };
 }
 
-/** Takes a report of an account away that is being erased. A case that was opened by nothing else is closed. */
-export async function eraseReport(reviewId: string, userId: string): Promise<void> {
+/**
+ * Takes a report of an account away that is being erased. A case that was opened by nothing else is
+ * closed. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseReport(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
     if (!known) return;
+    // An appeal is about a decision, which has answered all earlier reports: their round is over.
     const isOpen = before.state === 'open' && known.round === before.round;
     const reports = before.reports - 1;
-    const isLast = reports === 0 && before.appeal === undefined;
     await transact([
+      isGone,
       { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
       ...(isOpen
-        ? [replaceCase(before, { ...before, reports, state: isLast ? 'closed' : 'open' })]
+        ? [replaceCase(before, { ...before, reports, state: reports === 0 ? 'closed' : 'open' })]
         : []),
     ]);
   });
@@ -102,15 +119,17 @@ export function reportItem(report: Report) {
   };
 }
 
-/** The report of a review by a user, if there is one, and the case, which may be yet to come. */
+/** The report of a review by a user, if there is one, the case, which may be yet to come, and what else is read with them. */
 async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,
-): Promise<{ known: Report | undefined; before: Case }> {
-  const keys = [reportKey(review.id, userId), caseKey(review.id)];
-  const [report, found] = await getItems(keys, { consistent: true });
+  alsoRead: readonly Key[] = [],
+): Promise<{ known: Report | undefined; before: Case; others: (Item | undefined)[] }> {
+  const keys = [reportKey(review.id, userId), caseKey(review.id), ...alsoRead];
+  const [report, found, ...others] = await getItems(keys, { consistent: true });
   return {
     known: report && v.parse(Report, report),
     before: found ? v.parse(Case, found) : newCase(review),
+    others,
   };
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Text } from '../values.ts';
 
-/** Why a review is reported: up to 500 characters, a word of the list in review/moderation.ts or any other text. */
+/** Why a review is reported: up to 500 characters, a word of the list in verdict.ts or any other text. */
 export const Reason = Text(0, 500);
 
 /** A spam report, as it is stored. */

@@ -2,7 +2,9 @@ import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { applicationKey, idIn, type Key, userKey } from '../table/keys.ts';
+import { deleteItems, eraseWhile } from '../table/erase.ts';
+import type { Key } from '../table/item.ts';
+import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { addCounts, assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
@@ -23,6 +25,12 @@ export async function findApplication(clientId: string): Promise<Application | u
   if (!v.is(ClientId, clientId)) return undefined;
   const item = await getItem(applicationKey(clientId));
   return item && v.parse(Application, item);
+}
+
+/** Tells of an application whose owner a moderator has blocked: it gets no new consent. */
+export async function isOwnerBlocked({ user_id }: Application): Promise<boolean> {
+  const owner = parseUser(await getItem(userKey(user_id)));
+  return owner?.blocked_at !== undefined;
 }
 
 /** An application of this owner. Throws ApiError 404, also when it is another's. */
@@ -153,28 +161,47 @@ export async function deleteApplication(clientId: string, userId: string): Promi
  */
 export async function revokeApplication(clientId: string, userId: string): Promise<void> {
   await changeApplication(clientId, userId, () => ({ revoked_at: new Date().toISOString() }));
-  await deleteGrantsOf(clientId, { most: mostAtOnce });
+  await deleteGrantsOf(clientId, mostAtOnce);
 }
 
-/** Revokes what users have granted to an application: all, or what they did `until` a time, ISO 8601. Gives the number of grants. */
-export async function deleteGrantsOf(
-  clientId: string,
-  { until, most }: { until?: string; most?: number } = {},
-): Promise<number> {
+/** Revokes what users have granted to an application: all, or so many. */
+export async function deleteGrantsOf(clientId: string, most?: number): Promise<void> {
+  const entries = await collect(grantsOf(clientId), most);
+  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+}
+
+/** What users have granted to an application: all, or what they did `until` a time, ISO 8601. */
+function grantsOf(clientId: string, until?: string): AsyncGenerator<Key[]> {
   // Behind the time comes the id of a grant.
   const range = until === undefined ? {} : { high: `${until}#~` };
-  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { range });
-  const entries = await collect(pages, most);
-  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
-  return entries.length;
+  return queryIndex('author-by-date', `CLIENT#${clientId}`, { range });
 }
 
-/** Revokes what is left of what an application must not do any more, and gives the number of grants: it is gone, or was revoked for everybody. */
+/**
+ * Revokes the grants that are left of an application that is gone, or was revoked for everybody;
+ * gives their number. The same form sent again, or an import, brings an application back: then its
+ * grants are left.
+ */
 export async function eraseGrants(clientId: string): Promise<number> {
   const application = await findApplication(clientId);
-  // The same form sent again registers an application anew, and its grants are not those that went.
   if (application && application.revoked_at === undefined) return 0;
-  return deleteGrantsOf(clientId, { until: application?.revoked_at });
+  const until = application?.revoked_at;
+  const condition = {
+    Key: applicationKey(clientId),
+    ...(until === undefined
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: 'revoked_at = :revoked_at',
+          ExpressionAttributeValues: { ':revoked_at': until },
+        }),
+  };
+  let revoked = 0;
+  await eraseWhile(condition, async (isGone) => {
+    const grants = await collect(grantsOf(clientId, until));
+    await deleteItems(grants, isGone);
+    revoked = grants.length;
+  });
+  return revoked;
 }
 
 /** How many people an application may act for; of a crowd that there are more. It costs 12 read units at most. */

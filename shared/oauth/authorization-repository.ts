@@ -3,9 +3,11 @@ import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
 import { scopes } from '../routes.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
-import { applicationKey, authorizationRequestKey, codeKey, type Key } from '../table/keys.ts';
+import type { Key } from '../table/item.ts';
+import { applicationKey, authorizationRequestKey, codeKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
 import { sealToken } from './credentials.ts';
@@ -55,7 +57,7 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
   const Item = {
     ...authorizationRequestKey(id),
     ...request,
-    expires_at: inSeconds(requestLifetime),
+    expires_at: epochSeconds(requestLifetime),
   };
   await batchWrite([{ put: Item }]);
   return id;
@@ -94,7 +96,7 @@ export async function answerAuthorization(
       decision,
       user_hash,
       grant_id: randomBytes(16).toString('hex'),
-      code_expires_at: inSeconds(codeLifetime),
+      code_expires_at: epochSeconds(codeLifetime),
     };
     const code = decision === 'approve' ? await codeOf(request, userId, answer) : undefined;
     const approval = code === undefined ? [] : approved(code, request, userId, answer, writer);
@@ -142,7 +144,7 @@ function codeItem(sha256: string, code: AuthorizationCode) {
     author: `APPROVER#${code.user_id}`,
     date: `${new Date().toISOString()}#${sha256}`,
   };
-  return { ...codeKey(sha256), ...listed, ...code, expires_at: inSeconds(codeMemory) };
+  return { ...codeKey(sha256), ...listed, ...code, expires_at: epochSeconds(codeMemory) };
 }
 
 async function findKeptRequest(id: string) {
@@ -152,7 +154,7 @@ async function findKeptRequest(id: string) {
 /** Throws ApiError 400 when there is none, or no longer. */
 async function getKeptRequest(id: string): Promise<v.InferOutput<typeof KeptRequest>> {
   const item = await findKeptRequest(id);
-  if (!item || Number(item.expires_at) <= inSeconds(0)) throw expired();
+  if (!item || Number(item.expires_at) <= epochSeconds()) throw expired();
   return v.parse(KeptRequest, item);
 }
 
@@ -163,7 +165,7 @@ function answered(id: string, answer: Answer): Write {
       Key: authorizationRequestKey(id),
       UpdateExpression: 'SET answer = :answer, expires_at = :expires_at',
       ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
-      ExpressionAttributeValues: { ':answer': answer, ':expires_at': inSeconds(answerMemory) },
+      ExpressionAttributeValues: { ':answer': answer, ':expires_at': epochSeconds(answerMemory) },
     },
   };
 }
@@ -215,8 +217,4 @@ function expired(): ApiError {
   return invalidRequest(
     'This question has been answered already, or is too old: please start again from the application',
   );
-}
-
-function inSeconds(seconds: number): number {
-  return Math.floor(Date.now() / 1000) + seconds;
 }

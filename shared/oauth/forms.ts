@@ -10,7 +10,7 @@ export const TokenForm = v.object({
   code: v.optional(v.string()),
   refresh_token: v.optional(v.string()),
   redirect_uri: v.string(),
-  code_verifier: v.optional(v.string()),
+  code_verifier: v.optional(v.pipe(v.string(), v.regex(/^[\w.~-]{43,128}$/))),
   scope: v.optional(v.string()),
   ...credentials,
 });

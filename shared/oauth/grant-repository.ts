@@ -3,7 +3,8 @@ import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
 import { batchWrite, getItems } from '../table/batch.ts';
-import { applicationKey, grantKey, type Key, userKey } from '../table/keys.ts';
+import type { Key } from '../table/item.ts';
+import { applicationKey, grantKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
@@ -152,13 +153,17 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
  * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
  * until there is nothing left, because a code of the last moment may not be listed yet.
  */
-export async function deleteGrants(userId: string, clientId?: string): Promise<number> {
+export async function deleteGrants(
+  userId: string,
+  clientId?: string,
+  remove = (keys: readonly Key[]) => batchWrite(keys.map((key) => ({ delete: key }))),
+): Promise<number> {
   let revoked = 0;
   for (let attempt = 0; attempt < deletions; attempt++) {
     const codes = await listCodes(userId, clientId);
-    await batchWrite(codes.map((key) => ({ delete: key })));
+    await remove(codes);
     const grants = await listGrants(userId, clientId);
-    await batchWrite(grants.map((grant) => ({ delete: keyOf(grant) })));
+    await remove(grants.map(keyOf));
     revoked += grants.length;
     if (codes.length + grants.length === 0) break;
   }

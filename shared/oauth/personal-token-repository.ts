@@ -6,6 +6,7 @@ import { batchWrite } from '../table/batch.ts';
 import { grantKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
+import { epochSeconds } from '../time.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { sealToken } from './credentials.ts';
 import { Grant } from './grant.ts';
@@ -60,7 +61,7 @@ export async function createPersonalToken({
     renewed: created,
     generation: 0,
     name,
-    expires_at: Math.floor(Date.now() / 1000) + days * 86_400,
+    expires_at: epochSeconds(days * 86_400),
   };
   await writeAs(
     user_id,

@@ -20,7 +20,7 @@ export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   review: [
     { can: 'Write in your name', detail: 'Publish reviews, and change and delete those you have' },
   ],
-  vote: [{ can: 'Vote in your name', detail: 'Vote on reviews, and report them as spam' }],
+  vote: [{ can: 'Vote in your name', detail: 'Vote on reviews, and report them to moderators' }],
   user: [
     { can: 'Change your profile', detail: 'Your public name and your email address' },
     {

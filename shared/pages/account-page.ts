@@ -8,7 +8,7 @@ import { blank, type Filled, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { contentOf, decisionOf, nextPage } from './moderation.ts';
-import { minuteOf } from './words.ts';
+import { minuteOf, nameOfType } from './words.ts';
 
 interface Account {
   user: User;
@@ -27,7 +27,6 @@ export function accountPage(
 ): Page {
   return {
     title: user.display_name,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       ${profile(user, contact, csrf, filled)}
       ${standing(user)}
@@ -88,16 +87,16 @@ function profile(user: User, contact: Contact, csrf: string, filled: Filled): Ht
 
 function standing(user: User): Html {
   const { karma, id } = user;
-  const { label, votes_per_day } = userTypeOf(user);
+  const type = userTypeOf(user);
   const may =
     user.blocked_at === undefined
-      ? `votes on up to ${votes_per_day} reviews a day`
+      ? `votes on up to ${type.votes_per_day} reviews a day`
       : 'a moderator has blocked the account, which can read but not write';
   return html`<section>
     <h2>Standing</h2>
     <dl>
       <dt>Karma</dt><dd>${karma}</dd>
-      <dt>User type</dt><dd>${label}: ${may}</dd>
+      <dt>User type</dt><dd>${nameOfType(type)}: ${may}</dd>
       <dt>User id</dt><dd><code>${id}</code></dd>
     </dl>
   </section>`;

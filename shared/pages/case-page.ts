@@ -53,7 +53,6 @@ export async function casePage(
   ]);
   return {
     title: `A review by ${author}`,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       ${file.appeal !== undefined && appealOf(file.appeal, file.opened_at)}
       <section>
@@ -68,7 +67,7 @@ export async function casePage(
         ${await historyOf(history)}
         <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
       </section>
-      ${verdict(review, file, visitor, filled)}`,
+      ${verdict(review, file, [...open, ...earlier], visitor, filled)}`,
   };
 }
 
@@ -130,12 +129,25 @@ function reports(
 }
 
 /** The form to decide by, or why this moderator cannot. */
-function verdict(review: Review, file: Case, { user, csrf }: Visitor, filled: Filled): Html {
-  const isOwn = review.user_id === user.id;
-  if (isOwn || (file.appeal !== undefined && file.decided_by === user.id)) {
+function verdict(
+  review: Review,
+  file: Case,
+  found: readonly Report[],
+  { user, csrf }: Visitor,
+  filled: Filled,
+): Html {
+  const obstacle =
+    review.user_id === user.id
+      ? 'This review is your own'
+      : found.some(({ user_id }) => user_id === user.id)
+        ? 'You have reported this review'
+        : file.appeal !== undefined && file.decided_by === user.id
+          ? 'The author asks for another look at your decision'
+          : undefined;
+  if (obstacle) {
     return html`<section>
       <h2>Decide</h2>
-      <p>${isOwn ? 'This review is your own' : 'The author asks for another look at your decision'}: another moderator decides on it.</p>
+      <p>${obstacle}: another moderator decides on it.</p>
     </section>`;
   }
   const isOpen = file.state === 'open';

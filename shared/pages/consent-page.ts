@@ -32,6 +32,7 @@ export function consentPage(
     title: `Let ${name} use your account?`,
     isWayOut: true,
     isDecision: true,
+    asksName: true,
     content: html`<section>
         <p>
           <strong>${name}</strong> asks to act for you, <strong>${user.display_name}</strong>.
@@ -94,7 +95,6 @@ export function obstaclePage({
   return {
     status,
     title,
-    asksNoName: true,
     content: html`<section>
       ${
         application &&
@@ -107,6 +107,17 @@ export function obstaclePage({
       ${waysOn(...(ways ?? (application ? [backTo(application), account] : [account])))}
     </section>`,
   };
+}
+
+/** Says that an application can have no consent while its owner is blocked. Nobody is sent on to it, and no link leads there. */
+export function blockedOwnerPage(application: Application): Page {
+  return obstaclePage({
+    title: `${application.name} cannot be connected`,
+    application,
+    what: 'A moderator has blocked the account of its developer, so it gets no access. It has got nothing of yours',
+    ways: [{ href: `${authUrl()}/account`, text: 'Go to your account' }],
+    status: 403,
+  });
 }
 
 /** The way back to an application: `href`, or its website, unless that is not where it sends people. */

@@ -19,7 +19,6 @@ export async function deletionPage(
   if (!isFresh(session)) {
     return {
       title,
-      asksNoName: true,
       content: html`<section>
         <p>This cannot be undone, so please sign in once more: it has to be you who does it.</p>
         <p class="soft">Should you be let in without a question, sign out before.</p>
@@ -30,7 +29,6 @@ export async function deletionPage(
   const applications = await listApplications(session.user_id);
   return {
     title,
-    asksNoName: true,
     content: html`${faultOf(filled)}
       <section>
         <h2>What goes, for good</h2>
@@ -52,6 +50,13 @@ export async function deletionPage(
           <li>What moderators have decided about your reviews, without what they wrote of it and without your name</li>
           <li>Copies that others have made: the licences that you chose allow it</li>
           <li>Backups, for up to 35 days</li>
+          ${
+            user.blocked_at &&
+            html`<li>
+              The block of a moderator: a hash of who signs in, without your name, and since when.
+              A new account of yours is blocked as well
+            </li>`
+          }
           <li>Your account where you sign in: to do so again begins a new, empty account here</li>
         </ul>
       </section>

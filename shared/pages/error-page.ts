@@ -43,7 +43,6 @@ export function explain(thrown: unknown, place: Place): Page {
     status: error.status,
     headers,
     title,
-    asksNoName: true,
     content: html`<section>
       <p>${text}</p>
       ${error.status < 500 ? '' : html`<p class="soft">request_id: ${place.requestId}</p>`}

@@ -16,6 +16,8 @@ export const blank: Filled = { values: {}, faults: {} };
 
 interface Field {
   name: string;
+  /** What its id has before its name, where another form of the page has the same field. */
+  prefix?: string;
   label: string;
   type?: 'text' | 'email' | 'url' | 'area';
   /** What stands in it unless something was sent. */
@@ -31,14 +33,15 @@ interface Field {
 
 /** A field with its label and hint, and beside it what is wrong. The first that is at fault is where one goes on typing. */
 export function field(
-  { name, label, type = 'text', value = '', hint, hasFocus, ...rest }: Field,
+  { name, prefix = '', label, type = 'text', value = '', hint, hasFocus, ...rest }: Field,
   { values, faults }: Filled = blank,
 ): Html {
+  const id = `${prefix}${name}`;
   const fault = faults[name];
   const content = values[name] ?? value;
-  const described = [hint && `${name}-hint`, fault && `${name}-fault`].filter(Boolean);
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean);
   const attributes = {
-    id: name,
+    id,
     maxlength: `${rest.maxlength}`,
     autocomplete: rest.autocomplete,
     required: rest.isRequired,
@@ -47,15 +50,15 @@ export function field(
     'aria-describedby': described.join(' ') || undefined,
   };
   return html`<div class="field">
-    <label for="${name}">${label}</label>
-    ${hint && html`<p class="soft" id="${name}-hint">${hint}</p>`}
+    <label for="${id}">${label}</label>
+    ${hint && html`<p class="soft" id="${id}-hint">${hint}</p>`}
     ${
       type === 'area'
         ? // A line break that it begins with would not count.
           html`<textarea name="${name}"${written(attributes)}>${`\n${content}`}</textarea>`
         : html`<input type="${type}" name="${name}" value="${content}"${written(attributes)}>`
     }
-    ${fault && html`<p class="fault" id="${name}-fault">${fault}</p>`}
+    ${fault && html`<p class="fault" id="${id}-fault">${fault}</p>`}
   </div>`;
 }
 

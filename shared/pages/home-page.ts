@@ -3,31 +3,50 @@ import { authUrl } from '../auth-url.ts';
 import { version } from '../routes.ts';
 import type { Page } from './html-response.ts';
 
+const description =
+  'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
+
+const example = `{
+  "count": 1,
+  "reviews": [{
+    "entity_type": "release_group",
+    "rating": 5,
+    "text": "Forty minutes that reward every new listen.",
+    "user": { "display_name": "Ann", … },
+    …
+  }],
+  …
+}`;
+
 /** What the service is, and where a developer begins. */
 export function homePage(): Page {
   const at = authUrl();
   const baseUrl = `${at}${version}`;
   return {
     title: 'Open reviews',
+    description,
     content: html`<section>
+        <p>${description}</p>
         <p>
-          People’s reviews of albums, events, books and more, for every website and program: read them, publish them, vote on them.
-          All of it is a JSON API, open to everybody; what is done in a person’s name needs that person’s consent (OAuth 2.0).
+          Show what people think of an album on your own website. Let your readers write about it, and keep their reviews when they move
+          on. Reading needs no key. To publish or vote in a person’s name, an application asks that person first.
         </p>
       </section>
       <section>
-        <h2>Begin here</h2>
+        <h2>Get started</h2>
         <h3>Base URL</h3>
         <p><code class="copy">${baseUrl}</code></p>
         <h3>The newest reviews</h3>
         <p><code class="copy">curl "${baseUrl}/review/?limit=3"</code></p>
-        <h3>A first one of your own</h3>
+        <p>The answer:</p>
+        <pre class="verbatim"><code>${example}</code></pre>
+        <h3>Publish a review</h3>
         <p>Get <a href="${at}/account/tokens">a personal access token</a>: no application is needed for a script of yours.</p>
       </section>
       <section>
-        <h2>Go on</h2>
+        <h2>Learn more</h2>
         <ul>
-          <li><a href="${at}/docs">Reference</a>: every endpoint, to read and to try</li>
+          <li><a href="${at}/docs/api">Reference</a>: every endpoint, to read and to try</li>
           <li><a href="${baseUrl}/openapi.json">OpenAPI description</a>, to make a client from</li>
           <li><a href="${at}/account/applications">Applications</a>: register one that acts for people</li>
           <li><a href="${at}/account">Your account</a></li>

@@ -13,8 +13,10 @@ export interface Page {
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set where who is new is not asked for a public name, as on every other page: it has a field for it, or one leaves. */
-  asksNoName?: boolean;
+  /** Set where access is given: who is new is asked for the public name first, under which it will be used. */
+  asksName?: boolean;
+  /** For search engines, and for who follows a link to the page. */
+  description?: string;
   /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
   next?: string;
   /** Set in the middle of a decision: there is no menu to lose it by. */
@@ -59,12 +61,12 @@ export async function respond(
     const headers = { ...securityHeaders(policyOf({})), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
-  const { title, content, next, isLast, isDecision } = answer;
+  const { title, content, description, next, isLast, isDecision } = answer;
   const isBare = isDecision || isLast;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(policyOf(answer)), ...answer.headers },
-    body: `${await layout({ title, content, visitor, isBare, next })}`,
+    body: `${await layout({ title, content, description, visitor, isBare, next })}`,
     ...cookies,
   };
 }

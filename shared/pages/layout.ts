@@ -19,6 +19,7 @@ export interface Visitor {
 export interface Frame {
   title: string;
   content: Html;
+  description?: string | undefined;
   /** Who gets a menu. */
   visitor?: Visitor | undefined;
   /** Set where nothing shall lead away: one has to decide first, or has just left. */
@@ -40,7 +41,7 @@ const moderation = ['/account/moderation', 'Moderation'] as const;
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
   ['/', 'What this is'],
-  ['/docs', 'Reference'],
+  ['/docs/api', 'Reference'],
   ['/account/tokens', 'Tokens'],
 ] as const;
 
@@ -50,7 +51,7 @@ export function csrfField(csrf: string): Html {
 }
 
 /** A whole page. */
-export function layout({ title, content, visitor, isBare, next }: Frame): Html {
+export function layout({ title, content, description, visitor, isBare, next }: Frame): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -58,7 +59,7 @@ export function layout({ title, content, visitor, isBare, next }: Frame): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${next && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <title>${title} · Reviews</title>
-<link rel="icon" href="${icon}">
+${description && about(title, description)}<link rel="icon" href="${icon}">
 <style>${raw(style)}</style>
 </head>
 <body>
@@ -70,6 +71,14 @@ ${content}
 ${!isBare && foot()}
 </body>
 </html>`;
+}
+
+/** For search engines, and for the previews of links (Open Graph). */
+function about(title: string, description: string): Html {
+  return html`<meta name="description" content="${description}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+`;
 }
 
 function head(visitor: Visitor | undefined): Html {

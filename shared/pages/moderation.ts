@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { notFound } from '../errors.ts';
 import type { Decision } from '../moderation/decision.ts';
-import { reasons } from '../review/moderation.ts';
+import { reasons } from '../moderation/verdict.ts';
 import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
@@ -36,6 +36,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   uphold: 'Stays hidden',
   block: 'Account blocked',
   unblock: 'Account unblocked',
+  allow: 'May be reviewed again',
 };
 
 /** A decision and its reason. */
@@ -90,21 +91,21 @@ export function reportsOf(count: number): string {
   return count === 1 ? '1 report' : `${count} reports`;
 }
 
-/** Why something is decided: a word of the list and a note. */
-export function whyFields(filled: Filled, reader: string): Html {
+/** Why something is decided: a word of the list and a note. Their ids begin with `prefix`, as a page may have two such forms. */
+export function whyFields(filled: Filled, reader: string, prefix = ''): Html {
   const { values, faults } = filled;
   return html`<div class="field">
-      <label for="reason">Reason</label>
-      <select id="reason" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`}>
+      <label for="${prefix}reason">Reason</label>
+      <select id="${prefix}reason" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="${prefix}reason-fault"`}>
         <option value="">Choose one</option>
         ${reasons.map(
           (reason) =>
             html`<option value="${reason}"${reason === values.reason && html` selected`}>${reasonWords[reason]}</option>`,
         )}
       </select>
-      ${faults.reason && html`<p class="fault" id="reason-fault">${faults.reason}</p>`}
+      ${faults.reason && html`<p class="fault" id="${prefix}reason-fault">${faults.reason}</p>`}
     </div>
-    ${field({ name: 'note', label: 'Note', type: 'area', hint: `${reader} reads it, and so do moderators.`, maxlength: 500 }, filled)}`;
+    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: `${reader} reads it, and so do moderators.`, maxlength: 500 }, filled)}`;
 }
 
 /** The link to the next page of a list. */

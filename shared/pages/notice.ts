@@ -20,6 +20,7 @@ const notices = {
   'review-uphold': 'The review stays hidden.',
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
   'user-unblock': 'The account may write again.',
+  'user-allow': 'The author may review it again.',
   'look-asked': 'Another moderator will take a look.',
 } as const;
 

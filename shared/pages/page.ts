@@ -90,8 +90,8 @@ function completed(
       : answer;
   }
   const notice = readNotice(event);
-  const { content, isLast, asksNoName } = answer;
-  const isAsked = visitor?.user.has_proposed_name && !isLast && !asksNoName;
+  const { content, isLast, asksName } = answer;
+  const isAsked = visitor?.user.has_proposed_name && asksName;
   return {
     ...answer,
     content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}

@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
 import { keysOf } from '../secrets.ts';
+import { epochSeconds } from '../time.ts';
 
 /** The things that browsers carry for us: a session, and what goes through a sign-in. */
 type Kind = 'session' | 'sign-in' | 'request';
@@ -20,7 +21,7 @@ export interface Opened<T> {
  */
 export async function seal(kind: Kind, content: object, lifetime: number): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
-  const expires_at = Math.floor(Date.now() / 1000) + lifetime;
+  const expires_at = epochSeconds(lifetime);
   const bytes = deflateRawSync(JSON.stringify({ kind, content, expires_at }));
   return new CompactSign(bytes).setProtectedHeader({ alg: 'HS256' }).sign(key);
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import {
@@ -23,6 +24,7 @@ export async function tokensPage(
   const tokens = await listPersonalTokens(userId);
   return {
     title: 'Personal access tokens',
+    asksName: true,
     content: html`${faultOf(filled)}
       <section>
         ${tokens.length > 0 ? list(tokens, csrf) : introduction()}
@@ -38,19 +40,34 @@ export async function tokensPage(
 export function newTokenPage(
   name: string,
   { access_token, expires_at }: { access_token: string; expires_at: number },
+  scopes: readonly Scope[],
 ): Page {
   return {
     title: 'Your new token',
-    asksNoName: true,
     content: html`<section>
       <p>Copy <strong>${name}</strong> now: it is not shown again. It works until ${dayOf(isoOf(expires_at))}.</p>
       <p><code class="copy">${access_token}</code></p>
       <p class="soft">One click selects all of it. Whoever has it can do in your name what you chose.</p>
       <h2>Try it</h2>
-      <p><code class="copy">curl -H "Authorization: Bearer ${access_token}" ${authUrl()}${version}/user/me</code></p>
+      ${scopes.length === 0 && html`<p>This token has no scope: it reads your profile, reviews and drafts, and changes nothing.</p>`}
+      <p><code class="copy">${attempt(`${authUrl()}${version}`, access_token, scopes)}</code></p>
       <form method="get" action="${authUrl()}/account/tokens"><button>I have copied it</button></form>
     </section>`,
   };
+}
+
+/** A command that does what the token is for: it publishes, where it may. */
+function attempt(baseUrl: string, token: string, scopes: readonly Scope[]): string {
+  const curl = `curl -H "Authorization: Bearer ${token}" ${baseUrl}`;
+  if (!scopes.includes('review')) return `${curl}/user/me`;
+  const review = {
+    entity_id: randomUUID(),
+    entity_type: 'release_group',
+    language: 'en',
+    text: 'Forty minutes that reward every new listen.',
+    license_choice: 'CC BY-SA 4.0',
+  };
+  return `${curl}/review/ -H "Content-Type: application/json" -d '${JSON.stringify(review)}'`;
 }
 
 function list(tokens: readonly PersonalToken[], csrf: string): Html {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { UserType } from '../user/user-type.ts';
 import type { Html } from './layout.ts';
 
 // Without Intl.DateTimeFormat, of which the first takes 18 ms, a quarter of a cold start.
@@ -20,6 +21,11 @@ export function minuteOf(iso: string): Html {
 function wordsOf(iso: string): string {
   const [year, month, day] = iso.slice(0, 10).split('-').map(Number);
   return `${day} ${months[Number(month) - 1]} ${year}`;
+}
+
+/** A user type as pages call it. The API has to call beginners by a mocking name. */
+export function nameOfType({ label }: UserType): string {
+  return label === 'Noob' ? 'New' : label;
 }
 
 /** How many people an application has. */

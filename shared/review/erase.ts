@@ -1,17 +1,36 @@
-import { batchWrite } from '../table/batch.ts';
-import { entityKey, projectionKey } from '../table/keys.ts';
+import { deleteItems, eraseWhile } from '../table/erase.ts';
+import type { Item } from '../table/item.ts';
+import { entityKey, projectionKey, reviewKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 
 /**
- * Deletes the revisions, votes, reports and the case of a deleted review, by its partition key, page by page. Can be stopped anywhere and
- * repeated. What is projected of it stays: that expires by itself.
+ * Deletes the revisions, votes, reports and the case of a review that was deleted at a `version`,
+ * in transactions that check that there is no review. Can be stopped anywhere and repeated. The
+ * projection stays: it expires by itself.
  */
-export async function eraseRemains(pk: string): Promise<void> {
-  for await (const items of queryItems({ pk, sk: '' })) {
-    const remains = items.filter(({ sk }) => sk !== projectionKey({ pk }).sk);
-    await batchWrite(remains.map(({ sk }) => ({ delete: { pk, sk } })));
-  }
+export async function eraseRemains(id: string, version = Number.POSITIVE_INFINITY): Promise<void> {
+  const Key = reviewKey(id);
+  await eraseWhile({ Key, ConditionExpression: 'attribute_not_exists(pk)' }, async (isGone) => {
+    for await (const items of queryItems({ pk: Key.pk, sk: '' })) {
+      // A revision that an import wrote ahead of its review has the version of that review.
+      const isOfIt = (item: Item) => !(Number(item.version) > version && isRevision(item));
+      await deleteItems(
+        items.filter((item) => isRemains(item) && isOfIt(item)),
+        isGone,
+      );
+    }
+  });
+}
+
+/** Is true for what is deleted after a review: all beside it but its projection. */
+export function isRemains({ pk, sk }: Item): boolean {
+  return sk !== reviewKey('').sk && sk !== projectionKey({ pk }).sk;
+}
+
+/** Is true for an earlier revision of a review. */
+export function isRevision({ sk }: Item): boolean {
+  return sk.startsWith('REVISION#');
 }
 
 /**

@@ -10,8 +10,9 @@ export async function listOwnReviews(
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
-  // A user has one claim for each review, whatever its state.
-  const count = await countItems(claimKey(userId, ''));
+  // A user has one claim for each review, whatever its state. A marked one has lost its review.
+  const unmarked = { FilterExpression: 'attribute_not_exists(marked_at)' };
+  const count = await countItems(claimKey(userId, ''), unmarked);
   if (limit === 0 || offset >= count) return { count, reviews: [] };
   const { entries } = await readPage(
     {

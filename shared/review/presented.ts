@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { Count, described, HttpDate, Id } from '../described.ts';
 import { AverageRating, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { next, page } from '../list/presented.ts';
+import { reasons, verdicts } from '../moderation/verdict.ts';
 import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
-import { reasons, verdicts } from './moderation.ts';
 
 /** An ISO 639-1 code, as the API shows it. */
 export const PresentedLanguage = described(

@@ -11,8 +11,9 @@ import {
 } from '../list/read-page.ts';
 import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
-import { claimKey, entityKey, type Key, userKey } from '../table/keys.ts';
-import { type Entry, getItem, type SortKey } from '../table/query.ts';
+import type { Entry, Key, SortKey } from '../table/item.ts';
+import { claimKey, entityKey, userKey } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import {
   countMatching,
   type FacetCounts,

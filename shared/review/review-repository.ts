@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
 import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
@@ -65,25 +66,31 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 
 /**
  * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
- * when the author is gone, 403 when the author is blocked.
+ * when the author is gone, 403 when the author is blocked, or has deleted a hidden review of this entity.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { id, user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
-  await writeAs(user_id, (writer) =>
+  const Key = claimKey(user_id, entity_id);
+  const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
+  const inserted = writeAs(user_id, (writer) =>
     transact([
       { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
       {
         Put: {
-          Item: { ...claimKey(user_id, entity_id), review_id: id },
+          Item: { ...Key, review_id: id },
           ConditionExpression: 'attribute_not_exists(pk)',
         },
-        otherwise: invalidRequest('entity_id must be an entity that you have not reviewed yet'),
+        otherwise: isClaimed,
       },
       ...countWrites(undefined, review, writer),
       ...also,
     ]),
   );
+  await inserted.catch(async (error) => {
+    const isMarked = error === isClaimed && (await getItem(Key))?.marked_at !== undefined;
+    throw isMarked ? accessDenied('A moderator has hidden your review of this') : error;
+  });
 }
 
 /**
@@ -125,9 +132,13 @@ export async function deleteReview(
   );
 }
 
-/** Takes a review of an account away that is being erased, if it is still there: the author's own counts no longer matter. */
-export async function eraseReview(id: string): Promise<void> {
-  await remove(id, () => findReview(id), entityWrites);
+/**
+ * Takes a review of an account away that is being erased, if it is still there: the author's own
+ * counts no longer matter. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseReview(id: string, isGone: Write): Promise<void> {
+  const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
+  await remove(id, () => findReview(id), counts);
 }
 
 /** Takes a review away whose deletion stopped after the first of two steps; any other is left alone. */

@@ -1,16 +1,11 @@
 import { invalidToken } from '../errors.ts';
-import {
-  claimKey,
-  entityKey,
-  type IndexAttributes,
-  type Key,
-  reviewKey,
-  userKey,
-} from '../table/keys.ts';
+import type { IndexAttributes, Key } from '../table/item.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { addCounts, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
+import { hiddenClaimItem } from './hidden-claim.ts';
 import { listedIn, type Review } from './review.ts';
 
 /** The item of a review. */
@@ -47,24 +42,32 @@ export function replaceReview(before: Review, after: Review): Write {
   };
 }
 
-/** Deletes a review as it was read, as far as the counts depend on it, and its claim. */
+/**
+ * Deletes a review as it was read, as far as the counts depend on it, and its claim. That of a review which a moderator has hidden stays,
+ * marked. One that is only withdrawn, on its way to deletion, is not such a review.
+ */
 export function removal(review: Review): Write[] {
-  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity } = review;
+  const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
+  const isModerated = is_hidden && deleted_at === undefined;
+  // What was withdrawn may have been deleted and restored since it was read.
+  const isWithdrawn = deleted_at === undefined ? '' : ' AND deleted_at = :deleted_at';
   return [
     {
       Delete: {
         Key: reviewKey(id),
-        ConditionExpression:
-          'edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity',
+        ConditionExpression: `edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity${isWithdrawn}`,
         ExpressionAttributeValues: {
           ':edits': edits,
           ':is_hidden': is_hidden,
           ':published_on': published_on,
           ':popularity': popularity,
+          ...(isWithdrawn && { ':deleted_at': deleted_at }),
         },
       },
     },
-    { Delete: { Key: claimKey(user_id, entity_id) } },
+    isModerated
+      ? { Put: { Item: hiddenClaimItem(review) } }
+      : { Delete: { Key: claimKey(user_id, entity_id) } },
   ];
 }
 

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
-import { type IndexAttributes, idIn, popularityRank } from '../table/keys.ts';
-import type { Entry } from '../table/query.ts';
+import { Moderation } from '../moderation/verdict.ts';
+import type { Entry, IndexAttributes } from '../table/item.ts';
+import { idIn, popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
 import { languages } from './languages.ts';
 import { type License, licenses } from './licenses.ts';
-import { Moderation } from './moderation.ts';
 import type { PresentedReview } from './presented.ts';
 
 /** 25 to 5000 code points, some of them to be seen. */

@@ -1,5 +1,4 @@
-import { keyString } from './batch.ts';
-import type { Key } from './keys.ts';
+import { type Key, keyString } from './item.ts';
 import { add, type Write } from './transact.ts';
 
 /** Amounts to add, by attribute, to items, by `keyString`. */

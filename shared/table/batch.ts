@@ -1,14 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { BatchGetCommand, BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { chunks } from '../chunks.ts';
 import { serviceUnavailable } from '../errors.ts';
+import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
-import type { Key } from './keys.ts';
+import { type Item, type Key, keyString } from './item.ts';
 
-/** An item as it lies in the table. */
-export type Item = Record<string, unknown> & Key;
-
-const attempts = 8;
+const attempts = 9;
 
 /**
  * Reads any number of distinct keys, 100 a request, in one round trip; gives the items that exist, by `keyString`: all of them, or their
@@ -25,7 +22,7 @@ export async function batchGet(
     let pending = some;
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt === attempts) throw serviceUnavailable();
-      if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
+      if (attempt > 0) await backOff(attempt, 2560);
       const { Responses, UnprocessedKeys } = await table.send(
         new BatchGetCommand({
           RequestItems: {
@@ -67,18 +64,13 @@ export async function batchWrite(
     );
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt === attempts) throw serviceUnavailable();
-      if (attempt > 0) await sleep(Math.random() * 20 * 2 ** attempt);
+      if (attempt > 0) await backOff(attempt, 2560);
       const { UnprocessedItems } = await table.send(
         new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }),
       );
       pending = UnprocessedItems?.[tableName()] ?? [];
     }
   }
-}
-
-/** One text for a primary key, to find the items of a batch by. */
-export function keyString({ pk, sk }: Key): string {
-  return `${pk}\n${sk}`;
 }
 
 /** All by placeholders, as some names are reserved. */

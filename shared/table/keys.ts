@@ -1,4 +1,5 @@
 import type { Order } from './definition.ts';
+import type { Key } from './item.ts';
 
 /**
  * The table: what lies where. Times in keys are ISO 8601 (UTC, milliseconds), because they sort. A test holds these lines against what a
@@ -17,12 +18,13 @@ import type { Order } from './definition.ts';
  * | user        | USER#<id>        | USER                      | all USER → date                                         |
  * | contact     | CONTACT#<user>   | CONTACT                   | what of an account is not public                        |
  * | claim       | USER#<id>        | CLAIM#<entity>            | the one review that a user has of an entity             |
- * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date                                        |
+ * |             |                  |                           | of a hidden and deleted one: author HIDDEN#<user> → date |
+ * | daily votes | USER#<id>        | VOTES#<yyyy-mm-dd>        | all VOTES → date; also the reports of the day           |
  * | grant       | USER#<id>        | GRANT#<client>#<grant id> | author CLIENT#<client> → date                           |
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
- * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user                  |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user; of a blocked account that was deleted: only since when |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | user and key of a request → the answer to it            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name in another database, and when to ask again     |
@@ -35,30 +37,13 @@ import type { Order } from './definition.ts';
  * | projection  | USER#<id>        | PROJECTION                | the same of a user                                      |
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
+ * | bulk import | IMPORT           | IMPORT                    | until all that was written in bulk is counted           |
  * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | which public reviews were written, for who follows them |
  * | lane        | CHANGES          | LANE#<lane>               | when something was last logged in a lane of changes     |
  *
  * An item is in an index when it has both attributes of the index (definition.ts). Prefixes end in # and the sort keys
  * of one partition differ in more than case, because the embedded engine compares prefixes without it.
  */
-
-/** The primary key of an item. */
-export interface Key {
-  pk: string;
-  sk: string;
-}
-
-/** What index entries of every kind carry; the rest depends on the index. */
-export interface IndexAttributes {
-  all?: string;
-  facet?: string;
-  entity?: string;
-  author?: string;
-  date?: string;
-  popularity_rank?: bigint;
-  /** Not a key, but in every entry: what a review has. */
-  kind?: string;
-}
 
 export function reviewKey(reviewId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: 'REVIEW' };
@@ -163,6 +148,9 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
   pk: 'TOTALS',
   sk: `REBUILD#${lane}`,
 }));
+
+/** Marks a bulk import: until it is gone, authors, entities and lists are not counted. */
+export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
 /** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
 export function deferredKey(id = ''): Key {

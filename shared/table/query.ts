@@ -5,16 +5,9 @@ import {
   ScanCommand,
   type ScanCommandInput,
 } from '@aws-sdk/lib-dynamodb';
-import type { Item } from './batch.ts';
 import { table, tableName } from './client.ts';
 import { type IndexName, type Order, sortKeyOf } from './definition.ts';
-import type { IndexAttributes, Key } from './keys.ts';
-
-/** An index entry: the keys of an item and the projected attributes, about 190 bytes. */
-export type Entry = Key & IndexAttributes & { user_id?: string };
-
-/** What entries are sorted by: `date` or `popularity_rank`. */
-export type SortKey = string | bigint;
+import type { Entry, Item, Key, SortKey } from './item.ts';
 
 /** The order of a list. */
 export interface Sorting {
@@ -72,10 +65,14 @@ export async function* queryItems(
   }
 }
 
-/** How many items `queryItems` would give, for the same units. */
-export async function countItems(prefix: Key): Promise<number> {
+/** How many items `queryItems` would give, or of them those that a filter lets through, for the same units. */
+export async function countItems(
+  prefix: Key,
+  filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
+): Promise<number> {
   const query = {
     ...within(prefix),
+    ...filter,
     ConsistentRead: true,
     Select: 'COUNT',
     Limit: pageLimit,

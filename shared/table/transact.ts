@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   TransactionCanceledException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
-import type { Key } from './keys.ts';
+import type { Key } from './item.ts';
 
 /** A condition and what it names; an update may name the same. */
 interface Expressions {
@@ -103,7 +103,7 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   const deadline = performance.now() + patience.stale;
   for (let attempt = 0; performance.now() < deadline; attempt++) {
     // A long pause would make the next read no fresher.
-    if (attempt > 0) await sleep(Math.random() * Math.min(80, 10 * 2 ** attempt));
+    if (attempt > 0) await backOff(attempt, 80);
     try {
       return await readThenWrite();
     } catch (error) {
@@ -191,11 +191,6 @@ export function assign(
     ExpressionAttributeNames,
     ExpressionAttributeValues,
   };
-}
-
-/** Waits up to 20 ms after the first failure, up to 640 ms after many: full jitter. */
-async function backOff(attempt: number): Promise<void> {
-  await sleep(Math.random() * Math.min(640, 10 * 2 ** attempt));
 }
 
 function inTable(action: object) {

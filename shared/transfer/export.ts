@@ -6,7 +6,7 @@ import { nobody } from '../oauth/personal-token-repository.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
@@ -46,13 +46,14 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 }
 
 /**
- * All records of a spool, in an order that depends on nothing but them: users, identities, applications, grants, each review followed by its
- * votes, reports and case, decisions. What a record names is there, or the record is left out: it was deleted while the table was read.
+ * All records of a spool, in an order that depends on nothing but them: users, identities, applications, grants, marked claims, each review
+ * followed by its votes, reports and case, decisions. What a record names is there, or the record is left out: it was deleted while the table
+ * was read.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
   const ofOthers = (kind: KeptKind, { user_id, client_id }: Item) =>
-    hasUser(user_id) &&
+    (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
     (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
   for (const { items } of spool.read(0)) {
     const user = items.find(({ sk }) => sk === 'USER');
@@ -62,8 +63,8 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
         items.find(({ sk }) => sk === 'CONTACT'),
       );
   }
-  yield* kept([1, 2, 3]);
   const replaced = spool.replaced();
+  yield* kept([1, 2, 3, 6]);
   for (const { id, items } of spool.read(4)) {
     const stored = items.find(({ sk }) => sk === 'REVIEW');
     if (!stored || replaced.has(id) || !hasUser(stored.user_id)) continue;
@@ -90,7 +91,8 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       for (const { items } of spool.read(group)) {
         for (const item of items) {
           const kind = kindOfItem(item) as KeptKind;
-          if (ofOthers(kind, item)) yield keptRecord(kind, item);
+          const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
+          if (ofOthers(kind, item) && !isReplaced) yield keptRecord(kind, item);
         }
       }
     }

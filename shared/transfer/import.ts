@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
-import { batchGet, type Item, keyString } from '../table/batch.ts';
+import { isRemains, isRevision } from '../review/erase.ts';
+import { batchGet } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { reviewKey, userKey } from '../table/keys.ts';
+import { collect, queryItems } from '../table/query.ts';
 import { StaleRead } from '../table/transact.ts';
-import { bump, nothing, partOf, type Told } from './part.ts';
-import { chunksOf, keysOf, type Sourced, sources, type Unit, unitsOf } from './unit.ts';
+import { backOff } from '../time.ts';
+import { bump, isWrittenAhead, nothing, partOf, type Told, type Touch } from './part.ts';
+import { chunksOf, keysOf, remainsKey, type Sourced, sources, type Unit, unitsOf } from './unit.ts';
 import { packed, write } from './write.ts';
 
 /** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
@@ -18,35 +22,45 @@ export interface Outcome {
 const mostAtWork = 3;
 /** How often what is stale is read again. */
 const attempts = 5;
+/** Milliseconds between two looks at a deletion that is not finished. */
+const pause = 250;
 
 /** What must be known of an item that is there. */
 const read = [
   'deleted_at',
   'user_id',
   'review_id',
+  'marked_at',
   'edits',
   'is_hidden',
   'published_on',
   'version',
+  'state',
+  'round',
 ];
 
 /**
  * Writes records that are not in the table yet, each with what is counted of it, in transactions on condition that nothing has changed since
  * it was read: safe beside traffic, and whoever was interrupted does it again. What is there is left as it is. A record that cannot be
  * written is told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. With `isAlone` nobody else writes to the
- * table, so that authors and entities can be left as they are, for `recountOwners` to count. Throws ApiError 503 when the table stays busy.
+ * table, so that authors and entities can be left as they are, for `recountOwners` to count. What is being deleted is waited for, `patience`
+ * milliseconds in all, which `onWaiting` is told once; then it is refused. Throws ApiError 503 when the table stays busy.
  */
 export async function importRecords(
   records: AsyncIterable<Sourced>,
   {
     isDryRun = false,
     isAlone = false,
+    patience = 0,
     onRefused = () => {},
+    onWaiting = () => {},
     onProgress = () => {},
   }: {
     isDryRun?: boolean;
     isAlone?: boolean;
+    patience?: number;
     onRefused?: (where: string, reason: string) => void;
+    onWaiting?: () => void;
     onProgress?: (records: number) => void;
   } = {},
 ): Promise<Outcome> {
@@ -54,6 +68,8 @@ export async function importRecords(
   /** What would be there by now. */
   const pretended = new Map<string, Item>();
   let done = 0;
+  let left = patience;
+  let waiting: Promise<void> | undefined;
 
   function tell({ written, present, refused }: Told): void {
     for (const kind of written) bump(outcome.written, kind);
@@ -69,9 +85,14 @@ export async function importRecords(
   async function apply(units: readonly Unit[], attempt = 0): Promise<void> {
     const known = await readAll(units, pretended);
     const later: Unit[] = [];
+    const unfinished: Unit[] = [];
     const parts = units.flatMap((unit) => {
       const part = partOf(unit, known);
-      if (isAlone) part.touches = part.touches.filter(({ key }) => key.pk.startsWith('REVIEW#'));
+      if (part.isUnfinished && left > 0) {
+        unfinished.push(unit);
+        return [];
+      }
+      if (isAlone) part.touches = part.touches.filter(isCountedAlone);
       for (const item of part.puts) known.set(keyString(item), item);
       if (part.puts.length > 0) return [part];
       tell(part.told);
@@ -101,6 +122,20 @@ export async function importRecords(
       }
     }
     if (later.length > 0) await apply(later);
+    if (unfinished.length > 0) {
+      await wait();
+      await apply(unfinished);
+    }
+  }
+
+  /** Takes a pause, the same for all that wait. */
+  async function wait(): Promise<void> {
+    if (left === patience && !waiting) onWaiting();
+    waiting ??= sleep(pause).then(() => {
+      left -= pause;
+      waiting = undefined;
+    });
+    await waiting;
   }
 
   /** Something has changed since it was read: whose unit that is shows in halves. */
@@ -110,7 +145,7 @@ export async function importRecords(
       await apply(units.slice(0, half));
       await apply(units.slice(half));
     } else if (attempt < attempts) {
-      await sleep(Math.random() * 20 * 2 ** attempt);
+      await backOff(attempt + 1, 2560);
       await apply(units, attempt + 1);
     } else {
       const reason = 'what it belongs to changes all the time';
@@ -149,6 +184,15 @@ async function readAll(units: readonly Unit[], pretended: ReadonlyMap<string, It
     const found = await batchGet(some, { consistent: true, attributes: read });
     for (const [name, item] of found) known.set(name, item);
   }
+  await Promise.all(
+    units.map(async (unit) => {
+      if (unit.kind !== 'review') return;
+      const { id, revisions } = unit.review.record;
+      if (known.has(keyString(reviewKey(id)))) return;
+      const key = remainsKey(id);
+      if (await hasRemains(key, revisions.length)) known.set(keyString(key), { ...key });
+    }),
+  );
   const authors = units.flatMap((unit) => {
     const review = unit.kind === 'votes' && known.get(keyString(reviewKey(unit.reviewId)));
     return review ? [userKey(`${review.user_id}`)] : [];
@@ -163,6 +207,24 @@ async function readAll(units: readonly Unit[], pretended: ReadonlyMap<string, It
     if (item) known.set(name, item);
   }
   return known;
+}
+
+/** Finds what a deleted review has left, but for revisions that an import wrote ahead and rewrites. */
+async function hasRemains(partition: Key, revisions: number): Promise<boolean> {
+  const items = await collect(queryItems(partition));
+  // Another import has written it since it was looked for.
+  if (items.some(({ sk }) => sk === reviewKey('').sk)) return false;
+  const isAhead = (item: Item) =>
+    isRevision(item) &&
+    item.version !== undefined &&
+    isWrittenAhead(revisions) &&
+    Number(item.id) < revisions;
+  return items.some((item) => isRemains(item) && !isAhead(item));
+}
+
+/** Is true for what `recountOwners` does not count. */
+function isCountedAlone({ key, amounts }: Touch): boolean {
+  return key.pk.startsWith('REVIEW#') || amounts?.applications !== undefined;
 }
 
 /** Of an item, what `read` would give. */

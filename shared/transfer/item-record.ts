@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Review } from '../review/review.ts';
-import type { Item } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
 import {
@@ -29,7 +29,7 @@ const kindsBySortKey = {
 
 /** What is not exported, and why. */
 export const leftOut = {
-  CLAIM: 'follows from the review',
+  CLAIM: 'follows from the review, unless it is marked',
   VOTES: 'counted from votes, for a month',
   CODE: 'lives for a minute',
   REQUEST: 'lives for minutes',
@@ -44,13 +44,15 @@ export const leftOut = {
   PROJECTION: 'what has been counted of an item',
   COUNTS: 'what is still to be counted',
   REBUILD: 'of the moment',
+  IMPORT: 'of the moment',
   AT: 'tells what has changed here, for 30 days',
   LANE: 'where that ends',
 } as const;
 
 /** The kind of an item; undefined for what is not exported. */
-export function kindOfItem({ sk }: Pick<Item, 'sk'>) {
+export function kindOfItem({ sk, marked_at }: Pick<Item, 'sk'> & { marked_at?: unknown }) {
   const [start = ''] = sk.split('#', 1);
+  if (start === 'CLAIM' && marked_at !== undefined) return 'claim';
   return Object.hasOwn(kindsBySortKey, start)
     ? kindsBySortKey[start as keyof typeof kindsBySortKey]
     : undefined;

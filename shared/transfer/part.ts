@@ -1,14 +1,15 @@
+import { isOpenIn, oneMore } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { countChanges } from '../review/counts.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { reviewItem } from '../review/review-writes.ts';
-import { type Item, keyString } from '../table/batch.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
+  caseKey,
   claimKey,
   contactKey,
   entityKey,
-  type Key,
   projectionKey,
   rankStep,
   reviewKey,
@@ -22,13 +23,17 @@ import { tally } from '../vote/vote.ts';
 import { voteItem } from '../vote/vote-repository.ts';
 import { keptItem, othersOf } from './item-record.ts';
 import type { FullReviewRecord, KeptRecord, UserRecord } from './record.ts';
-import type { Sourced, Unit, Vote } from './unit.ts';
+import { remainsKey, type Sourced, type Unit, type Vote } from './unit.ts';
 
 /** Amounts that an item gains, on a condition: of several units in one transaction they are added up. */
 export interface Touch {
   key: Key;
   amounts?: Readonly<Record<string, number | bigint | undefined>>;
-  condition?: { ConditionExpression: string; ExpressionAttributeValues?: Record<string, unknown> };
+  condition?: {
+    ConditionExpression: string;
+    ExpressionAttributeNames?: Record<string, string>;
+    ExpressionAttributeValues?: Record<string, unknown>;
+  };
 }
 
 /** What a unit asks of a transaction, and what is to be told of it once that is done. */
@@ -44,6 +49,8 @@ export interface Part {
   /** What it has besides, or what does not fit: for when it is written. */
   later: Unit[];
   facet?: string;
+  /** Nothing can be written yet: what was deleted here is not erased. */
+  isUnfinished?: true;
 }
 
 /** What became of records. */
@@ -63,6 +70,9 @@ const largestItem = 390_000;
 /** Earlier revisions of a review that its transaction has room for. */
 const mostRevisions = 40;
 
+const noReview = 'its review is not there';
+const unfinished =
+  'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
 const alive = { ConditionExpression: isAlive };
 const isThere = { ConditionExpression: 'attribute_exists(pk)' };
 
@@ -88,7 +98,7 @@ function addUser(part: Part, { where, record }: Sourced<UserRecord>, known: Know
   const { id, display_name, created, contact } = record;
   const key = userKey(id);
   const there = known.get(keyString(key));
-  if (there?.deleted_at !== undefined) return refuse(part, where, 'the account is being deleted');
+  if (there?.deleted_at !== undefined) return wait(part, `${where}, user ${id}`);
   if (there) return present(part, 'user');
   const user = { id, display_name, created, karma: 0, ...othersOf(record) };
   part.puts.push({
@@ -108,7 +118,11 @@ function addKept(
 ): undefined {
   const { kind, item } = record;
   const { pk, sk, user_id, client_id } = item;
-  if (known.has(keyString({ pk, sk }))) return present(part, kind);
+  const there = known.get(keyString({ pk, sk }));
+  if (there && kind === 'identity' && user_id && there.user_id === undefined) {
+    return refuse(part, where, 'its account was deleted while it was blocked');
+  }
+  if (there) return present(part, kind);
   const touches: Touch[] = [];
   if (user_id && kind !== 'decision') {
     const user = known.get(keyString(userKey(user_id)));
@@ -123,8 +137,17 @@ function addKept(
   }
   if (pk.startsWith('REVIEW#') && !isWithReview) {
     const key = { pk, sk: 'REVIEW' };
-    if (!known.has(keyString(key))) return refuse(part, where, 'its review is not there');
+    if (!known.has(keyString(key))) return refuse(part, where, noReview);
     touches.push({ key, condition: isThere });
+    const file = known.get(keyString({ pk, sk: caseKey('').sk }));
+    // A case comes after its reports: one that is there has not counted this one.
+    if (kind === 'report' && file?.state === 'open' && file.round === item.round) {
+      touches.push({
+        key: { pk, sk: file.sk },
+        amounts: oneMore,
+        condition: isOpenIn(Number(item.round)),
+      });
+    }
   }
   part.puts.push(keptItem(record));
   part.touches.push(...touches);
@@ -136,19 +159,26 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
   const { id, user_id, entity_id, revisions } = record;
   const key = reviewKey(id);
   const there = known.get(keyString(key));
+  if (there?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) {
+    wait(part, `${where}, review ${id}`);
+    for (const each of [...unit.votes, ...unit.kept]) refuse(part, each.where, noReview);
+    return;
+  }
   const author = known.get(keyString(userKey(user_id)));
   const claim = claimKey(user_id, entity_id);
   // Its own without itself was written between the two reads: the transaction will fail, and all is read again.
-  const claimed = known.get(keyString(claim))?.review_id ?? id;
+  const claimed = known.get(keyString(claim));
   const fault = there
     ? undefined
     : !isUsable(author)
       ? 'user_id names no account'
-      : claimed !== id
-        ? 'the author has another review of this entity'
-        : revisions.some((revision) => bytesIn(revision) > largestItem)
-          ? 'a text is larger than the table takes'
-          : undefined;
+      : claimed?.marked_at !== undefined
+        ? 'a moderator has hidden a review of this entity by the author, who has deleted it'
+        : (claimed?.review_id ?? id) !== id
+          ? 'the author has another review of this entity'
+          : revisions.some((revision) => bytesIn(revision) > largestItem)
+            ? 'a text is larger than the table takes'
+            : undefined;
   if (there || fault !== undefined) {
     if (fault === undefined) present(part, 'review');
     else refuse(part, where, fault);
@@ -158,7 +188,7 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
     return;
   }
 
-  const isLong = revisions.length > mostRevisions;
+  const isLong = isWrittenAhead(revisions.length);
   const room = Math.floor((maxActions - 5 - (isLong ? 0 : revisions.length)) / 3);
   const votes = unit.votes.slice(0, Math.min(room, mostVotes));
   const kept = unit.kept.slice(0, room - votes.length);
@@ -177,9 +207,12 @@ function addReview(part: Part, unit: Extract<Unit, { kind: 'review' }>, known: K
     sum.votes_positive += counted.votes_positive;
     sum.votes_negative += counted.votes_negative;
   }
-  const review = reviewOf(record, tallies, versionAfter(known.get(keyString(projectionKey(key)))));
+  const version = versionAfter(known.get(keyString(projectionKey(key))));
+  const review = reviewOf(record, tallies, version);
   const earlier = revisions.slice(0, -1).map(({ id: n, ...revision }, i) => {
-    return { ...revisionKey(id, n), review_id: id, id: n, ...revision, ...tallies[i] };
+    // By its version the eraser sees that one ahead of its review belongs to none that was deleted.
+    const ahead = isLong && { version };
+    return { ...revisionKey(id, n), review_id: id, id: n, ...revision, ...tallies[i], ...ahead };
   });
   const item: Item = { ...reviewItem(review), ...othersOf(record) };
   part.puts.push(item, { ...claim, review_id: id });
@@ -204,7 +237,7 @@ function addVotes(part: Part, unit: Extract<Unit, { kind: 'votes' }>, known: Kno
   const review = known.get(keyString(key)) as (Item & Review) | undefined;
   const author = review && known.get(keyString(userKey(review.user_id)));
   if (!review || review.deleted_at !== undefined || !isUsable(author)) {
-    for (const { where } of votes) refuse(part, where, 'its review is not there');
+    for (const { where } of votes) refuse(part, where, noReview);
     return;
   }
   const rest = votes.slice(mostVotes);
@@ -303,9 +336,17 @@ function reviewOf(
   };
 }
 
-/** Totals and rank trees remember what was deleted: what takes its place must come after it. */
+/**
+ * The first version of something imported: the time, epoch ms. Versions only rise, also of what was
+ * deleted and forgotten. A version counts changes, and nothing changes every millisecond.
+ */
 function versionAfter(projection: Item | undefined): number {
-  return Number(projection?.version ?? 0) + 1;
+  return Math.max(Date.now(), Number(projection?.version ?? 0) + 1);
+}
+
+/** Is true where the transaction of a review has no room for its earlier revisions. */
+export function isWrittenAhead(revisions: number): boolean {
+  return revisions > mostRevisions;
 }
 
 function isUsable(item: Item | undefined): item is Item {
@@ -322,6 +363,12 @@ export function bytesIn(item: object): number {
 /** Before anything became of them. */
 export function nothing(): Told {
   return { written: [], present: [], refused: [] };
+}
+
+/** Refuses a record unless somebody waits until it can be written. */
+function wait(part: Part, where: string): undefined {
+  part.isUnfinished = true;
+  refuse(part, where, unfinished);
 }
 
 function present(part: Part, kind: string): undefined {

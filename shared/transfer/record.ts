@@ -6,16 +6,17 @@ import { Report } from '../moderation/report.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
+import { HiddenClaim } from '../review/hidden-claim.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
-import { keyString } from '../table/batch.ts';
+import { type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
+  claimKey,
   decisionKey,
   grantKey,
-  type Key,
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
@@ -106,6 +107,7 @@ const keptKeys = {
   identity: /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
   application: /^APP#[\da-f]{32}\nAPP$/,
   grant: /^USER#[\da-f-]{36}\nGRANT#[\da-f]{32}#[\da-f]{32}$/,
+  claim: /^USER#[\da-f-]{36}\nCLAIM#[\da-f-]{36}$/,
   report: /^REVIEW#[\da-f-]{36}\nREPORT#[\da-f-]{36}$/,
   case: /^REVIEW#[\da-f-]{36}\nCASE$/,
   decision: /^DECISION#[^\n]+\nDECISION$/,
@@ -114,9 +116,14 @@ export type KeptKind = keyof typeof keptKeys;
 
 /** What items of these kinds are. */
 const keptSchemas = {
-  identity: v.object({ user_id: Uuid }),
+  /** One without an account is that of a blocked account which was deleted. */
+  identity: v.union(
+    [v.object({ user_id: Uuid }), v.object({ blocked_at: Time })],
+    'must have user_id or blocked_at',
+  ),
   application: Application,
   grant: Grant,
+  claim: HiddenClaim,
   report: Report,
   case: Case,
   decision: Decision,
@@ -130,6 +137,8 @@ function keyByContent(kind: KeptKind, item: Readonly<Record<string, unknown>>): 
       return applicationKey(id('client_id'));
     case 'grant':
       return grantKey(id('user_id'), id('client_id'), id('grant_id'));
+    case 'claim':
+      return claimKey(id('user_id'), id('entity_id'));
     case 'report':
       return reportKey(id('review_id'), id('user_id'));
     case 'case':

@@ -3,8 +3,8 @@ import { chunks } from '../chunks.ts';
 import { countChanges, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { type Amounts, changesOf, gain } from '../table/amounts.ts';
-import type { Item } from '../table/batch.ts';
-import { entityKey, type Key, reviewKey, userKey } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { addCounts, maxActions, transact } from '../table/transact.ts';
 

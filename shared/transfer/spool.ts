@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Item } from '../table/batch.ts';
-import { idIn, type Key } from '../table/keys.ts';
+import type { Item, Key } from '../table/item.ts';
+import { idIn } from '../table/keys.ts';
 import { kindOfItem } from './item-record.ts';
 
 /** What lies together in an export: kinds by the group that they are sorted into. */
@@ -16,6 +16,7 @@ const groups = {
   report: 4,
   case: 4,
   decision: 5,
+  claim: 6,
 } as const;
 export type Group = (typeof groups)[keyof typeof groups];
 
@@ -70,7 +71,8 @@ export class Spool {
       const kind = kindOfItem(item);
       if (!kind || item.deleted_at !== undefined) continue;
       const id = idIn(item);
-      const claim = kind === 'review' ? `${item.user_id} ${item.entity_id}` : null;
+      const claim =
+        kind === 'review' || kind === 'claim' ? `${item.user_id} ${item.entity_id}` : null;
       this.#insert.run(groups[kind], id, item.sk, claim, toJson(item));
     }
     this.note('position', JSON.stringify(position ?? null));
@@ -103,17 +105,21 @@ export class Spool {
     return this.#find.get(group, id, sk) !== undefined;
   }
 
-  /** Ids of reviews whose authors have written another one of the same entity since they were read. */
+  /**
+   * Ids of reviews whose authors have deleted them since they were read, and have written another one of the same entity or were kept from it;
+   * and likewise marked claims, as `<user> <entity>`.
+   */
   replaced(): Set<string> {
     const rows = this.#database
       .prepare(
-        `SELECT id, claim, item ->> 'created' AS created FROM items WHERE claim IN
+        `SELECT iif(sk = 'REVIEW', id, claim) AS name, claim,
+             coalesce(item ->> 'created', item ->> 'marked_at') AS since FROM items WHERE claim IN
            (SELECT claim FROM items WHERE claim IS NOT NULL GROUP BY claim HAVING count(*) > 1)
-         ORDER BY claim, created DESC, id`,
+         ORDER BY claim, since DESC, name`,
       )
       .all();
     return new Set(
-      rows.flatMap(({ id, claim }, i) => (rows[i - 1]?.claim === claim ? [`${id}`] : [])),
+      rows.flatMap(({ name, claim }, i) => (rows[i - 1]?.claim === claim ? [`${name}`] : [])),
     );
   }
 

@@ -1,8 +1,9 @@
 import { nobody } from '../oauth/personal-token-repository.ts';
+import type { Key } from '../table/item.ts';
 import {
   applicationKey,
+  caseKey,
   claimKey,
-  type Key,
   projectionKey,
   reviewKey,
   userKey,
@@ -118,8 +119,18 @@ function keysOfKept({ record: { kind, item } }: Sourced<KeptRecord>): Key[] {
     { pk, sk },
     ...(user_id ? [userKey(user_id)] : []),
     ...(kind === 'grant' && client_id !== nobody ? [applicationKey(`${client_id}`)] : []),
-    ...(pk.startsWith('REVIEW#') ? [{ pk, sk: 'REVIEW' }] : []),
+    ...(pk.startsWith('REVIEW#')
+      ? [
+          { pk, sk: 'REVIEW' },
+          { pk, sk: caseKey('').sk },
+        ]
+      : []),
   ];
+}
+
+/** Stands among known items for whatever a deleted review has left. */
+export function remainsKey(reviewId: string): Key {
+  return { pk: reviewKey(reviewId).pk, sk: '' };
 }
 
 /** All records of a unit. */

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
-import { batchWrite, keyString } from '../table/batch.ts';
+import { batchWrite } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
 import { add, addCounts, maxActions, transact, type Write } from '../table/transact.ts';
 import { countCast } from '../vote/daily-votes.ts';
 import { bytesIn, type Part, type Touch } from './part.ts';
@@ -66,12 +67,8 @@ function actionsOf(parts: readonly Part[]): Write[] {
       const so = sum[attribute] ?? 0;
       sum[attribute] = typeof by === 'bigint' ? BigInt(so) + by : Number(so) + by;
     }
-    // A vote holds its review to more than a report does, and the longer condition includes the shorter.
-    const conditions = [before?.condition, condition].filter((each) => each !== undefined);
-    const longest = conditions.sort(
-      (a, b) => b.ConditionExpression.length - a.ConditionExpression.length,
-    )[0];
-    touched.set(name, { key, amounts: sum, ...(longest && { condition: longest }) });
+    // Units of one kind were read at once: whatever they ask of one item is the same.
+    touched.set(name, { key, amounts: sum, condition });
   }
   const cast = Map.groupBy(
     parts.flatMap((part) => part.cast),

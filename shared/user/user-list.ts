@@ -1,7 +1,7 @@
 import { type List, type PageRequest, readPage } from '../list/read-page.ts';
 import { readLengths } from '../list/totals.ts';
+import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
-import type { SortKey } from '../table/query.ts';
 import type { User } from './user.ts';
 import { findUsers } from './user-repository.ts';
 

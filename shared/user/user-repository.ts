@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
-import { batchGet, keyString } from '../table/batch.ts';
+import { batchGet } from '../table/batch.ts';
+import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';

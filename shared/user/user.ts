@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { IndexAttributes } from '../table/keys.ts';
+import type { IndexAttributes } from '../table/item.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';

@@ -1,58 +1,10 @@
-import { limitExceeded } from '../errors.ts';
 import { batchWrite } from '../table/batch.ts';
 import { dailyVotesKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
-import { add, type Write } from '../table/transact.ts';
+import type { Write } from '../table/transact.ts';
 import { daysAgo } from '../time.ts';
-import type { User } from '../user/user.ts';
-import { userTypeOf } from '../user/user-type.ts';
+import { counted, keptDays } from '../user/daily-limit.ts';
 import type { Vote } from './vote.ts';
-
-/**
- * A counter of a user and UTC day holds `count`, the first votes on a review that the daily limit is held against, and `cast`, how many of the
- * user's votes were last cast on that day. The statistics of a profile reach back for a month, so that it is kept for 31 days.
- */
-const keptDays = 31;
-const daySeconds = 86_400;
-
-/** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
-const keepCounters = (keptDays + 7) * daySeconds;
-
-/**
- * What a voter is told of the daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent` of the first votes of this UTC day are
- * used up.
- */
-export function limitHeaders(voter: Pick<User, 'karma' | 'blocked_at'>, spent: number) {
-  const { votes_per_day } = userTypeOf(voter);
-  const left = Math.max(0, votes_per_day - spent);
-  return {
-    'RateLimit-Policy': `"votes";q=${votes_per_day};w=${daySeconds}`,
-    RateLimit: `"votes";r=${left};t=${secondsLeft()}`,
-  };
-}
-
-/** Takes one of the voter's first votes of the UTC day in which it is cast. Throws ApiError 403 when there are none at all. */
-export function spendVote(voter: User, votedAt: string): Write {
-  const { label, votes_per_day } = userTypeOf(voter);
-  const otherwise = limitExceeded(
-    `A user of type ${label} may vote on ${votes_per_day} reviews a day (UTC); changing a vote is always possible`,
-    {
-      ...limitHeaders(voter, votes_per_day),
-      // Who has none at all has none tomorrow.
-      ...(votes_per_day > 0 && { 'Retry-After': `${secondsLeft()}` }),
-    },
-  );
-  if (votes_per_day === 0) throw otherwise;
-  const { Update } = counted(voter.id, votedAt.slice(0, 10), { count: 1, cast: 1 });
-  return {
-    Update: {
-      ...Update,
-      ConditionExpression: 'attribute_not_exists(#add0) OR #add0 < :limit',
-      ExpressionAttributeValues: { ...Update.ExpressionAttributeValues, ':limit': votes_per_day },
-    },
-    otherwise,
-  };
-}
 
 /** Moves a vote that is cast again, or taken back, from the day it was cast on; nothing while that is the same day. */
 export function moveVote(before: Vote, after: Vote | undefined): Write[] {
@@ -89,22 +41,4 @@ export async function deleteDailyVotes(): Promise<number> {
     deleted += entries.length;
   }
   return deleted;
-}
-
-/** Seconds until the next UTC day. */
-function secondsLeft(): number {
-  return daySeconds - (Math.floor(Date.now() / 1000) % daySeconds);
-}
-
-function counted(userId: string, day: string, amounts: Record<string, number>) {
-  const update = add(dailyVotesKey(userId, day), amounts, {
-    ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-    ExpressionAttributeValues: {
-      ':all': 'VOTES',
-      ':date': `${day}#${userId}`,
-      ':expires_at': Date.parse(day) / 1000 + keepCounters,
-    },
-  });
-  const setting = 'SET expires_at = :expires_at, #all = :all, #date = :date';
-  return { Update: { ...update, UpdateExpression: `${update.UpdateExpression} ${setting}` } };
 }

@@ -12,11 +12,11 @@ import {
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { add, addCounts, retryStale, transact, type Write } from '../table/transact.ts';
+import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { userTypeOf } from '../user/user-type.ts';
-import { mayWrite, refuseBlocked } from '../user/writer.ts';
-import { limitHeaders, moveVote, spendVote } from './daily-votes.ts';
+import { refuseBlocked } from '../user/writer.ts';
+import { moveVote } from './daily-votes.ts';
 import { difference, tally, Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
@@ -45,7 +45,7 @@ export async function saveVote(
     if (previous?.vote === vote && previous.revision === revision) {
       // Nothing is written that would meet the author.
       if (!(await findUser(review.user_id))) throw notFound('Review');
-      return limitHeaders(voter, spent);
+      return limitHeaders('votes', voter, spent);
     }
 
     const cast: Vote = {
@@ -60,9 +60,9 @@ export async function saveVote(
       ...recount(review, previous, cast),
       rewardAuthor(review, previous, cast),
       ableAs(voter),
-      ...(previous ? moveVote(previous, cast) : [spendVote(voter, cast.voted_at)]),
+      ...(previous ? moveVote(previous, cast) : [spend('votes', voter, cast.voted_at)]),
     ]);
-    return limitHeaders(voter, spent + (previous ? 0 : 1));
+    return limitHeaders('votes', voter, spent + (previous ? 0 : 1));
   });
 }
 
@@ -80,8 +80,11 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
   });
 }
 
-/** Takes a vote of an account away that is being erased, if it is still there, whatever has become of the review and its author. */
-export async function eraseVote(reviewId: string, userId: string): Promise<void> {
+/**
+ * Takes a vote of an account away that is being erased, if it is still there, whatever has become of
+ * the review and its author. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
     const [found, cast] = await getItems(keys, { consistent: true });
@@ -89,13 +92,14 @@ export async function eraseVote(reviewId: string, userId: string): Promise<void>
     const vote = v.parse(Vote, cast);
     const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
     if (!found) {
-      await transact([removal]);
+      await transact([removal, isGone]);
       return;
     }
     const review = v.parse(Review, found);
     const author = await findUser(review.user_id);
     await transact([
       removal,
+      isGone,
       ...recount(review, vote, undefined),
       ...(author ? [rewardAuthor(review, vote, undefined)] : []),
     ]);
@@ -138,7 +142,7 @@ async function readBallot(reviewId: string, userId: string, day?: string): Promi
     review: found,
     previous: previous && v.parse(Vote, previous),
     voter,
-    spent: Number(counter?.count ?? 0),
+    spent: spentOf('votes', counter),
   };
 }
 
@@ -200,15 +204,4 @@ function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | un
 function popularityChange(before: Vote | undefined, after: Vote | undefined): number {
   const worth = (vote: Vote | undefined) => (vote === undefined ? 0 : vote.vote ? 1 : -1);
   return worth(after) - worth(before);
-}
-
-/** The voter may still write, and still has the karma that the limit was taken from. */
-function ableAs(voter: User): Write {
-  return {
-    ConditionCheck: {
-      Key: userKey(voter.id),
-      ConditionExpression: `${mayWrite} AND karma >= :from`,
-      ExpressionAttributeValues: { ':from': userTypeOf(voter).from },
-    },
-  };
 }

@@ -122,7 +122,7 @@ describe('npm run admin', () => {
     );
   });
 
-  test('finds applications, and shows a secret only when it is asked for', async () => {
+  test('finds applications, and shows the secret of one', async () => {
     const [owner, other] = [await makeUser(), await makeUser()];
     const mine = await makeClient(owner, 'https://client.example/callback', 'Änother');
     const theirs = await makeClient(other);
@@ -140,10 +140,12 @@ describe('npm run admin', () => {
     const stored = (await scanTable()).filter(({ sk }) => sk === 'APP');
     expect(ids).toHaveLength(stored.length);
 
-    const shown = { ...listed, desc: '', client_secret: null, previous_secret_until: null };
-    expect(await run('app', 'show', client_id)).toEqual(shown);
-    const { client_secret } = mine;
-    expect(await run('app', 'show', client_id, '--secret')).toEqual({ ...shown, client_secret });
+    expect(await run('app', 'show', client_id)).toEqual({
+      ...listed,
+      desc: '',
+      client_secret: mine.client_secret,
+      previous_secret_until: null,
+    });
   });
 
   test('makes a new secret, and ends the old one', async () => {
@@ -158,6 +160,9 @@ describe('npm run admin', () => {
     expect(left / 3_600_000).toBeCloseTo(24, 1);
     expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
       200, 200,
+    ]);
+    await refuses(1, [
+      [['app', 'rotate', client.client_id], /^Error: .+ with --end-previous, .+\n$/],
     ]);
     const ended = await run('app', 'rotate', client.client_id, '--end-previous');
     expect(ended).toEqual({ ...rotated, previous_secret_until: null });
@@ -358,17 +363,16 @@ describe('npm run admin', () => {
       website: `https://client.example/${'y'.repeat(100)}`,
       redirect_uri: 'https://client.example/callback',
     });
-    const table = async (...args: string[]) => (await admin([...args, '--table'])).stdout;
+    const table = async (...args: string[]) => (await admin([...args, '--tables'])).stdout;
     const shown = await table('app', 'show', client_id);
-    expect(shown).toMatch(/^│ name +│ Ann's +│$/m);
-    expect(shown).toMatch(/^│ desc +│ two\\nlines\\x1B\[2Jx{100} +│$/m);
-    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{37}… │/);
+    expect(shown).toMatch(/^name +Ann's$/m);
+    expect(shown).toMatch(/^desc +two\\nlines\\x1B\[2Jx{100}$/m);
+    expect(await table('app', 'list', '--owner', owner.id)).toMatch(/ https:\/\/[^ y]+y{17}… /);
     const users = await table('user', 'list', '--find', owner.id);
-    expect(users).toMatch(/^users\n┌/);
-    expect(users).toContain(` ${owner.id} │ Zoë 🎵 `);
-    expect(users).not.toContain('musicdb_username');
+    expect(users).toMatch(/^users\nid +display_name +created +karma +user_type\n/);
+    expect(users).toContain(`\n${owner.id}  Zoë 🎵 `);
     const account = await table('user', 'show', owner.id);
-    expect(account).toContain(`\napplications\n┌`);
+    expect(account).toContain('\napplications\nclient_id ');
     expect(account).toMatch(/\nno tokens\n$/);
     expect(await table('user', 'list', '--find', randomUUID())).toBe('no users\n');
   });
@@ -409,11 +413,31 @@ describe('npm run admin', () => {
       expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden });
     }
     const items = await scanTable();
-    const { users, reviews } = await run('feed', 'rebuild');
+    const { users, reviews } = await run('aggregates', 'rebuild');
     expect(users).toBe(items.filter(({ sk, all }) => sk === 'USER' && all).length);
     expect(reviews).toBe(items.filter(({ sk, all }) => sk === 'REVIEW' && all).length);
     await applyStream();
     expect(await differences()).toEqual([]);
+  });
+
+  test('allows a review in place of a hidden one that its author has deleted', async () => {
+    const author = await makeUser();
+    const entity_id = randomUUID();
+    const review_id = await makeReview(author, { entity_id });
+    await run('review', 'hide', review_id);
+    await invoke(deleteReview, { method: 'DELETE', caller: author.caller, path: { review_id } });
+    const marked = { entity_id, entity_type: 'release_group', review_id };
+    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([
+      { ...marked, marked_at: expect.any(String) },
+    ]);
+    expect(await run('review', 'allow', author.id, entity_id)).toEqual({
+      user_id: author.id,
+      entity_id,
+      is_allowed: true,
+    });
+    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([]);
+    await makeReview(author, { entity_id });
+    await refuses(1, [[['review', 'allow', author.id, entity_id], /deleted no hidden review/]]);
   });
 
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
@@ -664,7 +688,7 @@ describe('npm run admin', () => {
       ],
       [
         [...issue, client, '--scope', 'admin'],
-        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user.'),
+        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user, separated by commas or spaces.'),
       ],
       ...['-1', '0', '1.5', '99999999999999', '1e3', ''].map((value): [string[], string] => [
         [...issue, client, '--expires-in', value],
@@ -699,7 +723,7 @@ describe('npm run admin', () => {
         new RegExp(`--${option} <[^-]+\\(required\\)`),
       );
     }
-    expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --table /);
+    expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --tables /);
 
     const undescribed: string[] = [];
     const walk = (command: Command, path: string) => {

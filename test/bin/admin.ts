@@ -26,6 +26,7 @@ export function dataFolder(but: Partial<Discovery> = {}): string {
     pid: process.pid,
     engine_pid: null,
     url: null,
+    identity_provider: null,
     dynamodb_endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '',
     table_name: process.env.TABLE_NAME ?? '',
     ...but,

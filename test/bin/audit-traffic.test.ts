@@ -4,16 +4,9 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { runAudit } from '../../bin/audit.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import type { Item } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import {
-  claimKey,
-  entityKey,
-  type Key,
-  reviewKey,
-  userKey,
-  voteKey,
-} from '../../shared/table/keys.ts';
+import type { Item, Key } from '../../shared/table/item.ts';
+import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import {
   applyStream,
   makeReview,

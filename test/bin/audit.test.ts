@@ -11,8 +11,9 @@ import {
   insertReview,
 } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
-import { batchWrite, type Item } from '../../shared/table/batch.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
+import type { Item } from '../../shared/table/item.ts';
 import {
   claimKey,
   entityKey,

@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { type Browser, openBrowser } from '../oauth/browser.ts';
@@ -64,6 +66,17 @@ const signedIn = {
   refresh_token: expect.stringMatching(/^rvr_/),
 };
 
+test('user create makes the account that the name signs in to', async () => {
+  const name = `Zoë ${randomUUID()}`;
+  const create = async () =>
+    JSON.parse((await start('user', 'create', '--name', ` ${name} `).over).stdout);
+  const { id } = await create();
+  await openBrowser(issuer).signIn(name);
+  expect((await create()).id).toBe(id);
+  const { users } = JSON.parse((await start('user', 'list', '--find', name).over).stdout);
+  expect(users.map((user: { id: string }) => user.id)).toEqual([id]);
+});
+
 describe('npm run admin -- login', () => {
   test('gets tokens from the stack that runs here', async () => {
     const { page, over } = start('login', '--client', client.client_id, '--scope', 'vote,user');
@@ -100,12 +113,39 @@ describe('npm run admin -- login', () => {
     await expect(load(back)).rejects.toThrow('fetch failed');
   });
 
+  test('prints what a shell puts into its environment', async () => {
+    const { client_id, client_secret } = client;
+    const { page, over } = start('login', '--client', client_id, '--env');
+    await load(await answer(await page, 'approve'));
+    const { stdout } = await over;
+    const variables = ['CLIENT', 'CLIENT_SECRET', 'REFRESH_TOKEN'];
+    const print = `${process.execPath} -p 'JSON.stringify(process.env)'`;
+    const { stdout: env } = spawnSync('sh', ['-c', `${stdout}\n${print}`], { encoding: 'utf8' });
+    expect(variables.map((name) => JSON.parse(env)[name])).toEqual([
+      client_id,
+      client_secret,
+      expect.stringMatching(/^rvr_/),
+    ]);
+  });
+
   test('gets tokens from a service of which it knows the address alone', async () => {
     const elsewhere = ['--url', `${url}/`, '--redirect-uri', client.redirect_uri];
     const { client_id, client_secret } = client;
     const login = start('login', '--client', client_id, '--secret', client_secret, ...elsewhere);
     await load(await answer(await login.page, 'approve'));
     expect(JSON.parse((await login.over).stdout)).toEqual(signedIn);
+  });
+
+  test('gets them although somebody else knocks, three times in one breath', async () => {
+    const login = start('login', '--client', client.client_id);
+    const page = await login.page;
+    const { hostname, port, host } = new URL(client.redirect_uri);
+    const other = connect(Number(port), hostname).resume();
+    other.write(`GET /a HTTP/1.1\r\nHost: ${host}\r\n\r\n`.repeat(3));
+    await once(other, 'close');
+    const back = await answer(page, 'approve');
+    expect(await load(back)).toEqual({ status: 200, text: expect.stringContaining('Done') });
+    expect((await login.over).code).toBe(0);
   });
 
   test.each([

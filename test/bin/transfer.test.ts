@@ -19,12 +19,15 @@ import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { createTable } from '../../infra/local/database.ts';
 import { readChanges } from '../../shared/changes/feed.ts';
-import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
+import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';
 import { findGrant } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
+import { deleteReview } from '../../shared/review/review-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { reportKey, reviewKey } from '../../shared/table/keys.ts';
+import { claimKey, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   applyStream,
@@ -32,6 +35,7 @@ import {
   makeReview,
   makeUser,
   makeUsers,
+  readItem,
   scanTable,
   setAttributes,
   type TestUser,
@@ -261,6 +265,46 @@ describe('npm run admin -- export, import', () => {
     expect(await scanTable()).toEqual(before);
   });
 
+  test('gives back what was lost, from a table that was restored', async () => {
+    const [ann, bob] = (await makeUsers(2)) as [TestUser, TestUser];
+    const [lost, edited] = [await makeReview(ann), await makeReview(bob)];
+    await vote(bob, lost);
+    await applyStream();
+    // As DynamoDB restores it: the items, and no stream.
+    const { name } = await emptyTable();
+    const then = await scanTable();
+    process.env.TABLE_NAME = name;
+    await batchWrite(then.map((put) => ({ put })));
+    process.env.TABLE_NAME = first;
+
+    const change = { caller: bob.caller, path: { review_id: edited }, body: { rating: 1 } };
+    await invoke(updateReview, change);
+    await deleteReview(lost, ann.id);
+    await applyStream();
+
+    const restored = path('.jsonl.gz');
+    await ask(['export', '--table', name, '--out', restored]);
+    const { written, refused } = await ask(['import', restored]);
+    expect([written, refused]).toEqual([{ review: 1, vote: 1 }, {}]);
+    await applyStream();
+    const { body } = await invoke(getReview, { path: { review_id: lost } });
+    expect(body.review.votes).toEqual({ positive: 1, negative: 0 });
+    const kept = await invoke(getReview, { path: { review_id: edited } });
+    expect(kept.body.review.rating).toBe(1);
+    expect(await differences()).toEqual([]);
+
+    // The same where no stack runs.
+    const endpoint = { DYNAMODB_ENDPOINT: `${process.env.AWS_ENDPOINT_URL_DYNAMODB}` };
+    const nowhere = join(folder, 'no-stack');
+    const again = path('.jsonl.gz');
+    const args = ['export', '--table', name, '--out', again];
+    expect(await spawnAdmin(args, nowhere, endpoint)).toMatchObject({ code: 0 });
+    expect(readFileSync(again)).toEqual(readFileSync(restored));
+    await refuses(1, [
+      [['export', '--table', 'missing', '--out', path()], /there is no table missing: check/],
+    ]);
+  });
+
   test('tells what an import would do, and does nothing', async () => {
     await live();
     const content = await exported();
@@ -364,6 +408,90 @@ describe('npm run admin -- export, import', () => {
     await refuses(1, [[[...one, '--out', out], /is there already/]]);
   });
 
+  test('takes along what outlives what it was decided on, and a public dump does not', async () => {
+    const identity = {
+      issuer: 'https://id.example',
+      subject: randomUUID(),
+      display_name: 'Zoë',
+      email: null,
+      musicdb_username: null,
+    };
+    const why = { reason: 'spam', note: '', moderator_id: null } as const;
+    const ann = await makeUser();
+    const entity_id = randomUUID();
+    const hidden = await makeReview(ann, { entity_id });
+    const old = await findOrCreateUser(identity);
+    const before = await exported();
+    const { decided_at } = await decideUser(old.id, 'block', why);
+    await invoke(deleteMe, { caller: { ...ann.caller, user_id: old.id } });
+    await decideReview(hidden, 'hide', why);
+    await deleteReview(hidden, ann.id);
+    await applyStream();
+    const content = await exported();
+    const kept = records(content).filter(({ item }) => item?.blocked_at ?? item?.marked_at);
+    expect(kept.map(({ kind }) => kind)).toEqual(['identity', 'claim']);
+
+    const { name, dataDir } = await emptyTable();
+    const { refused } = await ask(['import', file(content)], dataDir);
+    expect(refused).toEqual({});
+    expect(await exported(dataDir)).toBe(content);
+    process.env.TABLE_NAME = name;
+    expect(await differences()).toEqual([]);
+    expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
+    await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
+    process.env.TABLE_NAME = first;
+
+    // What was exported before that ends neither.
+    const said = listen();
+    const answer = JSON.parse((await admin(['import', file(before)])).stdout);
+    quiet?.mockRestore();
+    process.exitCode = undefined;
+    expect(answer.refused).toEqual({
+      'its account was deleted while it was blocked': 1,
+      'a moderator has hidden a review of this entity by the author, who has deleted it': 1,
+    });
+    expect(said).toHaveLength(2);
+    await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
+    expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
+
+    const out = path('');
+    await ask(['export', '--public', '--out', out]);
+    const files = readdirSync(out).filter((each) => each.endsWith('.gz'));
+    const everything = files.map((each) => gunzipSync(readFileSync(join(out, each)))).join('');
+    for (const secret of [entity_id, 'blocked_at', 'marked_at', 'IDENTITY', 'CLAIM']) {
+      expect(everything).not.toContain(secret);
+    }
+  });
+
+  test('loses neither a review nor a mark that takes the place of the other while it is read', async () => {
+    const { Spool } = await import('../../shared/transfer/spool.ts');
+    const { allRecords } = await import('../../shared/transfer/export.ts');
+    const ann = await makeUser();
+    const why = { reason: 'spam', note: '', moderator_id: null } as const;
+    const both = async (isAllowed: boolean) => {
+      const entity_id = randomUUID();
+      const id = await makeReview(ann, { entity_id });
+      await decideReview(id, 'hide', why);
+      const review = await readItem(reviewKey(id));
+      await deleteReview(id, ann.id);
+      const mark = await readItem(claimKey(ann.id, entity_id));
+      await allowReview(ann.id, entity_id, why);
+      const next = await readItem(reviewKey(await makeReview(ann, { entity_id })));
+      return [mark, isAllowed ? next : review].flatMap((item) => item ?? []);
+    };
+    for (const [isAllowed, kind] of [
+      [false, 'claim'],
+      [true, 'review'],
+    ] as const) {
+      const spool = new Spool(path('.part'));
+      const account = await readItem(userKey(ann.id));
+      spool.add([...(account ? [account] : []), ...(await both(isAllowed))], undefined);
+      spool.sort();
+      expect([...allRecords(spool)].map((record) => record.kind)).toEqual(['user', kind]);
+      spool.close();
+    }
+  });
+
   test('tells bad lines by number and reason, and the rest goes on', async () => {
     const { ann, bob, review } = await live();
     const content = await exported();
@@ -441,10 +569,11 @@ describe('npm run admin -- export, import', () => {
     const answer = JSON.parse(stdout);
     expect(answer.written).toEqual(records(content)[0].counts);
     expect(Object.values(answer.refused)).toEqual(bad.map(() => 1));
-    expect(said.sort()).toEqual(
-      bad
-        .map(([, reason], i) => expect.stringContaining(`line ${lines.length + i + 1}: ${reason}`))
-        .sort((a, b) => (`${a}` < `${b}` ? -1 : 1)),
+    const inOrder = said.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    expect(inOrder).toEqual(
+      bad.map(([, reason], i) =>
+        expect.stringContaining(`line ${lines.length + i + 1}: ${reason}`),
+      ),
     );
     process.env.TABLE_NAME = name;
     expect(await differences()).toEqual([]);
@@ -454,7 +583,7 @@ describe('npm run admin -- export, import', () => {
     await live();
     const content = await exported();
     const lines = content.trimEnd().split('\n');
-    const { dataDir } = await emptyTable();
+    const { name, dataDir } = await emptyTable();
     const wrong = (header: object) => file(`${JSON.stringify(header)}\n`);
     await refuses(1, [
       [['import', join(folder, 'none')], /no such file/, dataDir],
@@ -466,6 +595,9 @@ describe('npm run admin -- export, import', () => {
         dataDir,
       ],
     ]);
+    process.env.TABLE_NAME = name;
+    expect(await scanTable()).toEqual([]);
+    process.env.TABLE_NAME = first;
     for (const [broken, fault] of [
       [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
       [

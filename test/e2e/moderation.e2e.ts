@@ -41,11 +41,15 @@ interface Answer {
 async function person(name: string, width: number) {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
-  await page.goto(`${at}/account`);
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-  const id = (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+  /** Gives the id of the account. */
+  const signIn = async () => {
+    await page.goto(`${at}/account`);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+  };
+  const id = await signIn();
   const { access_token } = await admin(
     ...['token', 'create', '--user', id, '--name', 'Script', '--scope', 'review,vote'],
   );
@@ -53,6 +57,7 @@ async function person(name: string, width: number) {
     id,
     name,
     page,
+    signIn,
     leave: () => context.close(),
     /** Calls the API as a script of theirs does. */
     async call(method: string, path: string, body?: object) {
@@ -219,5 +224,106 @@ describe.each([
       ['hide', mia.id],
     ]);
     for (const { leave } of [ann, rita, rob, mia, ben]) await leave();
+  });
+
+  test('what was decided outlives the review and the account that it was made on', async () => {
+    const named = (name: string) => person(`${name} staying on ${device}`, width);
+    const [ann, rob, mia, ben] = await Promise.all(['Ann', 'Rob', 'Mia', 'Ben'].map(named));
+    if (!ann || !rob || !mia || !ben) throw new Error('four people were asked for');
+    for (const { id } of [mia, ben]) await admin('user', 'promote', id);
+    const review = {
+      entity_id: randomUUID(),
+      entity_type: 'release_group',
+      text: 'Forty minutes that reward every new listen, and a shop that sells them.',
+      license_choice: 'CC0 1.0',
+    };
+    const { id } = (await ann.call('POST', '/review/', review)).body;
+    const path = `/review/${id}`;
+
+    // Mia has reported it, and leaves the decision to Ben.
+    expect((await mia.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
+    await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.page.getByText('You have reported this review: another moderator').waitFor();
+    expect(await mia.page.getByRole('button', { name: 'Hide the review' }).count()).toBe(0);
+    await mia.look('reported-by-me');
+    await ben.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await ben.explain('Spam', 'It advertises a shop.');
+    await ben.click('Hide the review');
+    await ben.hear('The review is hidden.');
+
+    // Deleted and published once more, it stays away until a moderator allows another one.
+    expect((await ann.call('DELETE', path)).status).toBe(200);
+    const again = await ann.call('POST', '/review/', review);
+    expect([again.status, again.body]).toEqual([
+      403,
+      { error: 'access_denied', description: 'A moderator has hidden your review of this' },
+    ]);
+    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.page.getByRole('heading', { name: 'Hidden reviews that were deleted' }).waitFor();
+    await mia.look('marked');
+    const section = mia.page.locator('section', { hasText: 'Hidden reviews that were deleted' });
+    await section.getByLabel('Reason').selectOption({ label: 'Another reason' });
+    await section.getByLabel('Note').fill('It was no shop after all.');
+    await mia.click('Allow a new review');
+    await mia.hear('The author may review it again.');
+    await mia.page.getByText('May be reviewed again: another reason').waitFor();
+    expect((await ann.call('POST', '/review/', review)).status).toBe(200);
+    await ann.page.goto(`${at}/account`);
+    await ann.page
+      .getByRole('heading', { name: 'May be reviewed again: another reason' })
+      .waitFor();
+
+    // Eleven reports on one day are one too many.
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i++) {
+      const own = { ...review, entity_id: randomUUID() };
+      const next = (await ann.call('POST', '/review/', own)).body.id;
+      const reported = await rob.call('POST', `/review/${next}/report`, { reason: 'spam' });
+      statuses.push(reported.status);
+      if (reported.status !== 200) expect(reported.body.error).toBe('limit_exceeded');
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 403]);
+
+    // A blocked developer gets nobody.
+    const redirect_uri = 'https://client.example/callback';
+    const { client_id } = await admin(
+      ...['app', 'create', '--owner', ann.id, '--name', 'Shelf', '--desc', 'A shelf.'],
+      ...['--website', 'https://client.example/', '--redirect-uri', redirect_uri],
+    );
+    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.explain('Abuse', 'Insults everybody.');
+    await mia.click('Block');
+    await mia.hear('The account is blocked');
+    const since = await mia.page.locator('dt:text-is("Blocked") + dd').textContent();
+    const query = { response_type: 'code', client_id: `${client_id}`, redirect_uri };
+    await rob.page.goto(`${at}/oauth/authorize?${new URLSearchParams(query)}`);
+    await rob.arrive('Shelf cannot be connected');
+    expect(new URL(rob.page.url()).origin).toBe(new URL(at).origin);
+    await rob.look('blocked-developer');
+
+    // Neither does the account get rid of the block by leaving.
+    await ann.page.goto(`${at}/account/delete`);
+    await ann.page.getByText('The block of a moderator: a hash of who signs in').waitFor();
+    await ann.look('deletion-of-blocked');
+    await ann.page.getByLabel('To go on, type your name').fill(ann.name);
+    await ann.click('Delete my account');
+    await ann.page.waitForLoadState();
+    const later = await ann.signIn();
+    expect(later).not.toBe(ann.id);
+    await ann.page.getByText('a moderator has blocked the account').waitFor();
+    await ann.click('Save');
+    await ann.arrive('Nothing was changed');
+    await mia.page.goto(`${at}/account/moderation/users/${later}`);
+    expect(await mia.page.locator('dt:text-is("Blocked") + dd').textContent()).toBe(since);
+    await mia.explain('Another reason', 'Has calmed down.');
+    await mia.click('Unblock');
+    await mia.hear('The account may write again.');
+    await ann.page.goto(`${at}/account`);
+    await ann.click('Save');
+    await ann.hear('Your profile is saved.');
+    // The reviews of the first account are erased, and with them the reports.
+    do await mia.page.goto(`${at}/account/moderation`);
+    while ((await mia.page.getByText('There is nothing to decide.').count()) === 0);
+    for (const { leave } of [ann, rob, mia, ben]) await leave();
   });
 });

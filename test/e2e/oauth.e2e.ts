@@ -159,7 +159,7 @@ describe.each([
     expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
       'Know who you are. Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected.',
       'Write in your name. Publish reviews, and change and delete those you have.',
-      'Vote in your name. Vote on reviews, and report them as spam.',
+      'Vote in your name. Vote on reviews, and report them to moderators.',
     ]);
     expect(await described('Made by')).toBe(name);
     expect(await page.getByRole('navigation').count()).toBe(0);

@@ -44,11 +44,11 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     await heading('Your account is gone');
 
     await signIn();
-    await page.goto(`${authUrl}/account/applications`);
+    await page.goto(`${authUrl}/account/tokens`);
     await page.getByLabel('What should others call you?').fill('Ann');
     await click('Use this name');
     await page.getByRole('status').filter({ hasText: 'Your profile is saved.' }).waitFor();
-    await heading('Your applications');
+    await heading('Personal access tokens');
     expect(await page.getByLabel('What should others call you?').count()).toBe(0);
     await page.getByRole('link', { name: 'Account', exact: true }).click();
     await heading('Ann');

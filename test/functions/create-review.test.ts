@@ -270,7 +270,8 @@ describe('POST /review', () => {
     ['{"rating": 5', /^The body must be valid JSON: .*line 1 column 13/],
     ['{"a":{"__proto__":1}}', /^The body must be JSON without the key __proto__$/],
     ['{"constructor":{"prototype":1}}', /without the key constructor.prototype$/],
-    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /nested too deeply$/],
+    [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /must be a JSON object$/],
+    [`{"a":${'['.repeat(100_000)}{"__proto__":1}${']'.repeat(100_000)}}`, /the key __proto__$/],
   ])('says where the mistake is: %.40j', async (body, description) => {
     const answer = await post(body, user, { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(400);

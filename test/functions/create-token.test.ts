@@ -1,3 +1,7 @@
+// @slow
+
+import { createHash } from 'node:crypto';
+
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';
@@ -340,6 +344,24 @@ describe('POST /oauth/token', () => {
     ])('asked for with a challenge, takes %j', async (_, fields, status) => {
       const code = await makeCode(client, user, { code_challenge: challenge });
       const answer = await redeem(client, code, fields);
+      expect(answer.status).toBe(status);
+      if (status === 400) expectError(answer, 400, 'invalid_grant');
+    });
+
+    test.each([
+      ['42 characters', 'v'.repeat(42), 400],
+      ['43 characters', 'v'.repeat(43), 200],
+      ['128 of all kinds', 'aZ9-._~x'.repeat(16), 200],
+      ['129 characters', 'v'.repeat(129), 400],
+      ['one', 'v', 400],
+      ['43 letters, not all of ASCII', `é${'v'.repeat(42)}`, 400],
+      ['a space', ` ${'v'.repeat(43)}`, 400],
+      ['a line end', `${'v'.repeat(43)}\n`, 400],
+      ['a plus sign', `+${'v'.repeat(43)}`, 400],
+    ])('takes a verifier by the grammar of RFC 7636: %s', async (_, code_verifier, status) => {
+      const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+      const code = await makeCode(client, user, { code_challenge });
+      const answer = await redeem(client, code, { code_verifier });
       expect(answer.status).toBe(status);
       if (status === 400) expectError(answer, 400, 'invalid_grant');
     });

@@ -1,21 +1,55 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
+import { handler as createReview } from '../../functions/create-review.ts';
 import { handler } from '../../functions/delete-me.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { table } from '../../shared/table/client.ts';
-import { contactKey, userKey } from '../../shared/table/keys.ts';
+import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
-import { applyStream, makeGrant, makeReview, makeUser, readItem } from '../fixtures.ts';
+import {
+  applyStream,
+  makeGrant,
+  makeReview,
+  makeUser,
+  readItem,
+  reviewBody,
+  scanTable,
+  setAttributes,
+} from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+
+const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
+
+/** Somebody who signs in, and what they can do then. */
+function person() {
+  const name = `Zoë ${randomUUID()}`;
+  const identity = {
+    issuer: 'https://id.example',
+    subject: randomUUID(),
+    display_name: name,
+    email: null,
+    musicdb_username: null,
+  };
+  const as = (user_id: string) => ({ user_id, client_id: 'x', scope: 'user review' });
+  return {
+    name,
+    signIn: () => findOrCreateUser(identity),
+    leave: (id: string) => invoke(handler, { caller: as(id), method: 'DELETE' }),
+    publish: (id: string) =>
+      invoke(createReview, { method: 'POST', caller: as(id), body: reviewBody() }),
+  };
+}
 
 describe('DELETE /user/me', () => {
   test('ends the account at once, before anything is erased', async () => {
     const user = await makeUser({ display_name: 'Vic' });
     const review_id = await makeReview(user);
+    await makeReview(user);
     await makeGrant(user, ['user'], { owner: await makeUser() });
     const { caller } = user;
     expect(await invoke(handler, { caller, method: 'DELETE' })).toMatchObject({
@@ -88,5 +122,80 @@ describe('DELETE /user/me', () => {
     const after = await findOrCreateUser(identity);
     expect(after.id).not.toBe(before.id);
     expect([before.id, after.id]).toContain(during.id);
+  });
+
+  test('ends no block: the next account of the same person has it since the same time', async () => {
+    const { name, signIn, leave, publish } = person();
+    const first = await signIn();
+    const { decided_at } = await decideUser(first.id, 'block', operator);
+    let last = first;
+    for (const isErased of [false, true]) {
+      expect((await leave(last.id)).status).toBe(200);
+      if (isErased) await applyStream();
+      const left = (await scanTable()).filter(({ blocked_at }) => blocked_at === decided_at);
+      expect(left.filter(({ sk }) => sk === 'IDENTITY')).toEqual([
+        {
+          pk: expect.stringMatching(/^IDENTITY#[\da-f]{64}$/),
+          sk: 'IDENTITY',
+          blocked_at: decided_at,
+        },
+      ]);
+      expect(JSON.stringify(await scanTable())).not.toContain(name);
+      const next = await signIn();
+      expect(next.id).not.toBe(last.id);
+      expect(next.blocked_at).toBe(decided_at);
+      const refused = await publish(next.id);
+      expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
+      last = next;
+    }
+    await decideUser(last.id, 'unblock', operator);
+    expect((await publish(last.id)).status).toBe(200);
+    await leave(last.id);
+    const free = await signIn();
+    expect(free.blocked_at).toBeUndefined();
+    expect((await publish(free.id)).status).toBe(200);
+  });
+
+  test.each(['block', 'unblock'] as const)(
+    'beside the %s of the account knows which of both came first',
+    async (verdict) => {
+      for (let i = 0; i < 10; i++) {
+        const { signIn, leave } = person();
+        const { id } = await signIn();
+        if (verdict === 'unblock') await decideUser(id, 'block', operator);
+        const [deleted, decided] = await Promise.all([
+          leave(id),
+          decideUser(id, verdict, operator).then(
+            () => true,
+            ({ status }) => status !== 404,
+          ),
+        ]);
+        expect(deleted.status).toBe(200);
+        const isBlocked = decided === (verdict === 'block');
+        expect((await signIn()).blocked_at !== undefined).toBe(isBlocked);
+      }
+    },
+  );
+
+  test('beside many sign-ins leads to one account, which is blocked', async () => {
+    const { signIn, leave } = person();
+    const { id } = await signIn();
+    await decideUser(id, 'block', operator);
+    const [{ status }] = await Promise.all([leave(id), ...Array.from({ length: 8 }, signIn)]);
+    expect(status).toBe(200);
+    const after = await Promise.all(Array.from({ length: 8 }, signIn));
+    expect(new Set(after.map((user) => user.id)).size).toBe(1);
+    expect(after.every(({ blocked_at }) => blocked_at !== undefined)).toBe(true);
+  });
+
+  test('leaves an identity alone that leads to another account', async () => {
+    const { signIn, leave } = person();
+    const first = await signIn();
+    const contact = await readItem(contactKey(first.id));
+    const key = identityKey(`${contact?.identity}`);
+    const other = await makeUser();
+    await setAttributes(key, { user_id: other.id });
+    expect((await leave(first.id)).status).toBe(200);
+    expect(await readItem(key)).toMatchObject({ user_id: other.id });
   });
 });

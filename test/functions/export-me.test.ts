@@ -66,6 +66,7 @@ function joined(parts: readonly OwnData[]): OwnData {
     ...first,
     connections: parts.flatMap((part) => part.connections),
     reviews: [...reviews.values()],
+    hidden_and_deleted: parts.flatMap((part) => part.hidden_and_deleted),
     decisions: parts.flatMap((part) => part.decisions),
     votes: parts.flatMap((part) => part.votes),
     reports: parts.flatMap((part) => part.reports),
@@ -158,7 +159,7 @@ describe('GET /user/me/export', () => {
       { review_id: ids.liked, reason: 'Too nice', reported_at: expect.any(String) },
     ]);
     expect(body.votes_by_day).toEqual([
-      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1 },
+      { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1, reports: 1 },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);
     expect(body.connections.map(({ scopes }: { scopes: string[] }) => scopes).toSorted()).toEqual([
@@ -237,7 +238,14 @@ describe('GET /user/me/export', () => {
     ['longer than a key', 'x'.repeat(2_000)],
     ['nothing', ''],
   ])('refuses a cursor that a person has made up: %s', async (_, place) => {
-    for (const list of ['connections', 'reviews', 'decisions', 'votes', 'reports']) {
+    for (const list of [
+      'connections',
+      'reviews',
+      'hidden_and_deleted',
+      'decisions',
+      'votes',
+      'reports',
+    ]) {
       const cursor = sealPlace(`export ${user.id}`, [list, place]);
       expect((await ask(user, { cursor })).status).toBe(400);
     }
@@ -255,6 +263,11 @@ describe('GET /user/me/export', () => {
       for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
     }
     for (let i = 0; i < 4; i++) await setHidden(await makeReview(many), true);
+    for (let i = 0; i < 2; i++) {
+      const id = await makeReview(many);
+      await setHidden(id, true);
+      await deleteReview(id, many.id);
+    }
     for (const voter of voters) {
       const review_id = await makeReview(voter);
       await vote(many, review_id);
@@ -264,14 +277,15 @@ describe('GET /user/me/export', () => {
     const { whole } = await walk(many.id);
     const revisions = whole.reviews.map((each) => each.revisions.length);
     expect(revisions.toSorted()).toEqual([1, 1, 1, 1, 1, 3, 5, 7]);
-    expect(whole.decisions).toHaveLength(4);
+    expect(whole.decisions).toHaveLength(6);
+    expect(whole.hidden_and_deleted).toHaveLength(2);
     expect([whole.votes.length, whole.reports.length, whole.connections.length]).toEqual([3, 3, 3]);
     for (const maxBytes of [0, 1_500, 3_000, 6_000]) {
       const { whole: sum, parts } = await walk(many.id, maxBytes);
       expect(sum).toEqual(whole);
       expect(parts.length).toBeGreaterThan(1);
     }
-    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 4 + 4 + 3 + 3);
+    expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 4 + 2 + 6 + 3 + 3);
   });
 
   test('loses and repeats nothing that stays while others are written and deleted', async () => {

@@ -1,3 +1,4 @@
+// @slow
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';

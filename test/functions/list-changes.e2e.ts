@@ -7,8 +7,9 @@ import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { batchWrite, type Item } from '../../shared/table/batch.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
+import type { Item } from '../../shared/table/item.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
 import {
   applyStream,

@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
+import { handler as expire } from '../../functions/expire-vote-counters.ts';
 import { handler } from '../../functions/report-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
-import { reportKey, userKey } from '../../shared/table/keys.ts';
+import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import {
   makeReview,
   makeUser,
   makeUsers,
   readItem,
+  scanTable,
   setAttributes,
   type TestUser,
+  vote,
 } from '../fixtures.ts';
 import { invoke } from '../invoke.ts';
+import { stopClock } from '../oauth/clock.ts';
 
 const author = await makeUser();
 const reader = await makeUser();
@@ -50,11 +54,82 @@ describe('POST /review/{review_id}/report', () => {
       const { status, read, write, roundTrips } = await measure('report-review', request);
       expect({ status, read, write, roundTrips }).toEqual({
         status: 200,
-        read: 4,
-        write: 11,
+        read: 6,
+        // One more than a report of somebody who has voted or reported on that day already.
+        write: 14,
         roundTrips: 4,
       });
     }
+  });
+
+  test.each([
+    ['Noob', 0, 10],
+    ['Apprentice', 50, 50],
+    ['Sorcerer', 1000, 200],
+    ['Spammer', -15, 0],
+    ['Blocked', -21, 0],
+  ])('a %s with karma %d reports %d reviews a day', async (type, karma, limit) => {
+    const user = await makeUser({ karma });
+    const counter = dailyVotesKey(user.id, new Date().toISOString().slice(0, 10));
+    if (limit > 0) await setAttributes(counter, { reports: limit - 1 });
+    if (limit > 0) expect((await report(await makeReview(author), {}, user)).status).toBe(200);
+    const last = await makeReview(author);
+    const { status, body, headers } = await report(last, {}, user);
+    expect([status, body.error]).toEqual([403, 'limit_exceeded']);
+    expect(body.description).toBe(`A user of type ${type} may report ${limit} reviews a day (UTC)`);
+    expect(headers['ratelimit-policy']).toBe(`"reports";q=${limit};w=86400`);
+    expect(headers.ratelimit).toMatch(/^"reports";r=0;t=\d+$/);
+    expect(headers['retry-after'] === undefined).toBe(limit === 0);
+    expect(await readItem(reportKey(last, user.id))).toBeUndefined();
+    expect(await readItem(caseKey(last))).toBeUndefined();
+  });
+
+  test('tells what is left of the daily limit, which votes have nothing to do with', async () => {
+    stopClock(Date.parse('2026-11-20T22:59:58.400Z'));
+    const user = await makeUser();
+    const ids = await Promise.all((await makeUsers(11)).map((each) => makeReview(each)));
+    const told = async (id = '') => {
+      const { status, headers } = await report(id, {}, user);
+      const { 'ratelimit-policy': policy, ratelimit, 'retry-after': wait } = headers;
+      expect(policy).toBe('"reports";q=10;w=86400');
+      return [status, ratelimit, wait];
+    };
+    await vote(user, `${ids[0]}`);
+    for (const [i, id] of ids.slice(0, 10).entries()) {
+      expect(await told(id)).toEqual([200, `"reports";r=${9 - i};t=3602`, undefined]);
+      // The same again costs none.
+      expect(await told(id)).toEqual([200, `"reports";r=${9 - i};t=3602`, undefined]);
+    }
+    expect(await told(ids[10])).toEqual([403, '"reports";r=0;t=3602', '3602']);
+    expect(await told(ids[0])).toEqual([200, '"reports";r=0;t=3602', undefined]);
+    await vote(user, `${ids[1]}`);
+    expect(await readItem(dailyVotesKey(user.id, '2026-11-20'))).toMatchObject({
+      count: 2,
+      cast: 2,
+      reports: 10,
+    });
+    stopClock(Date.parse('2026-11-21T00:00:00.000Z'));
+    expect(await told(ids[10])).toEqual([200, '"reports";r=9;t=86400', undefined]);
+    // A month later nothing is left of either.
+    stopClock(Date.parse('2027-01-01T00:00:00.000Z'));
+    jest.spyOn(console, 'info').mockImplementation(() => {});
+    await expire();
+    jest.useRealTimers();
+    const left = (await scanTable()).filter(
+      ({ pk, sk }) => pk.includes(user.id) && /^VOTES/.test(sk),
+    );
+    expect(left).toEqual([]);
+  });
+
+  test('at the same time files never more than the limit', async () => {
+    const user = await makeUser();
+    const ids = await Promise.all((await makeUsers(25)).map((each) => makeReview(each)));
+    const answers = await Promise.all(ids.map((id) => report(id, {}, user)));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 403)).toHaveLength(15);
+    const filed = await Promise.all(ids.map((id) => readItem(reportKey(id, user.id))));
+    expect(filed.filter(Boolean)).toHaveLength(10);
   });
 
   test.each([

@@ -6,8 +6,9 @@ import { resourceOf } from '../../shared/http/match-route.ts';
 import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { deleteReview } from '../../shared/review/review-repository.ts';
 import { type Route, routes } from '../../shared/routes.ts';
-import { caseKey, reviewKey } from '../../shared/table/keys.ts';
+import { caseKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../fixtures.ts';
 import { invoke, proxyEvent } from '../invoke.ts';
@@ -196,6 +197,56 @@ describe('the pages of moderators', () => {
       is_hidden: true,
       moderation: { decision: 'hide', reason: 'spam', note: 'A shop.' },
     });
+  });
+
+  test('offer no decision to who has reported the review', async () => {
+    const id = await reported('spam');
+    await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'spam' });
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('You have reported this review: another moderator decides on it.');
+    expect(html).not.toContain('Hide the review');
+    const form = { decision: 'hide', reason: 'spam', note: '', ...(await seen(id)) };
+    const { status } = await ask('decide-review', mia, { path: { review_id: id }, form });
+    expect(status).toBe(400);
+  });
+
+  test('allow a review in place of a hidden one that was deleted', async () => {
+    const eva = await makeUser({ display_name: 'Eva' });
+    const at = { path: { user_id: eva.id } };
+    expect((await ask('show-author', mia, at)).html).not.toContain('Allow a new review');
+    const entity_id = randomUUID();
+    const id = await makeReview(eva, { entity_id });
+    await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: null });
+    await deleteReview(id, eva.id);
+    const { html } = await ask('show-author', mia, at);
+    expect(html).toContain(`<option value="${entity_id}">release_group ${entity_id}, deleted `);
+    const form = { decision: 'allow', entity_id, reason: 'other', note: 'It was a mistake.' };
+    const allow = (changed: object = {}) =>
+      ask('decide-user', mia, { ...at, form: { ...form, ...changed } });
+    const faulty = await allow({ reason: '' });
+    expect(faulty.status).toBe(400);
+    expect(faulty.html).toContain('id="allow-reason-fault">Please fill this in.<');
+    expect(faulty.html).not.toContain('id="reason-fault"');
+    for (const other of [randomUUID(), 'x', '']) {
+      expect((await allow({ entity_id: other })).status).toBe(400);
+    }
+    expect((await allow()).status).toBe(303);
+    const after = await ask('show-author', mia, at);
+    expect(after.html).not.toContain('Allow a new review');
+    expect(after.html).toContain('May be reviewed again: another reason');
+    await makeReview(eva, { entity_id });
+    expect((await allow()).status).toBe(400);
+  });
+
+  test('block an account and end that', async () => {
+    const { id } = await makeUser();
+    for (const decision of ['block', 'unblock', 'block']) {
+      const form = { decision, reason: 'abuse', note: '' };
+      const { status } = await ask('decide-user', mia, { path: { user_id: id }, form });
+      expect(status).toBe(303);
+      const { blocked_at } = (await readItem(userKey(id))) as { blocked_at?: string };
+      expect(blocked_at !== undefined).toBe(decision === 'block');
+    }
   });
 
   test('have a log of everything, newest first', async () => {

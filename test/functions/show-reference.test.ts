@@ -1,29 +1,53 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { handler as script } from '../../functions/get-reference-script.ts';
+import { handler as asset } from '../../functions/get-reference-asset.ts';
+import { handler as docs } from '../../functions/show-docs.ts';
 import { handler as reference } from '../../functions/show-reference.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
 import { routes } from '../../shared/routes.ts';
 import { isJson } from '../contract.ts';
 import { invoke } from '../invoke.ts';
 
 process.env.AUTH_URL = 'https://reviews.example/ws';
 
-describe('GET /docs', () => {
-  test('is a page that loads and asks nothing but this service', async () => {
+test('GET /docs leads to the reference', async () => {
+  const { status, headers } = await invoke(docs);
+  expect([status, headers.location]).toEqual([303, 'https://reviews.example/ws/docs/api']);
+});
+
+describe('GET /docs/api', () => {
+  test('is a page in a sandbox, which loads and asks nothing but this service', async () => {
     const { status, headers, body } = await invoke(reference);
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(headers['cache-control']).toBe('public, max-age=300');
-    expect(headers['content-security-policy']).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
-    );
+    const [, script = ''] = /<script>([^<]*)<\/script>/.exec(body) ?? [];
+    const [, style = ''] = /<style>([^<]*)<\/style>/.exec(body) ?? [];
+    const own = (text: string) =>
+      `https://reviews.example 'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    expect(`${headers['content-security-policy']}`.split('; ')).toEqual([
+      "default-src 'none'",
+      'sandbox allow-scripts allow-popups allow-downloads',
+      `script-src ${own(script)}`,
+      `style-src ${own(style)}`,
+      'img-src data:',
+      'connect-src https://reviews.example',
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ]);
     expect(headers['strict-transport-security']).toBe('max-age=31536000');
     const addresses = [...`${body}`.matchAll(/https?:[^"&<\s]+/g)].map(([address]) => address);
     expect(addresses.filter((each) => !each.startsWith('https://reviews.example/ws/'))).toEqual([]);
     expect(addresses).toContain('https://reviews.example/ws/1/openapi.json');
-    // The only script is a file: nothing inline runs under this policy.
-    expect(
-      `${body}`.match(/<script(?! id="api-reference" data-configuration="[^"]*"><)[^>]*>/g),
-    ).toEqual(['<script src="https://reviews.example/ws/docs/scalar-1.72.1.js">']);
+    expect(`${body}`.match(/<script[^>]*>/g)).toHaveLength(2);
+  });
+
+  test('has a title, an icon and a way back', async () => {
+    const { body } = await invoke(reference);
+    expect(body).toContain('<title>API reference · Reviews</title>');
+    expect(body).toContain('<link rel="icon" href="data:image/svg+xml,');
+    expect(body).toContain('<a href="https://reviews.example/ws/">Reviews</a>');
   });
 
   test('is HTTPS only, as tokens are pasted into it', async () => {
@@ -41,25 +65,44 @@ describe('GET /docs', () => {
   });
 });
 
-describe('the renderer', () => {
-  test('is that of the version in its path, so that it may be kept for good', async () => {
-    const packageJson = new URL(
-      '../../node_modules/@scalar/api-reference/package.json',
-      import.meta.url,
-    );
-    const { version } = JSON.parse(readFileSync(packageJson, 'utf8'));
-    const route = routes.find(({ operation }) => operation === 'get-reference-script');
-    expect(route?.path).toBe(`/docs/scalar-${version}.js`);
-    const { status, headers, body } = await invoke(script);
-    expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
-    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
-    expect(`${body}`.startsWith('(function(){')).toBe(true);
-    // Lambda answers with 6 MB of JSON at most.
-    expect(Buffer.byteLength(JSON.stringify({ body, headers }))).toBeLessThan(6_000_000);
+describe('what the reference loads', () => {
+  const packageJson = new URL('../../node_modules/swagger-ui-dist/package.json', import.meta.url);
+  const { version } = JSON.parse(readFileSync(packageJson, 'utf8'));
+  const get = (file: string, method = 'GET') => invoke(asset, { method, path: { file } });
+
+  test.each([
+    ['js', 'javascript', '/*! For license'],
+    ['css', 'css', '.swagger-ui'],
+  ])(
+    'has the version in its name, so that it may be kept for good: %s',
+    async (ending, type, begin) => {
+      const file = `swagger-ui-${version}.${ending}`;
+      expect((await invoke(reference)).body).toContain(
+        `="https://reviews.example/ws/docs/${file}"`,
+      );
+      expect(matchRoute('GET', `/docs/${file}`)?.route.operation).toBe('get-reference-asset');
+      const { status, headers, body } = await get(file);
+      expect([status, headers['content-type']]).toEqual([200, `text/${type}; charset=utf-8`]);
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(`${body}`.startsWith(begin)).toBe(true);
+      // Lambda answers with 6 MB of JSON at most.
+      expect(Buffer.byteLength(JSON.stringify({ body, headers }))).toBeLessThan(6_000_000);
+    },
+  );
+
+  test('HEAD has the headers only', async () => {
+    const { headers, body } = await get(`swagger-ui-${version}.js`, 'HEAD');
+    expect([headers['content-type'], body]).toEqual(['text/javascript; charset=utf-8', '']);
   });
 
-  test('HEAD has its headers only', async () => {
-    const { headers, body } = await invoke(script, { method: 'HEAD' });
-    expect([headers['content-type'], body]).toEqual(['text/javascript; charset=utf-8', '']);
+  test.each([
+    'swagger-ui-5.34.1.js',
+    'index.html',
+    '..%2Fpackage.json',
+    'constructor',
+    '__proto__',
+  ])('is nothing else: %s', async (file) => {
+    const { status, body } = await get(file);
+    expect([status, /<h1>([^<]*)/.exec(body)?.[1]]).toEqual([404, 'Page not found']);
   });
 });

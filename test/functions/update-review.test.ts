@@ -105,6 +105,14 @@ describe('POST /review/{review_id}', () => {
     }
   });
 
+  test('publishes a draft once, though it is asked to several times at once', async () => {
+    const drafted = randomUUID();
+    id = await makeReview(author, { entity_id: drafted, is_draft: true });
+    const answers = await Promise.all(Array.from({ length: 4 }, () => update({ is_draft: false })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(await readItem(entityKey(drafted))).toMatchObject({ review_count: 1 });
+  });
+
   test('changes a draft, and keeps it one', async () => {
     id = await makeReview(author, { is_draft: true });
     expect((await update({ text: changed })).status).toBe(200);

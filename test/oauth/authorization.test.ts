@@ -270,7 +270,31 @@ async function countRequests(): Promise<number> {
   return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
 }
 
+/** The parameters that a link leads back to the client with: nobody is sent there who has never let it in (RFC 9700 section 4.11.2). */
+function ledBack(shown: Shown): URLSearchParams {
+  expectErrorPage(shown, 400, /^Demo was not connected$/);
+  return sentBack({ ...shown, url: waysOn(shown)['Go back to client.example'] ?? '' });
+}
+
 describe('an authorization request that is at fault is sent back', () => {
+  test('at once where the person has let the application in before', async () => {
+    const other = await makeClient(owner, redirect_uri);
+    const request = { client_id: other.client_id, scope: 'x', state: 'y' };
+    expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
+    const consent = await ann.visit(authorizeUrl({ ...request, scope: '' }));
+    const { code = '' } = Object.fromEntries(sentBack(await allow(consent)));
+    expect((await redeem(other, code)).status).toBe(200);
+    const newcomer = openBrowser(issuer);
+    const signIn = await newcomer.visit(authorizeUrl(request));
+    for (const shown of [
+      await ann.visit(authorizeUrl(request)),
+      await newcomer.submit(signIn, 'Sign in', { name: 'Ann' }),
+    ]) {
+      const answer = Object.fromEntries(sentBack(shown));
+      expect(answer).toMatchObject({ error: 'invalid_scope', state: 'y', iss: issuer });
+    }
+  });
+
   test.each<[string, Parameters, string]>([
     ['no response_type', { response_type: undefined }, 'invalid_request'],
     ['an empty response_type', { response_type: '' }, 'invalid_request'],
@@ -326,7 +350,7 @@ describe('an authorization request that is at fault is sent back', () => {
       await ann.visit(url),
       await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
     ]) {
-      const answer = sentBack(shown);
+      const answer = ledBack(shown);
       expect(answer.get('error_description')).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
       expect(Object.fromEntries(answer)).toEqual({
         kept: '1',
@@ -349,7 +373,7 @@ describe('an authorization request that is at fault is sent back', () => {
       await ann.visit(authorizeUrl({ state })),
       await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
     ]) {
-      const answer = sentBack(shown);
+      const answer = ledBack(shown);
       expect(answer.get('error')).toBe('invalid_request');
       expect(answer.has('state')).toBe(false);
     }
@@ -826,21 +850,42 @@ describe('the sign-in', () => {
   });
 });
 
+test('who deletes the account is on a page that can be loaded again', async () => {
+  const browser = openBrowser(issuer);
+  await browser.signIn('Moritz');
+  const page = await browser.visit('account/delete');
+  const over = await browser.submit(page, 'Delete my account', { name: 'Moritz' });
+  expect(over.url).toBe(`${issuer}/account/sign-out`);
+  expect(over.html).toContain('Your account is gone');
+});
+
+test('the front page tells search engines and previews of links what it is', async () => {
+  const { html } = await openBrowser(issuer).visit('');
+  for (const name of ['name="description"', 'property="og:description"']) {
+    expect(html).toMatch(new RegExp(`<meta ${name} content="[^"]*reviews of albums[^"]*">`));
+  }
+  expect(html.indexOf('on your own website')).toBeLessThan(html.indexOf('curl'));
+});
+
 describe('whoever is new', () => {
   const question = 'What should others call you?';
-  const paths = ['account/applications', 'account/connections', authorizeUrl({ state: 'x' })];
+  const paths = ['account/tokens', authorizeUrl({ state: 'x' })];
 
-  test('is asked for a public name on every page, with a proposal, until there is one', async () => {
+  test('is asked for a public name where access is given, with a proposal, until there is one', async () => {
     const browser = openBrowser(issuer);
     const account = await browser.signIn('Kim');
     // There the name stands in the profile already.
     expect(account.html).not.toContain(question);
     expect(account.html).toContain('You are new here');
+    expect(account.html).toContain('<dd>New: votes on up to 10 reviews a day</dd>');
     for (const path of paths) {
       const page = await browser.visit(path);
       const form = textBetween(page, question, '</form>');
       expect(form).toContain('name="display_name" value="Kim"');
       expect(page.html.match(/name="display_name"/g)).toHaveLength(1);
+    }
+    for (const path of ['', 'account/applications', 'account/connections']) {
+      expect((await browser.visit(path)).html).not.toContain(question);
     }
     await browser.submit(account, 'Save', { display_name: 'Kim', email: '' });
     for (const path of ['account', ...paths]) {
@@ -876,7 +921,7 @@ describe('whoever is new', () => {
     expect(sentBack(back).get('code')).toMatch(/^rvc_/);
     const again = openBrowser(issuer);
     await again.signIn('Max');
-    expect((await again.visit('account/connections')).html).toContain(question);
+    expect((await again.visit('account/tokens')).html).toContain(question);
   });
 
   test('has a name once an application has set one', async () => {
@@ -895,15 +940,15 @@ describe('whoever is new', () => {
         body: JSON.stringify(content),
       });
     expect((await change({ email: 'nia@example.com' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).toContain(question);
+    expect((await browser.visit('account/tokens')).html).toContain(question);
     expect((await change({ display_name: 'Nia' })).status).toBe(200);
-    expect((await browser.visit('account/connections')).html).not.toContain(question);
+    expect((await browser.visit('account/tokens')).html).not.toContain(question);
   });
 
   test('comes back to pages of ours only', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Oda');
-    const page = await browser.visit('account/connections');
+    const page = await browser.visit('account/tokens');
     for (const return_to of [
       'https://evil.example/',
       '//evil.example/',
@@ -917,7 +962,7 @@ describe('whoever is new', () => {
     expectFormAgain(fault, 'display_name', ' ', 'It must have some visible character.');
     // The way back is not lost by a mistake.
     const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
-    expect(named.url).toBe(`${issuer}/account/connections`);
+    expect(named.url).toBe(`${issuer}/account/tokens`);
     expect(noticeOn(named)).toBe('Your profile is saved.');
   });
 });

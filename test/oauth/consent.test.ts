@@ -15,6 +15,7 @@ const { countPeople, deleteApplication, deleteGrantsOf } = await import(
 );
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
+const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
 const { makeUser, makeUsers, setAttributes } = await import('../fixtures.ts');
@@ -57,6 +58,40 @@ describe('who asks', () => {
     expect(factOn(consent, 'Sends you to')).toBe('client.example');
     expect(factOn(consent, 'Registered')).toBe('31 January 2025');
     expect(factOn(consent, 'Used by')).toBe('nobody yet');
+  });
+
+  test('gets nobody while a moderator has blocked the developer, whoever comes how', async () => {
+    const blocked = await makeUser();
+    const client = await makeClient(blocked, undefined, 'Shelf');
+    const { browser } = await come('Ann');
+    const before = await browser.visit(authorizeUrl(client));
+    const why = { reason: 'spam', note: '', moderator_id: null } as const;
+    await decideUser(blocked.id, 'block', why);
+
+    /** A page of ours, that neither sends on to the client nor leads there. */
+    const isRefused = ({ status, url, html }: Shown) => {
+      expect([status, url.startsWith(issuer)]).toEqual([403, true]);
+      expect(html).toContain('<h1>Shelf cannot be connected</h1>');
+      expect(html).toContain('A moderator has blocked the account of its developer');
+      expect(html).not.toContain('href="https://client.example');
+      expect(html).not.toContain('>Allow<');
+    };
+    const yes = { decision: 'approve' };
+    isRefused(await browser.submit(before, 'Allow', yes));
+    isRefused(await browser.visit(authorizeUrl(client)));
+    // As one that is at fault would be sent back.
+    isRefused(await browser.visit(authorizeUrl(client, 'everything')));
+    isRefused(await browser.visit(textBetween(before, '<form method="post" action="', '"')));
+    for (const scope of ['review', 'everything']) {
+      const stranger = openBrowser(issuer);
+      const asked = await stranger.visit(authorizeUrl(client, scope));
+      isRefused(await stranger.submit(asked, 'Sign in', { name: 'Bob' }));
+    }
+    expect(await countPeople(client.client_id)).toMatchObject({ count: 0 });
+
+    await decideUser(blocked.id, 'unblock', why);
+    const after = await browser.visit(authorizeUrl(client));
+    expect((await browser.submit(after, 'Allow', yes)).url).toMatch(/^https:\/\/client\.example/);
   });
 
   test('speaks last, and briefly', async () => {

@@ -10,6 +10,7 @@ afterEach(() => {
 
 // The stack has set what these read.
 const { makeClient } = await import('./client.ts');
+const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 const deleteButton = '>Delete my account<';
@@ -33,6 +34,7 @@ describe('GET /account/delete', () => {
     expect(page.html).toContain('What goes, for good');
     expect(page.html).toContain('What stays');
     expect(page.html).not.toContain('What you have registered');
+    expect(page.html).not.toContain('The block of a moderator');
     await makeClient({ id }, undefined, 'Shelf <b>');
     await makeClient({ id }, undefined, 'Player');
     expect((await browser.visit('account/delete')).html).toMatch(
@@ -40,6 +42,14 @@ describe('GET /account/delete', () => {
     );
     // It is a page of the account.
     expect(page.html).toMatch(/<a href="[^"]*\/account" aria-current="true">Account/);
+  });
+
+  test('says that a block stays', async () => {
+    const { browser, id } = await join('bea@example.com');
+    await decideUser(id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+    const page = await browser.visit('account/delete');
+    const stays = textBetween(page, 'What stays', '</ul>').replaceAll(/\s+/g, ' ');
+    expect(stays).toContain('The block of a moderator: a hash of who signs in, without your name');
   });
 
   test('asks who has not just signed in to do so, with a password', async () => {

@@ -57,13 +57,25 @@ const review = {
 };
 
 describe('a personal access token', () => {
+  test('without a scope says that it has none, and offers what it can do', async () => {
+    const { browser } = await signIn('Ann without scopes');
+    const made = await ask(browser, { name: 'Reader' });
+    expect(made.html).toContain('This token has no scope');
+    const shown = textBetween(made, `<code class="copy">curl`, '</code>');
+    expect(shown).toBe(`-H "Authorization: Bearer ${tokenOn(made)}" ${url}/user/me`);
+  });
+
   test('is made in a minute, shown once, and works for the scopes that were ticked', async () => {
     const { browser, id } = await signIn('Ann');
     const made = await ask(browser, { name: 'Ann’s script', review: 'yes' });
     const token = tokenOn(made);
     expect(token).toMatch(/^rva_[\w-]+$/);
     expect(made.headers.get('cache-control')).toContain('no-store');
-    expect(made.html).toContain(`curl -H "Authorization: Bearer ${token}" ${url}/user/me`);
+    // It offers a command that publishes.
+    const shown = textBetween(made, `<code class="copy">curl`, '</code>');
+    expect(shown).toContain(`-H "Authorization: Bearer ${token}" ${url}/review/ `);
+    const [, offered = ''] = /-d '(.*)'$/.exec(shown) ?? [];
+    expect((await call(token, '/review', 'POST', JSON.parse(offered))).status).toBe(200);
 
     expect(await call(token, '/user/me')).toMatchObject({ status: 200, body: { user: { id } } });
     expect((await call(token, '/review', 'POST', review)).status).toBe(200);
@@ -83,6 +95,17 @@ describe('a personal access token', () => {
     expect((await browser.visit('account/connections')).html).toContain(
       'No application is connected.',
     );
+  });
+
+  test('outlives the end of a connection that is none', async () => {
+    const { browser } = await signIn('Una');
+    const made = await ask(browser, { name: 'Backup' });
+    const csrf = textBetween(made, 'name="csrf" value="', '"');
+    const none = '0'.repeat(32);
+    const shown = await browser.post(`account/connections/${none}/revoke`, { csrf });
+    expect(shown.status).toBe(404);
+    expect(textBetween(shown, '<h1>', '</h1>')).toBe('Application not found');
+    expect((await call(tokenOn(made), '/user/me')).status).toBe(200);
   });
 
   test.each([7, 30, 90, 365])('lives for %i days, and is listed until then', async (days) => {

@@ -102,37 +102,6 @@ export function wrongMethods(template: Template): string[] {
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
 }
 
-/** Calls of API Gateway that its role does not allow, and calls that the role allows and nothing makes: `role → function`. */
-export function wrongCalls(template: Template): string[] {
-  const methods = resources(template, 'AWS::ApiGateway::Method').map(
-    ([, { Properties }]) =>
-      [Properties.Integration.Credentials, Properties.Integration.Uri] as const,
-  );
-  const authorizers = resources(template, 'AWS::ApiGateway::Authorizer').map(
-    ([, { Properties }]) => [Properties.AuthorizerCredentials, Properties.AuthorizerUri] as const,
-  );
-  const isTrusting = (id: string) =>
-    template.Resources[id]?.Properties.AssumeRolePolicyDocument.Statement.some(
-      ({ Principal, Condition }: Resource['Properties']) =>
-        // API Gateway does not say for which account or API it assumes a role: a condition on that refuses every call.
-        Principal.Service === 'apigateway.amazonaws.com' && Condition === undefined,
-    );
-  const calls = (role: string, expression: unknown) =>
-    references(expression)
-      .filter((id) => template.Resources[id]?.Type === 'AWS::Lambda::Function')
-      .map((id) => `${role} → ${id}`);
-  const made = [...methods, ...authorizers].flatMap(([credentials, uri]) =>
-    calls(references(credentials).join() || 'nobody', uri),
-  );
-  const allowed = statements(template)
-    .filter(({ id, Action }) => isTrusting(id) && [Action].flat().includes('lambda:InvokeFunction'))
-    .flatMap(({ id, Resource }) => calls(id, Resource));
-  return [
-    ...made.filter((call) => !allowed.includes(call)),
-    ...allowed.filter((call) => !made.includes(call)),
-  ];
-}
-
 /** Resources without a preflight, and answers of API Gateway that a script of another origin could not read. */
 export function withoutCors(template: Template): string[] {
   const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
@@ -479,7 +448,7 @@ export function secretOf(expression: unknown): string {
 }
 
 /** The path that an API Gateway resource serves, below the stage. */
-function pathOf(template: Template, reference: { Ref?: string }): string {
+export function pathOf(template: Template, reference: { Ref?: string }): string {
   const resource = template.Resources[reference.Ref ?? '']?.Properties;
   if (!resource) return '/';
   const parent = pathOf(template, resource.ParentId);
@@ -498,7 +467,7 @@ export function textOf(expression: unknown): string {
 }
 
 /** The logical ids that an expression refers to. */
-function references(value: unknown): string[] {
+export function references(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(references);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {

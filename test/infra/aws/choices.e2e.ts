@@ -177,7 +177,7 @@ describe('the API', () => {
     expect(api.MinimumCompressionSize).toBe(1024);
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
-  test('lets a flood of sign-ins or tokens through at a tenth of what other routes take', () => {
+  test('lets a flood of sign-ins or tokens through at a tenth of what other routes take, and large answers at 5 a second', () => {
     const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
       `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
@@ -188,6 +188,14 @@ describe('the API', () => {
       ['* *', 200, 400],
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
+      ['GET /1/openapi.json', 5, 20],
+      ['HEAD /1/openapi.json', 5, 20],
+      ['GET /docs', 5, 20],
+      ['HEAD /docs', 5, 20],
+      ['GET /docs/api', 5, 20],
+      ['HEAD /docs/api', 5, 20],
+      ['GET /docs/{file}', 5, 20],
+      ['HEAD /docs/{file}', 5, 20],
       ['GET /oauth/authorize', 20, 40],
       ['HEAD /oauth/authorize', 20, 40],
       ['POST /oauth/authorize', 20, 40],

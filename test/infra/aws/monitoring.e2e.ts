@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
+import { prices } from '../../../bin/bench/costs.ts';
 import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
@@ -180,6 +182,26 @@ function withPolicy(mistake: (statements: Statement[]) => void): Template {
     mistake(Properties.PolicyDocument.Statement);
   }
   return copy;
+}
+
+test('what a month costs at least stands in the guides', async () => {
+  const { data, service: deployed } = (await synthesized()).plain;
+  const count = (type: string) => resources(deployed, type).length + resources(data, type).length;
+  const watched = Object.values(alarms(deployed));
+  const metrics = watched.reduce((sum, { metrics }) => sum + metrics.length, 0);
+  const keys = count('AWS::SecretsManager::Secret') * prices.secret;
+  const alarmed = metrics * prices.alarmMetric;
+  const month = Math.round(keys + alarmed);
+  expect(guide('.github/docs/deploy.md')).toContain(
+    `about $${month} a month: three secrets ($${keys.toFixed(2)}) and ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)})`,
+  );
+  expect(guide('README.md')).toContain(`$${month} a month`);
+});
+
+/** A document, in one line. */
+function guide(name: string): string {
+  const file = new URL(`../../../${name}`, import.meta.url);
+  return readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
 }
 
 describe('the access log', () => {

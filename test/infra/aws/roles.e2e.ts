@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createTable } from '../../../infra/local/database.ts';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
@@ -17,7 +17,15 @@ import { resourceOf } from '../../../shared/http/match-route.ts';
 import { routes } from '../../../shared/routes.ts';
 import { type Browser, openBrowser, type Shown } from '../../oauth/browser.ts';
 import { stopClock } from '../../oauth/clock.ts';
-import { type Deed, findRight, isLike, rightsIn, startProxy } from './roles.ts';
+import {
+  type Deed,
+  findRight,
+  isLike,
+  rightsIn,
+  sessionToken,
+  signingFault,
+  startProxy,
+} from './roles.ts';
 import { synthesized } from './synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
@@ -34,6 +42,7 @@ delete process.env.SIGNING_KEYS;
 Object.assign(process.env, {
   AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: proxy.url,
+  AWS_SESSION_TOKEN: sessionToken,
   ...Object.fromEntries(
     ['SIGNING_KEYS', 'SESSION_KEYS', 'OIDC_CLIENT_SECRET'].map((name) => [`${name}_ARN`, name]),
   ),
@@ -106,6 +115,11 @@ const { setHidden } = await import('../../../shared/moderation/decision-reposito
 
 jest.spyOn(console, 'info').mockImplementation(() => {});
 const failures = jest.spyOn(console, 'error').mockImplementation(() => {});
+
+// Who waits for what AWS refuses to everybody waits for long.
+beforeEach(() => {
+  expect([...proxy.unsigned]).toEqual([]);
+});
 
 interface Answer {
   id: string;
@@ -510,6 +524,15 @@ describe('each function does with its role', () => {
       await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
     }
 
+    const shop = reviewBody();
+    const { id: advertisement } = await call('POST', '/review/', { token, body: shop });
+    await setHidden(advertisement, true);
+    await call('DELETE', `/review/${advertisement}`, { token });
+    await call('POST', '/review/', { token, body: shop }, 403);
+    const allowed = { entity_id: `${shop.entity_id}`, ...why };
+    await eve.submit(await eve.visit(about), 'value="allow"', allowed);
+    await call('POST', '/review/', { token, body: shop });
+
     await setHidden(review, true);
     await stream.idle();
     await readAll({ ...ids, isThere: false });
@@ -630,6 +653,37 @@ describe('each function does with its role', () => {
   });
 });
 
+describe('a request to AWS is refused', () => {
+  const time = (ago: number) => new Date(Date.now() - ago).toISOString();
+  const sent = ({ date = time(0), scope = 'eu-central-1/dynamodb', token = sessionToken }) => {
+    const stamp = date.replaceAll(/[-:]|\.\d{3}/g, '');
+    const signed = 'content-type;host;x-amz-date;x-amz-security-token;x-amz-target';
+    return {
+      authorization: `AWS4-HMAC-SHA256 Credential=get-user/${stamp.slice(0, 8)}/${scope}/aws4_request, SignedHeaders=${signed}, Signature=${'0'.repeat(64)}`,
+      'x-amz-date': stamp,
+      'x-amz-security-token': token,
+    };
+  };
+  test.each([
+    ['without session token', { ...sent({}), 'x-amz-security-token': undefined }],
+    ['with the session token of another', sent({ token: 'x' })],
+    ['six minutes late', sent({ date: time(360_000) })],
+    ['six minutes early', sent({ date: time(-360_000) })],
+    ['without date', { ...sent({}), 'x-amz-date': undefined }],
+    ['without region', sent({ scope: '/dynamodb' })],
+    [
+      'with an unsigned date',
+      {
+        ...sent({}),
+        authorization: sent({}).authorization.replace('x-amz-date;', ''),
+      },
+    ],
+  ])('%s', (_, headers) => {
+    expect(signingFault(sent({}))).toBeUndefined();
+    expect(signingFault(headers)).toEqual(expect.any(String));
+  });
+});
+
 describe('who reads for everybody', () => {
   const readers = routes
     .filter(({ table }) => table === 'public' || table === 'metadata')
@@ -663,6 +717,7 @@ describe('who reads for everybody', () => {
     ['the log of moderation', all('DECISION')],
     ['a decision', get(`DECISION#${id}`)],
     ['what was decided about a user', byAuthor(`SUBJECT#${id}`)],
+    ['the hidden reviews that a user has deleted', byAuthor(`HIDDEN#${id}`)],
     ['who has voted on a day', all('VOTES')],
     ['what is left to add up', query('DEFERRED')],
     ['the drafts of a user', byAuthor(`UNLISTED#${id}`)],

@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { rolesOf, type Statement, secretOf, type Template } from './checks.ts';
 
@@ -138,6 +143,35 @@ function queried({
   return partition;
 }
 
+/** Session token of the credentials that Lambda gives a function, which expire after hours. */
+export const sessionToken = 'a session token/of Lambda+';
+
+/**
+ * Fault for which AWS refuses a signed request (Signature Version 4): scope, a date five minutes
+ * off, the session token, and headers left unsigned. The signature itself is not computed.
+ */
+export function signingFault(headers: IncomingHttpHeaders): string | undefined {
+  const { authorization = '', 'x-amz-date': date = '', 'x-amz-security-token': token } = headers;
+  const scope =
+    /^AWS4-HMAC-SHA256 Credential=[^/]+\/(\d{8})\/([a-z]+-[a-z]+-\d)\/(dynamodb|secretsmanager)\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=[0-9a-f]{64}$/.exec(
+      authorization,
+    );
+  if (!scope) return `no scope of a region and service in ${authorization}`;
+  const [, day, , , signed = ''] = scope;
+  const [, y, m, d, time] = /^(\d{4})(\d\d)(\d\d)T(\d{6})Z$/.exec(`${date}`) ?? [];
+  const [h, min, s] = time?.match(/\d\d/g) ?? [];
+  // A test may stop the clock, and the SDK follows the one of the answers, which is real.
+  const clocks = [Date.now(), performance.timeOrigin + performance.now()];
+  const sent = Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`);
+  const ago = Math.min(...clocks.map((now) => Math.abs(now - sent)));
+  if (!(ago < 300_000) || !`${date}`.startsWith(`${day}`)) return `x-amz-date is ${date}`;
+  if (token !== sessionToken) return `x-amz-security-token is ${token}`;
+  const unsigned = ['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-target'].filter(
+    (name) => !signed.split(';').includes(name),
+  );
+  return unsigned.length > 0 ? `${unsigned} is not signed` : undefined;
+}
+
 /**
  * Stands before DynamoDB and Secrets Manager, and lets each function do what its role allows. Who calls is told by the access key id, which is
  * the operation. `local`, the test itself, may do anything.
@@ -155,9 +189,12 @@ export async function startProxy({
 }) {
   const used = new Map<Right, Set<string>>();
   const denied = new Set<string>();
+  const unsigned = new Set<string>();
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = (await request.toArray()).join('');
+    const fault = signingFault(request.headers);
+    if (fault !== undefined) unsigned.add(fault);
     const [service, command = ''] = `${request.headers['x-amz-target']}`.split('.');
     const [, caller = ''] = /Credential=([^/]+)/.exec(request.headers.authorization ?? '') ?? [];
     const body = JSON.parse(text);
@@ -165,15 +202,16 @@ export async function startProxy({
     const deeds: Deed[] = isSecret
       ? [{ action: `secretsmanager:${command}`, resource: body.SecretId, partitions: [] }]
       : deedsOf(command, body);
-    const refused = deeds.filter((deed) => !take(caller, deed));
+    const refused = deeds.filter((deed) => fault !== undefined || !take(caller, deed));
     if (refused.length > 0) {
-      const name = isSecret
-        ? 'AccessDeniedException'
-        : 'com.amazon.coral.service#AccessDeniedException';
-      const message = `User: ${caller} is not authorized to perform: ${refused[0]?.action}`;
+      const kind = fault === undefined ? 'AccessDeniedException' : 'InvalidSignatureException';
+      const name = isSecret ? kind : `com.amazon.coral.service#${kind}`;
+      const message =
+        fault ?? `User: ${caller} is not authorized to perform: ${refused[0]?.action}`;
       response.statusCode = 400;
       response.setHeader('Content-Type', 'application/x-amz-json-1.0');
       response.end(JSON.stringify({ __type: name, message, Message: message }));
+      if (fault !== undefined) return;
       for (const { action, resource, partitions } of refused) {
         denied.add(`${caller}: ${action} of ${resource} [${partitions}]`);
       }
@@ -219,6 +257,8 @@ export async function startProxy({
     used,
     /** What was refused: who, what, of what. */
     denied,
+    /** What was wrong with the signature of a request. */
+    unsigned,
     stop: () => server.close(),
   };
 }

@@ -3,7 +3,7 @@ import { beforeEach, expect, jest, test } from '@jest/globals';
 import { type Expiry, expiryOf } from '../../../infra/local/expire.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { tableName } from '../../../shared/table/client.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { Key } from '../../../shared/table/item.ts';
 import { scanTable, setAttributes } from '../../fixtures.ts';
 
 const now = Math.floor(Date.now() / 1000);

@@ -18,7 +18,7 @@ async function openSignIn() {
   const query = new URLSearchParams({
     client_id: provider.environment.OIDC_CLIENT_ID,
     response_type: 'code',
-    scope: 'openid',
+    scope: 'openid email',
     redirect_uri: callback,
     code_challenge: challenge,
     code_challenge_method: 'S256',
@@ -56,11 +56,12 @@ async function claimsOf(code: string): Promise<unknown> {
 
 describe('the development sign-in', () => {
   test.each([
-    ['Ann', 'Ann'],
-    [' Ann ', 'Ann'],
-    ['', 'Reader'],
-    ['🎷'.repeat(5_000), '🎷'.repeat(64)],
-  ])('takes a name, up to 64 characters of it: %#', async (name, taken) => {
+    ['Ann', 'Ann', 'Ann'],
+    [' Ann ', 'Ann', 'Ann'],
+    ['Émile Zola', 'Émile Zola', 'Emile.Zola'],
+    ['', 'Reader', 'Reader'],
+    ['🎷'.repeat(5_000), '🎷'.repeat(64), 'reader'],
+  ])('takes a name, up to 64 characters of it: %#', async (name, taken, mailbox) => {
     const { url, headers } = await openSignIn();
     const body = new URLSearchParams({ name });
     const signedIn = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
@@ -69,7 +70,10 @@ describe('the development sign-in', () => {
       redirect: 'manual',
     });
     const { searchParams } = new URL(resumed.headers.get('location') ?? '');
-    expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject({ sub: taken });
+    expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject({
+      sub: taken,
+      email: `${mailbox}@example.com`,
+    });
   });
 
   test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {

@@ -29,7 +29,10 @@ test.each([
   ['/ws/oauth/authorize?client_id=x&state=secret', '/ws/oauth/authorize'],
   ['/identity-provider/auth?state=secret', '/identity-provider/auth'],
   ['/elsewhere?token=secret', '/elsewhere'],
-])('what a browser carries in %s is left out', (url, shown) => {
+  ['/ws/1/oauth/token?client_secret=secret', '/ws/1/oauth/token'],
+  ['/ws/1/oauth/revoke/?token=secret', '/ws/1/oauth/revoke/'],
+  ['/ws/1//oauth/token?code=secret', '/ws/1//oauth/token'],
+])('what a client or browser carries in %s is left out', (url, shown) => {
   expect(requestLine({ ...served, url }, true)).toContain(`PUT ${shown} 200`);
 });
 

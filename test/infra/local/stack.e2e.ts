@@ -124,8 +124,9 @@ describe('one that runs', () => {
 
   test('serves, and says in its folder where it is', async () => {
     expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
-    const { engine_pid, dynamodb_endpoint, ...rest } = discovery(DATA_DIR);
+    const { engine_pid, dynamodb_endpoint, identity_provider, ...rest } = discovery(DATA_DIR);
     expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
     expect(isAlive(engine_pid)).toBe(true);
     expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
     expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);
@@ -214,6 +215,7 @@ test('ends an engine that outlived its stack, before it starts its own', async (
     pid: 1,
     engine_pid: leftover.pid,
     url: null,
+    identity_provider: null,
     dynamodb_endpoint: leftover.endpoint,
     table_name: 'reviews',
   });
@@ -230,6 +232,7 @@ test('uses the database it is given, and leaves a process alone that only has th
     pid: 1,
     engine_pid: other.pid ?? null,
     url: null,
+    identity_provider: null,
     dynamodb_endpoint: null,
     table_name: 'reviews',
   });

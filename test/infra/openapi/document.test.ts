@@ -26,6 +26,7 @@ interface Response {
 interface Operation {
   operationId: string;
   summary?: string;
+  description?: string;
   tags: string[];
   security: Record<string, string[]>[];
   parameters?: Parameter[];
@@ -129,6 +130,23 @@ describe.each(operations)('$operationId', (operation) => {
   });
 });
 
+test('each scope says what it can do, the deletion of the account first', () => {
+  const { scopes } = document.components.securitySchemes.oauth2.flows.authorizationCode;
+  expect(scopes).toEqual({
+    review: expect.stringMatching(/^Write in your name: .+ change and delete /),
+    vote: expect.stringMatching(/^Vote in your name: .+ report /),
+    user: expect.stringMatching(
+      /^Delete your account: .+\. Change your profile: .+\. Download your data: /,
+    ),
+  });
+});
+
+test('a list stands before a thing of it, and a thing before its parts', () => {
+  const paths = Object.keys(document.paths);
+  const places = ['/review', '/review/{review_id}', '/review/{review_id}/revisions/{rev}'];
+  expect(paths.filter((path) => places.includes(path))).toEqual(places);
+});
+
 describe('what the specification says of requests is there', () => {
   const parameter = (operation: string, name: string) =>
     operationOf(operation).parameters?.find((each) => each.name === name);
@@ -199,6 +217,10 @@ describe('what the specification says of requests is there', () => {
     expect([type, new RegExp(`${pattern}`, 'u').test(inc)]).toEqual(['string', isTaken]);
   });
 
+  test('a change of a review does not hide what it said before, and an author is told so', () => {
+    expect(operationOf('update-review').description).toMatch(/revisions .* stay public/);
+  });
+
   test('a report needs no body, everything else that takes one does', () => {
     const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
     expect(optional.map(({ operationId }) => operationId)).toEqual(['report-review']);
@@ -249,12 +271,14 @@ describe('what the specification says of requests is there', () => {
     expect(headers('get-me', '200')).toEqual([]);
     expect(headers('create-review', '200')).toEqual(['Idempotent-Replayed']);
     expect(headers('put-vote', '200')).toEqual(['RateLimit', 'RateLimit-Policy']);
-    expect(headers('put-vote', '403')).toEqual([
-      'WWW-Authenticate',
-      'Retry-After',
-      'RateLimit',
-      'RateLimit-Policy',
-    ]);
+    for (const name of ['put-vote', 'report-review']) {
+      expect(headers(name, '403')).toEqual([
+        'WWW-Authenticate',
+        'Retry-After',
+        'RateLimit',
+        'RateLimit-Policy',
+      ]);
+    }
     expect(headers('get-me', '401')).toEqual(['WWW-Authenticate']);
     expect(headers('put-vote', '429')).toEqual(['Retry-After']);
     expect(headers('put-vote', '503')).toEqual(['Retry-After']);

@@ -13,8 +13,9 @@ import { handler as updateReview } from '../../../functions/update-review.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
-import { batchWrite, type Item, keyString } from '../../../shared/table/batch.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
+import { type Item, keyString } from '../../../shared/table/item.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
   makeReview,

@@ -266,6 +266,21 @@ describe('a database that answers for several', () => {
     expect(await readItem(metadataKey('work', second.entity_id))).not.toHaveProperty('name');
   });
 
+  test('is stored without what cannot be stored or seen, and leaves the others alone', async () => {
+    process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
+    const entities = [of('artist'), of('artist'), of('artist'), of('artist')];
+    const names = ['\ud800', ' Bl\u0007\u0085ue\u202e\u2066 ', ' \u0007 ', 'Red'];
+    respond = list((id) => ({
+      name: names[entities.findIndex(({ entity_id }) => entity_id === id)],
+    }));
+    const expected = ['\ufffd', 'Blue', undefined, 'Red'];
+    for (let i = 0; i < 2; i++) {
+      const found = await findMetadata(entities);
+      expect(found.map((metadata) => metadata?.name)).toEqual(expected);
+    }
+    expect(asked).toHaveLength(1);
+  });
+
   test('may take ids separated by commas', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     const entities = [of('artist'), of('artist')];

@@ -224,12 +224,22 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     expect((await report(quoted(), id)).status).toBe(404);
   });
 
-  test('remembers also what changed nothing', async () => {
+  test('stores nothing under ever new keys for what is reported already', async () => {
     const [key, id] = [quoted(), await makeReview(author)];
-    await report(quoted(), id);
-    expect(replayed(await report(key, id))).toBeUndefined();
+    const first = await report(key, id);
+    const before = await scanTable();
+    for (let i = 0; i < 5; i++) {
+      const again = await report(quoted(), id);
+      expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, undefined]);
+      // What is left of the limit is told, and is the same.
+      expect(again.headers.ratelimit?.split(';t')[0]).toBe(first.headers.ratelimit?.split(';t')[0]);
+    }
+    expect(await scanTable()).toEqual(before);
     expect(replayed(await report(key, id))).toBe('true');
+    // A key that stands for another request is told so all the same.
+    expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
     expect((await report(key, await makeReview(author))).status).toBe(422);
+    expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
 
   test('20 at once: one report, 20 equal answers', async () => {

@@ -106,6 +106,8 @@ describe('time grows in proportion', () => {
     ['arrays', updateMe, (of) => json(`{"x":${of('[')}${of(']')}}`)],
     ['objects', updateMe, (of) => json(`${of('{"x":')}1${of('}')}`)],
     ['open arrays', updateMe, (of) => json(of('['))],
+    ['numbers in an array', updateMe, (of) => json(`{"display_name":[${of('1,')}1]}`)],
+    ['objects in an array', updateMe, (of) => json(`{"display_name":[${of('{},')}1]}`)],
     ['names', updateMe, (of) => json(`{${of('"a":1,')}"b":1}`)],
     ['white space', updateMe, (of) => json(`{${of(' ')}`)],
     ['escapes', updateMe, (of) => json(`{"display_name":"${of('\\u0000')}"}`)],
@@ -118,6 +120,18 @@ describe('time grows in proportion', () => {
       ),
     );
   });
+});
+
+test('4 MB of JSON that is none of ours costs a fraction of a second', async () => {
+  const request = json(`{"display_name":[${fill(4_000_000, '1,')}1]}`);
+  let best = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 3; i++) {
+    best = Math.min(
+      best,
+      await timeOf(async () => expect((await invoke(updateMe, request)).status).toBe(400), 1),
+    );
+  }
+  expect(best).toBeLessThan(800);
 });
 
 function basic(credentials: string): TestRequest {

@@ -6,9 +6,9 @@ import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-lef
 import { audit } from '../../../shared/audit/audit.ts';
 import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
-import type { Item } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
-import { caseKey, decisionKey, type Key, reportKey } from '../../../shared/table/keys.ts';
+import type { Item, Key } from '../../../shared/table/item.ts';
+import { caseKey, decisionKey, reportKey } from '../../../shared/table/keys.ts';
 import { collect } from '../../../shared/table/query.ts';
 import {
   applyStream,

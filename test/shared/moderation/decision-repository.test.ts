@@ -73,6 +73,35 @@ test('20 parallel reporters make one case that counts them all', async () => {
   expect(await differences()).toEqual([]);
 });
 
+test('nobody decides on a review that they have reported, whenever that was', async () => {
+  const id = await reported();
+  const refused = {
+    status: 400,
+    message: 'You have reported this review: another moderator decides on it',
+  };
+  await invoke(reportReview, { caller: mia.caller, path: { review_id: id }, body: {} });
+  for (const verdict of ['hide', 'dismiss'] as const) {
+    await expect(decide(id, verdict)).rejects.toMatchObject(refused);
+  }
+  const { version = 0 } = (await readItem(caseKey(id))) as { version?: number };
+  const by = { ...why, moderator_id: mia.id };
+  await expect(decideAsSeen(id, 'hide', by, { version, edits: 0 })).rejects.toMatchObject(refused);
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
+  await decide(id, 'hide', ben);
+  await expect(decide(id, 'restore')).rejects.toMatchObject(refused);
+  await decideReview(id, 'restore', { ...why, moderator_id: null });
+  // Also where both come at once.
+  for (let i = 0; i < 10; i++) {
+    const other = await reported();
+    const [report, decision] = await Promise.allSettled([
+      invoke(reportReview, { caller: mia.caller, path: { review_id: other }, body: {} }),
+      decide(other, 'hide'),
+    ]);
+    const isFiled = report.status === 'fulfilled' && report.value.status === 200;
+    expect([isFiled, decision.status === 'fulfilled']).not.toEqual([true, true]);
+  }
+});
+
 test('the queue has the most reported first, and the oldest first', async () => {
   const few = await reported(1);
   const many = await reported(3);
@@ -316,6 +345,8 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const authors = await makeUsers(3);
   const readers = await makeUsers(12);
+  const ConditionExpression = 'attribute_not_exists(pk)';
+  const isGone = { ConditionCheck: { Key: userKey('nobody'), ConditionExpression } };
   const reviews = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
       const by = authors[i % 3] as TestUser;
@@ -338,7 +369,7 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
       await updateReviewText(id, by);
     },
     leave: async () => {
-      await eraseReport(pick(reviews).id, pick(readers).id);
+      await eraseReport(pick(reviews).id, pick(readers).id, isGone);
     },
   };
   const plan = Array.from({ length: 200 }, () => {

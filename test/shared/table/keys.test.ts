@@ -9,7 +9,9 @@ import {
   answerAuthorization,
   insertAuthorizationRequest,
 } from '../../../shared/oauth/authorization-repository.ts';
-import type { Item } from '../../../shared/table/batch.ts';
+import { deleteReview } from '../../../shared/review/review-repository.ts';
+import type { Item } from '../../../shared/table/item.ts';
+import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
@@ -74,6 +76,9 @@ async function live(): Promise<Item[]> {
   await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {}, headers });
   await makeReview(author, { is_draft: true });
   await setHidden(await makeReview(author), true);
+  const deleted = await makeReview(author);
+  await setHidden(deleted, true);
+  await deleteReview(deleted, author.id);
   const { grant } = await makeGrant(author, ['vote']);
   const redirect_uri = 'https://client.example/callback';
   const request = {
@@ -96,6 +101,7 @@ async function live(): Promise<Item[]> {
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
   jest.restoreAllMocks();
+  await beginBulk();
   await applyStream();
   return scanTable();
 }
@@ -110,7 +116,7 @@ test('the header names all that a journey writes, and where it is listed', async
   );
   expect(unseen).toEqual([]);
   // A mistake is found.
-  for (const name of ['CODE#', 'VOTER#', 'REVISION#']) {
+  for (const name of ['CODE#', 'VOTER#', 'REVISION#', 'HIDDEN#']) {
     expect(unknown(items, readHeader(header.replaceAll(name, 'X#')))).not.toEqual([]);
   }
 });

@@ -13,8 +13,8 @@ import { handler as deleteVote } from '../../../functions/delete-vote.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { createTable } from '../../../infra/local/database.ts';
-import { type Item, keyString } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
+import { type Item, keyString } from '../../../shared/table/item.ts';
 import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type {
@@ -282,6 +282,14 @@ test('killed again and again, it ends where one that was left alone does', async
     if (child.exitCode === null) child.kill('SIGKILL');
     await gone;
     ends.push(child.signalCode ?? child.exitCode);
+    // The service was killed as well, and begins again: from then on the stream is followed.
+    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, killed.table_name);
+    const { code, stderr } = await spawnAdmin(['audit'], killed.dataDir);
+    const isUnfinished = stderr.includes('an import is at work or was interrupted');
+    expect({ code, isUnfinished }).toEqual({
+      code: ends.at(-1) === 0 ? 0 : 1,
+      isUnfinished: ends.at(-1) !== 0,
+    });
   }
   expect(ends).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL', 0]);
 
@@ -290,7 +298,9 @@ test('killed again and again, it ends where one that was left alone does', async
     const items = await scanTable();
     // The numbers that the rebuild gives are compared by the recount.
     const isFact = ({ pk, sk }: Item) => !/^(TREE#|TOTALS$)/.test(pk) && sk !== 'PROJECTION';
-    return Object.fromEntries(items.filter(isFact).map((item) => [keyString(item), item]));
+    // A version begins at the time of the import.
+    const facts = items.filter(isFact).map(({ version, ...item }) => item as Item);
+    return Object.fromEntries(facts.map((item) => [keyString(item), item]));
   };
   const before = process.env.TABLE_NAME;
   try {

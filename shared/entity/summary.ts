@@ -1,13 +1,14 @@
-import { averageRating } from '../entity/entity.ts';
-import type { EntityType } from '../entity/entity-type.ts';
-import { getItems, type Item } from '../table/batch.ts';
+import { facetCounts } from '../review/counts.ts';
+import type { EntitySummary } from '../review/presented.ts';
+import { isPublic, type Kind, starsOf, toReference } from '../review/review.ts';
+import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
+import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
+import type { Entry, Item } from '../table/item.ts';
 import { entityKey } from '../table/keys.ts';
-import { collect, type Entry, getItem, queryIndex } from '../table/query.ts';
-import { facetCounts } from './counts.ts';
-import type { EntitySummary } from './presented.ts';
-import { isPublic, type Kind, starsOf, toReference } from './review.ts';
-import { type AuthoredReview, findReviews } from './review-repository.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
+import { averageRating } from './entity.ts';
+import type { EntityType } from './entity-type.ts';
 
 /** How many reviews of each order stand beside a summary. */
 const shown = 3;

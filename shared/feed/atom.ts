@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { findMetadata } from '../entity/metadata.ts';
+import { isPublic, toReference } from '../review/review.ts';
+import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { version } from '../routes.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { type FeedOwner, pathOf } from './feed-link.ts';
-import { isPublic, toReference } from './review.ts';
-import { type AuthoredReview, findReviews } from './review-repository.ts';
+import { type FeedOwner, pathOf } from './link.ts';
 
 /** How many reviews stand in a feed. */
 const newest = 50;

@@ -1,0 +1,106 @@
+import type { Line } from './table.ts';
+
+/** Prices in US dollars: us-east-1, 2026, without a free tier. */
+export const prices = {
+  readUnits: 0.125e-6,
+  writeUnits: 0.625e-6,
+  apiRequest: 3.5e-6,
+  lambdaCall: 0.2e-6,
+  lambdaSecond: 0.0000133334,
+  gigabyteOfLogs: 0.5,
+  gigabyteOut: 0.09,
+  alarmMetric: 0.1,
+  secret: 0.4,
+};
+
+/** Units that DynamoDB bills. */
+export interface Units {
+  read: number;
+  write: number;
+}
+
+/** Everything that is billed for one request. */
+export interface Use extends Units {
+  /** Of Lambda, by call. */
+  milliseconds: readonly number[];
+  /** Sent to the client, compressed and with headers. */
+  kilobytes: number;
+  /** The same for a client that asks for no compression. */
+  plainKilobytes?: number;
+}
+
+/**
+ * What a request costs. A list has as many authors as reviews. A vote and a new review include the
+ * authorizer and what follows the stream, one change at a time. Units are measured by
+ * test/bench.e2e.ts for a table of 1,200 reviews, each of 1,500 characters; time is assumed.
+ */
+export const costs = {
+  'a review': { read: 2, write: 0, milliseconds: [10], kilobytes: 1.6 },
+  'a list of 10': { read: 11, write: 0, milliseconds: [15], kilobytes: 7.4, plainKilobytes: 23.1 },
+  'a list of 50': {
+    read: 52,
+    write: 0,
+    milliseconds: [20],
+    kilobytes: 29.6,
+    plainKilobytes: 112.6,
+  },
+  'a vote': { read: 9.5, write: 54, milliseconds: [10, 20, 100], kilobytes: 0.6 },
+  'a new review': { read: 5.5, write: 44, milliseconds: [10, 20, 100], kilobytes: 0.6 },
+} as const satisfies Readonly<Record<string, Use>>;
+
+/** Units where the nodes of the rank trees have grown to 4 KB, and their roots to 8 KB. */
+export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
+  'a vote': { read: 9.5, write: 132 },
+  'a new review': { read: 5.5, write: 96 },
+};
+
+/** Write units, within one, of what follows the stream: for each of so many votes in a batch. */
+export const foldedVotes = [
+  { votes: 1, write: 30 },
+  { votes: 2, write: 24 },
+  { votes: 5, write: 21 },
+] as const;
+
+/** Write units of an import without what follows the stream; a vote comes with its review. */
+export const importCosts = { account: 5, review: 20, vote: 5 };
+
+/** The bill of a million requests in US dollars, by what is billed. */
+export function billOf({ read, write, milliseconds, kilobytes }: Use) {
+  const seconds = milliseconds.reduce((sum, each) => sum + each, 0) / 1000;
+  const bill = {
+    dynamodb: read * prices.readUnits + write * prices.writeUnits,
+    api: prices.apiRequest,
+    lambda: milliseconds.length * prices.lambdaCall + seconds * prices.lambdaSecond,
+    // A line of the access log.
+    logs: (340 / 1e9) * prices.gigabyteOfLogs,
+    transfer: (kilobytes / 1e6) * prices.gigabyteOut,
+  };
+  const total = Object.values(bill).reduce((sum, each) => sum + each, 0);
+  return Object.fromEntries(
+    Object.entries({ ...bill, total }).map(([name, of]) => [name, 1e6 * of]),
+  ) as Record<keyof typeof bill | 'total', number>;
+}
+
+/** The units of a vote and of a new review, added up from lines of the bench. */
+export function unitsIn(lines: readonly Line[]): Record<'a vote' | 'a new review', Units> {
+  const sum = (...names: string[]): Units => {
+    const found = lines.filter(({ name }) => names.includes(name));
+    return {
+      read: found.reduce((total, { read }) => total + read, 0),
+      write: found.reduce((total, { write }) => total + write, 0),
+    };
+  };
+  return {
+    'a vote': sum('authorizer', 'put-vote', 'update-aggregates (a vote)'),
+    'a new review': sum('authorizer', 'create-review', 'update-aggregates (a publication)'),
+  };
+}
+
+/** Requests that cost more than they may in the largest table. */
+export function overCosts(lines: readonly Line[]): string[] {
+  return Object.entries(unitsIn(lines)).flatMap(([name, { read, write }]) => {
+    const most = grownCosts[name as keyof typeof grownCosts];
+    const isOver = read > most.read || write > most.write;
+    return isOver ? [`${name}: ${read} + ${write} units > ${most.read} + ${most.write}`] : [];
+  });
+}

@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FSWatcher, readdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * `npm start` that starts again on each save. Node's own --watch loses sight of a file that could not be parsed
+ * (nodejs/node#61153), so a typo would be the last change that it notices.
+ */
+
+/** Milliseconds without a save: an editor touches a file several times, and a checkout changes many. */
+const quiet = 200;
+
+let service: ChildProcess | undefined;
+let watchers: FSWatcher[] = [];
+let isEnding = false;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    isEnding = true;
+    if (service && isRunning(service)) service.kill(signal);
+    else process.exit();
+  });
+}
+
+for (;;) {
+  // The watch begins before the code is read, so that no save falls between the two.
+  const saved = nextSave();
+  service = spawn(
+    process.execPath,
+    [...process.execArgv, 'bin/start.ts', ...process.argv.slice(2)],
+    { stdio: 'inherit' },
+  );
+  service.on('exit', (code) => {
+    if (isEnding) process.exit(code ?? 1);
+    if (code !== null && code > 0) console.error('It starts again at the next save.');
+  });
+  await saved;
+  if (isRunning(service)) {
+    service.kill();
+    await once(service, 'exit');
+  }
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
+
+/** Resolves after a save. Folders are watched and not files, because editors replace a file by another. */
+function nextSave(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let timer: NodeJS.Timeout | undefined;
+  const earlier = watchers;
+  watchers = ['bin', 'functions', 'infra', 'shared'].flatMap(withFolders).map((folder) =>
+    watch(folder, (_, name) => {
+      // Editors keep files of their own beside that.
+      if (/^\.|~$/.test(name ?? '')) return;
+      clearTimeout(timer);
+      timer = setTimeout(resolve, quiet);
+    }),
+  );
+  for (const watcher of earlier) watcher.close();
+  return promise;
+}
+
+function withFolders(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory());
+  return [folder, ...folders.map(({ parentPath, name }) => join(parentPath, name))];
+}

@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { invalidRequest, notFound } from '../errors.ts';
+import { HiddenClaim } from '../review/hidden-claim.ts';
+import { getItems } from '../table/batch.ts';
+import { claimKey } from '../table/keys.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
+import { retryStale, transact } from '../table/transact.ts';
+import { isAlive } from '../user/user.ts';
+import { checkWriter } from '../user/writer.ts';
+import type { Decision } from './decision.ts';
+import { type By, logged, newDecision } from './decision-repository.ts';
+
+/** Claims that one page shows. */
+const mostShown = 100;
+
+/** The claims of hidden reviews that a user has deleted, the newest first, at most 100. */
+export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
+  const pages = queryIndex('author-by-date', `HIDDEN#${userId}`, { descending: true });
+  const items = await getItems(await collect(pages, mostShown), { consistent: true });
+  // The index may be behind.
+  return items.flatMap((item) => (item?.marked_at ? v.parse(HiddenClaim, item) : []));
+}
+
+/**
+ * Lets an author review an entity again, after a hidden review of it was deleted. Throws ApiError 400 when there is no such review or it was the
+ * moderator's own, 404 when the account is gone or the moderator is none.
+ */
+export async function allowReview(userId: string, entityId: string, by: By): Promise<Decision> {
+  const Key = claimKey(userId, entityId);
+  return retryStale(async () => {
+    const item = await getItem(Key);
+    if (item?.marked_at === undefined) {
+      throw invalidRequest('This author has deleted no hidden review of this entity');
+    }
+    if (by.moderator_id === userId) {
+      throw invalidRequest('This review was your own: another moderator decides on it');
+    }
+    const { review_id, marked_at } = v.parse(HiddenClaim, item);
+    const decision = newDecision('allow', by, { user_id: userId, review_id, reports: 0 });
+    await transact([
+      {
+        Delete: {
+          Key,
+          ConditionExpression: 'marked_at = :marked_at',
+          ExpressionAttributeValues: { ':marked_at': marked_at },
+        },
+      },
+      checkWriter(userId, { ConditionExpression: isAlive, otherwise: notFound('User') }),
+      ...logged(decision),
+    ]);
+    return decision;
+  });
+}

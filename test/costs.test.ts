@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from '../bin/bench/costs.ts';
+
+// What is measured is in bin/bench/costs.ts, and test/bench.e2e.ts measures it again.
+
+/** A document, in one line. */
+function guide(name: string): string {
+  return readFileSync(new URL(`../${name}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
+}
+
+const deploy = guide('.github/docs/deploy.md');
+const dollars = (amount: number) => `$${amount.toFixed(2)}`;
+const total = (name: keyof typeof costs) => dollars(billOf(costs[name]).total);
+
+test.each(Object.entries(costs))('the deployment guide tells what %s costs', (name, use) => {
+  const { dynamodb, api, lambda, logs, transfer, total } = billOf(use);
+  const parts = [dynamodb, api, lambda, logs, transfer].map(dollars).join(' | ');
+  expect(deploy).toContain(
+    `| ${name} | ${use.read} + ${use.write} | ${parts} | **${dollars(total)}** |`,
+  );
+});
+
+test('the deployment guide tells what a large table and a busy stream change', () => {
+  const grown = (name: keyof typeof grownCosts) => {
+    const { write } = costs[name];
+    const most = { ...costs[name], ...grownCosts[name] };
+    return [most.write, write, dollars(billOf(most).total)] as const;
+  };
+  const [vote, review] = [grown('a vote'), grown('a new review')];
+  expect(deploy).toContain(
+    `a vote costs ${vote[0]} write units instead of ${vote[1]} (${vote[2]} a million in all) and a new review ${review[0]} instead of ${review[1]} (${review[2]})`,
+  );
+  const [one, two, five] = foldedVotes.map(({ write }) => write) as [number, number, number];
+  expect(deploy).toContain(
+    `${one} write units for one vote in a batch, ${two} each for two, and ${five} each for five`,
+  );
+  const saved = (write: number) => dollars(1e6 * prices.writeUnits * (one - write));
+  expect(deploy).toContain(`saves ${saved(two)} a million votes`);
+  expect(deploy).toContain(`saves ${saved(five)}.`);
+});
+
+test('the deployment guide tells what lists cost without compression', () => {
+  const plain = (kilobytes: number) => dollars(kilobytes * prices.gigabyteOut);
+  const lists = [costs['a list of 10'], costs['a list of 50']];
+  const [ten, fifty] = lists.map(({ plainKilobytes }) => plain(plainKilobytes));
+  expect(deploy).toContain(`Without compression the transfer of lists costs ${ten} and ${fifty}`);
+});
+
+test('the README tells what a review and a vote cost', () => {
+  expect(guide('README.md')).toContain(
+    `a review ${total('a review')} a million, a vote ${total('a vote')}`,
+  );
+});
+
+test('the guide to operation tells what an import costs', () => {
+  const { account, review, vote } = importCosts;
+  expect(guide('.github/docs/operate.md')).toContain(
+    `an account costs ${account} write units, a review of 1.5 KB ${review}, a vote ${vote},`,
+  );
+});

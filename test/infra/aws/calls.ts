@@ -1,0 +1,80 @@
+import { pathOf, references, resources, type Template, textOf } from './checks.ts';
+import { isLike } from './roles.ts';
+
+/** A call by API Gateway. `source` is the ARN that Lambda compares with permissions. */
+interface Call {
+  function: string;
+  source: string;
+}
+
+/** The beginning of the ARN of everything in the one API of a template. */
+function arnOf(template: Template): string {
+  const [[api = ''] = []] = resources(template, 'AWS::ApiGateway::RestApi');
+  return `arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${${api}}`;
+}
+
+function calledBy(template: Template, uri: unknown): string {
+  const isFunction = (id: string) => template.Resources[id]?.Type === 'AWS::Lambda::Function';
+  return references(uri).find(isFunction) ?? 'nothing';
+}
+
+/** Each call that API Gateway makes: of each method with and without a slash at the end. */
+function callsIn(template: Template): Call[] {
+  const api = arnOf(template);
+  const methods = resources(template, 'AWS::ApiGateway::Method')
+    .filter(([, { Properties }]) => Properties.Integration.Type !== 'MOCK')
+    .flatMap(([, { Properties }]) => {
+      const { HttpMethod, ResourceId, Integration } = Properties;
+      const path = pathOf(template, ResourceId).replaceAll(/{.+?}/g, '0b1f-x');
+      const method = HttpMethod === 'ANY' ? 'PATCH' : HttpMethod;
+      return [path, `${path}/`].map((sent) => ({
+        function: calledBy(template, Integration.Uri),
+        source: `${api}/ws/${method}${sent}`,
+      }));
+    });
+  const authorizers = resources(template, 'AWS::ApiGateway::Authorizer').map(
+    ([, { Properties }]) => ({
+      function: calledBy(template, Properties.AuthorizerUri),
+      source: `${api}/authorizers/a1b2c3`,
+    }),
+  );
+  return [...methods, ...authorizers];
+}
+
+/** What API Gateway is permitted to call. `source` is a pattern. */
+export function permissionsIn(template: Template): Call[] {
+  return resources(template, 'AWS::Lambda::Permission')
+    .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
+    .map(
+      ([
+        ,
+        {
+          Properties: { FunctionName, SourceArn },
+        },
+      ]) => ({
+        function: references(FunctionName).join(),
+        source: textOf(SourceArn ?? 'anybody'),
+      }),
+    );
+}
+
+/**
+ * Calls of API Gateway that no permission allows, and permissions that no call needs or that are
+ * for more than one API.
+ */
+export function wrongCalls(template: Template): string[] {
+  const calls = callsIn(template);
+  const permissions = permissionsIn(template);
+  const allows = (permission: Call, call: Call) =>
+    permission.function === call.function && isLike(call.source, permission.source);
+  const isNeeded = (permission: Call) =>
+    permission.source.startsWith(`${arnOf(template)}/`) &&
+    calls.some((call) => allows(permission, call));
+  const refused = calls.filter((call) => !permissions.some((each) => allows(each, call)));
+  return [
+    ...new Set(refused.map((call) => `${call.function} refuses ${call.source.split('/ws').pop()}`)),
+    ...permissions
+      .filter((each) => !isNeeded(each))
+      .map((each) => `${each.function} takes ${each.source.split('}/').pop()}`),
+  ];
+}

@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import { readFromCursor, sealPlace } from '../../../shared/list/cursor.ts';
+
+describe('a cursor', () => {
+  const byTime = '2026-01-01T00:00:00.000Z#6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f';
+  const byRank = { rank: '17' };
+
+  // Its checksum is no secret: anyone can make such a cursor, and a Query would fail by its key.
+  test.each([
+    ['popularity', byTime],
+    ['published_on', byRank],
+  ])('that holds no place in the order by %s is refused: 400', async (sort, place) => {
+    const query = { sort };
+    const cursor = sealPlace(JSON.stringify(query), [50, place]);
+    const read = () => {
+      throw new Error('It was read from');
+    };
+    await expect(
+      readFromCursor(query, { cursor, offset: 0, limit: 50 }, read),
+    ).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/^cursor /) });
+  });
+  test.each([
+    ['popularity', byRank, 17n],
+    ['published_on', byTime, byTime],
+  ])('that holds one in the order by %s is read from', async (sort, place, after) => {
+    const query = { sort };
+    const cursor = sealPlace(JSON.stringify(query), [50, place]);
+    const read = async (position: unknown) => ({ position, next: undefined });
+    const { page } = await readFromCursor(query, { cursor, offset: 0, limit: 50 }, read);
+    expect(page).toMatchObject({ position: { offset: 50, after } });
+  });
+});
