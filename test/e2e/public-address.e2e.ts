@@ -40,7 +40,7 @@ test('a browser signs in, is shown the reference, and signs out, below a path of
   expect(session).toMatchObject({ domain: 'example.org', path: '/', secure: true, httpOnly: true });
 
   await page.goto(`${publicUrl}/ws/docs`);
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
+  await page.getByRole('heading', { name: /^Review service/ }).waitFor();
 
   await page.goto(`${authUrl}/account`);
   await click('Sign out');

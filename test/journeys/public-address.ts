@@ -63,7 +63,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect([base.status, base.headers.get('location')]).toEqual([302, `${authUrl}/docs`]);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([expect.objectContaining({ url })]);
-    for (const page of [`${authUrl}/docs`, `${authUrl}/`]) {
+    for (const page of [`${authUrl}/docs/api`, `${authUrl}/`]) {
       const { status, headers } = await fetch(page);
       expect([page, status]).toEqual([page, 200]);
       expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{7,}/);
