@@ -9,6 +9,7 @@ import { announce, type Discovery, localKey, readDiscovery, retract } from './di
 import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
 import { type Gateway, type Served, startGateway } from './gateway.ts';
+import { type HostOptions, readHost } from './host-options.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
@@ -20,8 +21,10 @@ const patience = 8_500;
 
 /** The service at work on this machine. */
 export interface Stack {
-  /** The base URL. */
+  /** The base URL for everybody. */
   url: string;
+  /** The origin that a proxy on this machine connects to. */
+  local: string;
   /** Of the database. */
   endpoint: string;
   /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
@@ -40,19 +43,20 @@ export interface Stack {
  * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
  * in as many `threads` as are busy, or in this one if there are none.
  */
-export async function startStack(options: {
-  port: number;
-  host?: string;
-  dataDir: string;
-  memory?: boolean;
-  dynamodbEndpoint?: string;
-  oidcIssuer?: string;
-  threads?: number;
-  log?: (served: Served) => void;
-}): Promise<Stack> {
-  const { port, host, memory = false, threads = 0, log } = options;
+export async function startStack(
+  options: HostOptions & {
+    port: number;
+    dataDir: string;
+    memory?: boolean;
+    dynamodbEndpoint?: string;
+    threads?: number;
+    log?: (served: Served) => void;
+  },
+): Promise<Stack> {
+  const { port, memory = false, threads = 0, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
+  const host = readHost(options);
   const undo: (() => unknown)[] = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -105,7 +109,7 @@ export async function startStack(options: {
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({ port, host, load, log, afterWrite: stream.poke });
+    const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
@@ -117,7 +121,8 @@ export async function startStack(options: {
     workers.push(expiry.stop, clock.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
-    return { url: gateway.url, endpoint, dataDir, stream, upgrade, failure, stop };
+    const { url, local } = gateway;
+    return { url, local, endpoint, dataDir, stream, upgrade, failure, stop };
   } catch (error) {
     await stop();
     // Errors of files, and no others, have a path.
@@ -140,7 +145,7 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promis
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
   if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
-  const provider = await identityProvider(new URL(gateway.url).origin, callback);
+  const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
   Object.assign(process.env, provider.environment);
   return provider.environment.OIDC_ISSUER;
