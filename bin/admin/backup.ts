@@ -40,7 +40,7 @@ function prepare(command: Command): string {
   const { stack, dataDir } = command.optsWithGlobals<{ stack?: string; dataDir: string }>();
   if (stack !== undefined) {
     command.error(
-      "error: option '--stack' is not for this: AWS keeps backups of a stack, which deploy.md tells how to restore",
+      "error: option '--stack' is not for this: AWS keeps backups of a stack, and infra/aws/README.md says how to restore one",
     );
   }
   process.umask(0o077);
