@@ -45,8 +45,8 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
   for (const some of chunks(writes, maxActions)) await transact(some);
 }
 
-/** Counts by facet have a name with a bar. */
-function isCount(name: string): boolean {
+/** Is true for the name of a count of an author or entity. Those by facet have a bar in it. */
+export function isCount(name: string): boolean {
   const others = ['karma', 'applications', 'review_count', 'rating_sum', 'rating_count'];
   return name.includes('|') || others.includes(name);
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isCount } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
@@ -62,7 +63,7 @@ export function kindOfItem({ sk, marked_at }: Pick<Item, 'sk'> & { marked_at?: u
 /** Attributes of users and reviews that follow from their other attributes, or from other items. */
 const derived = new Set([
   ...['pk', 'sk', 'all', 'facet', 'entity', 'author', 'date', 'popularity_rank', 'kind', 'version'],
-  ...['karma', 'applications', 'rank_tree', 'edits', 'last_updated', 'popularity'],
+  ...['rank_tree', 'edits', 'last_updated', 'popularity'],
   ...['votes_positive', 'votes_negative', 'revision_votes_positive', 'revision_votes_negative'],
 ]);
 
@@ -72,7 +73,7 @@ function others(
   named: readonly string[],
 ): Record<string, unknown> {
   const rest = Object.entries(attributes).filter(
-    ([name]) => !named.includes(name) && !derived.has(name) && !name.includes('|'),
+    ([name]) => !named.includes(name) && !derived.has(name) && !isCount(name),
   );
   return ordered(Object.fromEntries(rest)) as Record<string, unknown>;
 }
