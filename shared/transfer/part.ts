@@ -120,7 +120,11 @@ function addKept(
   const { pk, sk, user_id, client_id } = item;
   const there = known.get(keyString({ pk, sk }));
   if (there && kind === 'identity' && user_id && there.user_id === undefined) {
-    return refuse(part, where, 'its account was deleted while it was blocked');
+    return refuse(
+      part,
+      where,
+      'its account was deleted while it was blocked or had hidden reviews',
+    );
   }
   if (there) return present(part, kind);
   const touches: Touch[] = [];
