@@ -1,5 +1,6 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
+import { batchDelete } from '../table/batch.ts';
 import { userKey } from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
@@ -31,7 +32,7 @@ export async function deleteAccount(userId: string): Promise<void> {
   ]);
   try {
     await partIdentity(userId);
-    await deleteGrants(userId);
+    await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (grants.length > maxGrants) throw error;
     // The account is gone, and so are its tokens; the eraser does the rest.
