@@ -1,4 +1,4 @@
-import { eraseDecision } from '../moderation/decision-repository.ts';
+import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-repository.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';

@@ -4,6 +4,7 @@ import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { audit } from '../../../shared/audit/audit.ts';
+import type { Decision } from '../../../shared/moderation/decision.ts';
 import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
@@ -116,7 +117,7 @@ test('a deleted review takes its case along, and leaves ids in the log', async (
   const decisions = [
     await decideReview(id, 'hide', { ...operator, note }),
     await decideReview(kept, 'dismiss', { ...operator, note }),
-  ];
+  ] as Decision[];
   await appeal(id, writer.id, 'Please.');
   await invoke(deleteReview, { caller: writer.caller, path: { review_id: id } });
   await applyStream();

@@ -7,11 +7,8 @@ import { handler as exportMe } from '../../../functions/export-me.ts';
 import { handler as listMyReviews } from '../../../functions/list-my-reviews.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
-import {
-  decideUser,
-  listDecisions,
-  setHidden,
-} from '../../../shared/moderation/decision-repository.ts';
+import { listDecisions } from '../../../shared/moderation/decision-log.ts';
+import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden-claims.ts';
 import { hiddenClaimItem, markOf } from '../../../shared/review/hidden-claim.ts';
 import { finishDeletion } from '../../../shared/review/review-repository.ts';

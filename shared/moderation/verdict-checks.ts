@@ -1,0 +1,86 @@
+import { type ApiError, invalidRequest } from '../errors.ts';
+import { reportKey } from '../table/keys.ts';
+import type { Write } from '../table/transact.ts';
+import { findUser } from '../user/user-repository.ts';
+import type { Case } from './case.ts';
+import type { ReviewCase } from './case-repository.ts';
+import type { Decider, Decision } from './decision.ts';
+import type { Verdict } from './verdict.ts';
+
+/** The state that a moderator has seen: a decision holds for that and nothing newer. */
+export interface Snapshot {
+  /** Of the case; 0 where there was none. */
+  version: number;
+  /** Of the review. */
+  edits: number;
+}
+
+/** Throws ApiError 400 for a verdict that is not possible, or not for this moderator. */
+export function checkVerdict(
+  verdict: Verdict,
+  { review, moderationCase: { state, appeal, decided_by } }: ReviewCase,
+  { moderator_id }: Decider,
+): void {
+  const isOfHidden = verdict === 'restore' || verdict === 'uphold';
+  if (review.is_hidden !== isOfHidden) {
+    throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
+  }
+  if (state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
+    throw invalidRequest('There is nothing to decide on this review');
+  }
+  if (moderator_id === null) return;
+  if (moderator_id === review.user_id) {
+    throw invalidRequest('This review is your own: another moderator decides on it');
+  }
+  if (appeal !== undefined && moderator_id === decided_by) {
+    throw invalidRequest(
+      'The author appeals against your decision: another moderator decides on it',
+    );
+  }
+}
+
+/** The condition that a moderator has not reported a review: nobody decides on an own report. */
+export function hasNotReported(reviewId: string, moderatorId: string): Write {
+  return {
+    ConditionCheck: {
+      Key: reportKey(reviewId, moderatorId),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+    otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
+  };
+}
+
+/** Is true where the last decision on a review is this one. */
+export function isLastDecision(
+  { review: { moderation }, moderationCase: { state, decided_by } }: ReviewCase,
+  verdict: Verdict,
+  by: Decider,
+): boolean {
+  const last = { ...moderation, moderator_id: decided_by };
+  return state === 'closed' && isSame(last, { ...by, decision: verdict });
+}
+
+/** Is true for two decisions by the same person on the same grounds. */
+export function isSame(
+  last: Partial<Decision>,
+  one: Decider & Pick<Decision, 'decision'>,
+): boolean {
+  return (['decision', 'moderator_id', 'reason', 'note'] as const).every(
+    (name) => last[name] === one[name],
+  );
+}
+
+/** The error for a moderator who comes second. */
+export async function outdated(
+  { state, version, decided_by }: Case,
+  seenVersion: number,
+): Promise<ApiError> {
+  if (state === 'open' || version === seenVersion) {
+    return invalidRequest(
+      'The review was reported again or edited since you opened this page: please look once more',
+    );
+  }
+  const moderator = decided_by && (await findUser(decided_by));
+  const name = moderator ? moderator.display_name : 'Somebody else';
+  return invalidRequest(`${name} has decided on it meanwhile, so nothing was changed`);
+}
