@@ -6,12 +6,12 @@ import { countMatching, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
-import { reviewKey, userKey } from '../table/keys.ts';
+import { decisionKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { assign, transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
-import { type Decider, Decision, decisionItem } from './decision.ts';
+import { type Decider, Decision } from './decision.ts';
 
 /** A decision of now, by its subject. */
 export function newDecision(
@@ -25,18 +25,22 @@ export function newDecision(
 
 /** The entry in the log, on condition that who decides is a moderator still. */
 export function logged(decision: Decision): Write[] {
-  const { moderator_id } = decision;
-  const isModerator = (id: string): Write => ({
-    ConditionCheck: {
-      Key: userKey(id),
-      ConditionExpression: `${mayWrite} AND is_moderator = :true`,
-      ExpressionAttributeValues: { ':true': true },
-    },
-    otherwise: notFound('Page'),
-  });
+  const { id, user_id, moderator_id, decided_at } = decision;
+  const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
+  const isModerator = {
+    ConditionExpression: `${mayWrite} AND is_moderator = :true`,
+    ExpressionAttributeValues: { ':true': true },
+  };
   return [
-    { Put: { Item: decisionItem(decision) } },
-    ...(moderator_id === null ? [] : [isModerator(moderator_id)]),
+    { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } },
+    ...(moderator_id === null
+      ? []
+      : [
+          {
+            ConditionCheck: { Key: userKey(moderator_id), ...isModerator },
+            otherwise: notFound('Page'),
+          },
+        ]),
   ];
 }
 
@@ -99,17 +103,7 @@ export async function findHistory(
  * under the account no longer. `isGone` comes from `eraseWhile`.
  */
 export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
-  await transact([
-    isGone,
-    {
-      Update: {
-        Key: { pk, sk },
-        UpdateExpression: 'SET note = :none REMOVE author',
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: { ':none': '' },
-      },
-    },
-  ]);
+  await transact([isGone, { Update: assign({ pk, sk }, { note: '', author: undefined }, { sk }) }]);
 }
 
 async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {

@@ -3,23 +3,16 @@ import { announceFacet } from '../list/totals.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { userKey } from '../table/keys.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { assign, retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { getUser } from '../user/user-repository.ts';
-import { checkWriter, mayWrite } from '../user/writer.ts';
+import { checkWriter } from '../user/writer.ts';
 import { replaceCase } from './case.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
 import type { Decider, Decision, Grounds } from './decision.ts';
 import { listDecisions, logged, newDecision } from './decision-log.ts';
 import type { Verdict } from './verdict.ts';
-import {
-  checkVerdict,
-  hasNotReported,
-  isLastDecision,
-  isSame,
-  outdated,
-  type Snapshot,
-} from './verdict-checks.ts';
+import { checkVerdict, hasNotReported, isSame, outdated, type Snapshot } from './verdict-checks.ts';
 
 /**
  * Decides on a review and closes its case. With a `snapshot` the decision is on what a moderator has
@@ -37,7 +30,9 @@ export function decideReview(
       checkShown(found);
       const { review, moderationCase } = found;
       if (snapshot.version !== moderationCase.version || snapshot.edits !== review.edits) {
-        if (isLastDecision(found, verdict, by)) return undefined;
+        const { state, decided_by } = moderationCase;
+        const last = { ...review.moderation, moderator_id: decided_by };
+        if (state === 'closed' && isSame(last, verdict, by)) return undefined;
         throw await outdated(moderationCase, snapshot.version);
       }
     }
@@ -62,6 +57,9 @@ export async function setHidden(
   });
 }
 
+/** The condition on the author: the account is there. */
+const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
+
 /** Writes the verdict that `choose` gives on a review and its case as they are now, if any. */
 function close(
   reviewId: string,
@@ -73,7 +71,6 @@ function close(
     const verdict = await choose(found);
     if (!verdict) return undefined;
     const { review, moderationCase } = found;
-    const { appeal: _, ...withoutAppeal } = moderationCase;
     const { reports, round } = moderationCase;
     const about = { user_id: review.user_id, review_id: reviewId, reports };
     const decision = newDecision(verdict, by, about);
@@ -88,12 +85,10 @@ function close(
     if (review.is_hidden && isPublic(after)) await announceFacet(facetOf(after));
     await transact([
       replaceReview(review, after),
-      ...countWrites(review, after, {
-        ConditionExpression: isAlive,
-        otherwise: notFound('Review'),
-      }),
+      ...countWrites(review, after, author),
       replaceCase(moderationCase, {
-        ...withoutAppeal,
+        ...moderationCase,
+        appeal: undefined,
         state: 'closed',
         round: round + 1,
         reports: 0,
@@ -130,7 +125,7 @@ export async function appeal(reviewId: string, userId: string, statement: string
         opened_at,
         appeal: statement,
       }),
-      checkWriter(userId, { ConditionExpression: isAlive, otherwise: notFound('Review') }),
+      checkWriter(userId, author),
     ]);
   });
 }
@@ -151,32 +146,18 @@ export async function decideUser(
     if (isBlocked === (verdict === 'block')) {
       const { decisions } = await listDecisions(20, { userId });
       const last = decisions.find(({ review_id }) => review_id === null);
-      if (last && isSame(last, { ...by, decision: verdict })) return last;
+      if (last && isSame(last, verdict, by)) return last;
       throw invalidRequest(`This account is ${isBlocked ? 'blocked already' : 'not blocked'}`);
     }
     if (user.is_moderator && by.moderator_id !== null) {
       throw invalidRequest('A moderator is blocked by the operator of the service alone');
     }
     const decision = newDecision(verdict, by, { user_id: userId, review_id: null, reports: 0 });
-    const isNoModerator = by.moderator_id === null ? '' : ' AND attribute_not_exists(is_moderator)';
-    await transact([
-      {
-        Update: {
-          Key: userKey(userId),
-          ...(verdict === 'block'
-            ? {
-                UpdateExpression: 'SET blocked_at = :now',
-                ConditionExpression: `${mayWrite}${isNoModerator}`,
-                ExpressionAttributeValues: { ':now': decision.decided_at },
-              }
-            : {
-                UpdateExpression: 'REMOVE blocked_at',
-                ConditionExpression: `${isAlive} AND attribute_exists(blocked_at)`,
-              }),
-        },
-      },
-      ...logged(decision),
-    ]);
+    const blocked_at = isBlocked ? undefined : decision.decided_at;
+    const { is_moderator } = user;
+    const asRead = { id: userId, deleted_at: undefined, blocked_at: user.blocked_at, is_moderator };
+    const update = assign(userKey(userId), { blocked_at }, asRead);
+    await transact([{ Update: update }, ...logged(decision)]);
     return decision;
   });
 }

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { decisionKey } from '../table/keys.ts';
 import { Text } from '../values.ts';
 import { reasons, verdicts } from './verdict.ts';
 
@@ -34,14 +33,3 @@ export type Decision = v.InferOutput<typeof Decision>;
 
 /** Who decides, and on which grounds. */
 export type Decider = Grounds & Pick<Decision, 'moderator_id'>;
-
-/** The item of a decision. */
-export function decisionItem(decision: Decision) {
-  return {
-    ...decisionKey(decision.id),
-    all: 'DECISION',
-    author: `SUBJECT#${decision.user_id}`,
-    date: `${decision.decided_at}#${decision.id}`,
-    ...decision,
-  };
-}

@@ -1,4 +1,5 @@
 import { type ApiError, invalidRequest } from '../errors.ts';
+import type { Review } from '../review/review.ts';
 import { reportKey } from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
 import { findUser } from '../user/user-repository.ts';
@@ -7,13 +8,8 @@ import type { ReviewCase } from './case-repository.ts';
 import type { Decider, Decision } from './decision.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The state that a moderator has seen: a decision holds for that and nothing newer. */
-export interface Snapshot {
-  /** Of the case; 0 where there was none. */
-  version: number;
-  /** Of the review. */
-  edits: number;
-}
+/** The case and the review that a moderator has seen: a decision holds for them and nothing newer. */
+export type Snapshot = Pick<Case, 'version'> & Pick<Review, 'edits'>;
 
 /** Throws ApiError 400 for a verdict that is not possible, or not for this moderator. */
 export function checkVerdict(
@@ -50,24 +46,13 @@ export function hasNotReported(reviewId: string, moderatorId: string): Write {
   };
 }
 
-/** Is true where the last decision on a review is this one. */
-export function isLastDecision(
-  { review: { moderation }, moderationCase: { state, decided_by } }: ReviewCase,
-  verdict: Verdict,
+/** Is true where the last decision is the same, by the same person on the same grounds. */
+export function isSame(
+  last: Readonly<Record<string, unknown>>,
+  decision: Decision['decision'],
   by: Decider,
 ): boolean {
-  const last = { ...moderation, moderator_id: decided_by };
-  return state === 'closed' && isSame(last, { ...by, decision: verdict });
-}
-
-/** Is true for two decisions by the same person on the same grounds. */
-export function isSame(
-  last: Partial<Decision>,
-  one: Decider & Pick<Decision, 'decision'>,
-): boolean {
-  return (['decision', 'moderator_id', 'reason', 'note'] as const).every(
-    (name) => last[name] === one[name],
-  );
+  return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
 }
 
 /** The error for a moderator who comes second. */
