@@ -96,6 +96,23 @@ test('the reports of an erased account leave the case, and the last one closes i
   expect(await differences()).toEqual([]);
 });
 
+test('an audit opens the case of a report that an import has brought back', async () => {
+  const id = await makeReview(author);
+  const [reader] = await makeUsers(1);
+  await report(id, [reader as TestUser]);
+  const reported = await readItem(reportKey(id, reader?.id ?? ''));
+  await invoke(deleteMe, { caller: reader?.caller });
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  await table.send(new PutCommand({ TableName: tableName(), Item: reported }));
+  expect(await reportsOf(id)).toEqual([]);
+  expect(await repair()).toBeGreaterThan(0);
+  expect(await reportsOf(id)).toEqual([reader?.id]);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, all: 'CASE' });
+  await remove(reportKey(id, reader?.id ?? ''));
+  await repair();
+});
+
 test('an erased reporter closes no case that the author has opened', async () => {
   const id = await makeReview(author);
   const [reader] = await makeUsers(1);
