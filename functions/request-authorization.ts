@@ -78,7 +78,6 @@ async function answer(
   const { client_id, state, asked } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   if ('error' in kept) return sendBack(application, kept, visitor);
   // Whoever loads the page again, or comes back to it, means the same request.
@@ -115,7 +114,11 @@ async function sendBack(
   { error, error_description = error, location }: Fault,
   { user }: Visitor,
 ): Promise<Page | Redirect> {
-  const granted = await listGrants(user.id, application.client_id);
+  const [granted, isBlocked] = await Promise.all([
+    listGrants(user.id, application.client_id),
+    isOwnerBlocked(application),
+  ]);
+  if (isBlocked) return blockedOwnerPage(application);
   if (granted.length > 0) return { location };
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   return obstaclePage({
@@ -133,7 +136,6 @@ async function ask(
   state: string | null,
   visitor: Visitor,
 ): Promise<Page | Redirect> {
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const kept = keep(application, asked, state);
   if ('error' in kept) return sendBack(application, kept, visitor);
   const [id, reputation] = await Promise.all([
@@ -151,7 +153,6 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
 }
 
