@@ -57,13 +57,20 @@ export function optional<T extends v.GenericSchema>(schema: T) {
 
 /** A parameter that is a decimal integer from `min` to `max`. */
 export function IntegerParameter(min: number, max: number) {
-  const message =
-    max === Number.MAX_SAFE_INTEGER
-      ? `must be an integer of at least ${min}`
-      : `must be an integer from ${min} to ${max}`;
+  const isOpen = max === Number.MAX_SAFE_INTEGER;
+  const message = isOpen
+    ? `must be an integer of at least ${min}`
+    : `must be an integer from ${min} to ${max}`;
   return v.pipe(
     v.string(message),
     v.regex(/^\d+$/, message),
+    // For the API's description: what arrives as text is a number.
+    v.metadata({
+      type: 'integer',
+      pattern: undefined,
+      minimum: min,
+      ...(isOpen ? {} : { maximum: max }),
+    }),
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),

@@ -45,8 +45,7 @@ const contact = {
 };
 
 /** A user's own profile. */
-export const OwnProfile = v.object({ ...PresentedUser.entries, ...contact });
-export type OwnProfile = v.InferOutput<typeof OwnProfile>;
+export type OwnProfile = PresentedUser & { [name in keyof typeof contact]: string | null };
 
 /** How much a user has done, by UTC day. */
 export const Activity = described(
