@@ -63,6 +63,8 @@ function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
     case 'optional':
       // A parameter arrives as text, and so its default is written.
       return type === 'integer' && preset ? { ...converted, default: Number(preset) } : undefined;
+    case 'variant':
+      return merged(schema.key ?? '', (converted.oneOf ?? []) as JsonSchema[]);
     case 'picklist': {
       const isSame = (named: Shape) =>
         named.pipe?.[0] !== schema && isDeepStrictEqual(named.pipe?.[0]?.options, schema.options);
@@ -72,6 +74,15 @@ function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
   }
 }
 
+/** Several forms as one, which those who try an endpoint in the reference can fill in. */
+function merged(key: string, forms: JsonSchema[]): JsonSchema {
+  const all: Record<string, JsonSchema> = Object.assign({}, ...forms.map((it) => it.properties));
+  const kinds = forms.map(({ properties: { [key]: kind } = {} }) => (kind as JsonSchema).const);
+  const isNeeded = (name: string) => forms.every(({ required }) => required?.includes(name));
+  const properties = { ...all, [key]: { type: 'string', enum: kinds } as JsonSchema };
+  return { type: 'object', properties, required: Object.keys(all).filter(isNeeded) };
+}
+
 /** What schemas of valibot and the items of their pipes may have. */
 interface Shape {
   type: string;
@@ -79,6 +90,7 @@ interface Shape {
   description?: string;
   examples?: unknown[];
   options?: unknown;
+  key?: string;
   entries?: Record<string, v.GenericSchema>;
   item?: v.GenericSchema;
   value?: v.GenericSchema;

@@ -29,7 +29,7 @@ type OwnError =
 /** What the API's description says the same of wherever it is: see infra/openapi/document.ts. */
 type Common = 'limit' | 'offset' | 'cursor';
 
-type Named<T> = Exclude<keyof NonNullable<T>, Common> & string;
+type Named<T> = T extends object ? Exclude<keyof T, Common> & string : never;
 
 /** What is to be explained of a request: the parameters of its query and the fields of its body. */
 type Field<R extends RequestSchema> =
