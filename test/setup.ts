@@ -50,6 +50,7 @@ async function borrow(endpoint: string) {
 const given = process.env.DYNAMODB_ENDPOINT;
 const { endpoint, TableName, stop } = await (given ? borrow(given) : startEngine());
 Object.assign(process.env, databaseEnvironment(endpoint, TableName), {
+  AUTH_URL: 'https://api.example/ws',
   SIGNING_KEYS: Buffer.alloc(32, 'test').toString('base64url'),
 });
 

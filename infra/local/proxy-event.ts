@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { readPairs } from '../../shared/http/pairs.ts';
 import { stage } from '../../shared/routes.ts';
+import { type Arrival, arrivalOf, type PublicAddress } from './public-address.ts';
 
 /**
  * The event of Lambda proxy integration for `path`, below the stage and as sent, and `query`, without its question mark. No
@@ -15,16 +16,23 @@ export function proxyEvent(
     path,
     query,
     match,
-  }: { requestId: string; path: string; query: string; match?: Match },
+    address,
+  }: {
+    requestId: string;
+    path: string;
+    query: string;
+    match?: Match;
+    address?: PublicAddress;
+  },
 ): APIGatewayProxyEvent {
   const method = request.method ?? 'GET';
   const rest = path.replace(/^\/+/, '');
   const proxied = rest === '' ? '/' : '/{proxy+}';
   const resource = match ? resourceOf(match.route) : proxied;
   const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
-  const headers = collect(headersOf(request));
+  const arrival = arrivalOf(request, address);
+  const headers = collect(headersOf(request, arrival));
   const now = new Date();
-  const host = request.headers.host ?? 'localhost';
   return {
     resource,
     path,
@@ -43,11 +51,11 @@ export function proxyEvent(
       accountId: '000000000000',
       apiId: 'local',
       authorizer: null,
-      domainName: host.replace(/:\d+$/, ''),
+      domainName: arrival.hostname,
       domainPrefix: 'local',
       extendedRequestId: requestId,
       httpMethod: method,
-      identity: identityOf(request),
+      identity: identityOf(request, arrival),
       path: `/${stage}${path}`,
       protocol: `HTTP/${request.httpVersion}`,
       requestId,
@@ -60,7 +68,10 @@ export function proxyEvent(
   };
 }
 
-function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestContext']['identity'] {
+function identityOf(
+  request: IncomingMessage,
+  { client }: Arrival,
+): APIGatewayProxyEvent['requestContext']['identity'] {
   return {
     accessKey: null,
     accountId: null,
@@ -73,7 +84,7 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
     cognitoIdentityId: null,
     cognitoIdentityPoolId: null,
     principalOrgId: null,
-    sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+    sourceIp: client,
     user: null,
     userAgent: request.headers['user-agent'] ?? null,
     userArn: null,
@@ -81,17 +92,15 @@ function identityOf(request: IncomingMessage): APIGatewayProxyEvent['requestCont
 }
 
 /** Names keep the case in which they were sent. The X-Forwarded headers are API Gateway's own word. */
-function headersOf(request: IncomingMessage): [string, string][] {
+function headersOf(request: IncomingMessage, arrival: Arrival): [string, string][] {
   const sent = request.rawHeaders.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
   ) as [string, string][];
-  const { remoteAddress = '127.0.0.1', localPort } = request.socket;
-  const forwarded = [request.headers['x-forwarded-for'] ?? [], remoteAddress].flat();
   return [
     ...sent,
-    ['X-Forwarded-For', forwarded.join(', ')],
-    ['X-Forwarded-Port', `${localPort}`],
-    ['X-Forwarded-Proto', 'http'],
+    ['X-Forwarded-For', arrival.forwardedFor],
+    ['X-Forwarded-Port', arrival.port],
+    ['X-Forwarded-Proto', arrival.protocol],
   ];
 }
 
