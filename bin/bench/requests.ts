@@ -35,6 +35,7 @@ const redirect_uri = 'https://client.example/callback';
 /** A request to each endpoint, in an order in which each finds what it needs. */
 export const steps: readonly Step[] = [
   get('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
+  get('get-health', () => ({}), { read: 4.5, roundTrips: 2 }),
   get('get-review', ({ some }) => ({ path: { review_id: some[0]?.id } }), {
     read: 2,
     roundTrips: 2,

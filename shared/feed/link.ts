@@ -9,7 +9,8 @@ export type FeedOwner = { entity_id: string } | { user_id: string };
 
 /** The header that leads to the feed of an entity or user (RFC 8288). */
 export function linkToFeed(owner: FeedOwner): string {
-  return `<${authUrl()}${pathOf(owner)}/reviews.atom>; rel="alternate"; type="${atomType}"`;
+  const { pathname } = new URL(authUrl());
+  return `<${pathname}${pathOf(owner)}/reviews.atom>; rel="alternate"; type="${atomType}"`;
 }
 
 /** Where an entity or user is, below the stage. */

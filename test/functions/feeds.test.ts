@@ -219,7 +219,7 @@ describe('a feed', () => {
 
   test('is what the JSON of its entity, its user and their reviews leads to', async () => {
     const linkTo = (path: string) =>
-      `<https://api.example/ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
+      `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
     const [ofEntity, ofUser] = [linkTo(`entity/${entity_id}`), linkTo(`user/${author.id}`)];
     const linkOf = async (handler: unknown, request: object) =>
       (await invoke(handler, request)).headers.link;

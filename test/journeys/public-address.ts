@@ -141,7 +141,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect(published.status).toBe(200);
     const list = await fetch(`${url}/review/?entity_id=${entity_id}&limit=1`);
     const [, feed = ''] = /<([^>]*)>; rel="alternate"/.exec(list.headers.get('link') ?? '') ?? [];
-    const atom = await (await fetch(feed)).text();
+    const atom = await (await fetch(new URL(feed, url))).text();
     expect(atom).toContain(`<uri>${url}/user/${userId}</uri>`);
 
     const me = () =>
