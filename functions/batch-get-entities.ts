@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { findSummaries } from '../shared/entity/summary.ts';
+import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { BulkIds, BulkQueryString } from '../shared/http/request.ts';
 import { EntitiesById } from '../shared/review/presented.ts';
 
 export const request = v.object({
@@ -20,16 +20,10 @@ export const docs = {
     entity_ids:
       'At most 100 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',
   },
-  errors: {
-    invalid_request: 'There is no id or there are more than 100, or one is no UUID.',
-    service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
-  },
+  errors: bulkErrors,
 } satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async ({ query: { entity_ids } }) => {
-  const summaries = await findSummaries([...new Set(entity_ids.values())]);
-  return {
-    entities: Object.fromEntries(summaries.map((summary) => [summary.id, summary])),
-    entity_id_mapping: Object.fromEntries(entity_ids),
-  };
+export const handler = endpoint(request, async ({ query }) => {
+  const { found, mapping } = await lookUp(query.entity_ids, findSummaries);
+  return { entities: found, entity_id_mapping: mapping };
 });

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { ApiError, invalidGrant, invalidRequest, invalidScope } from '../shared/errors.ts';
+import { invalidGrant, invalidScope } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
-import { type Form, oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
-import type { Application } from '../shared/oauth/application.ts';
+import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { TokenForm } from '../shared/oauth/forms.ts';
 import { accessTokenLifetime, tokenResponse } from '../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
@@ -10,7 +9,7 @@ import { TokenResponse } from '../shared/oauth/presented.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
 import type { Scope } from '../shared/routes.ts';
 
-export const request = /* @__PURE__ */ v.object({ body: TokenForm });
+export const request = v.object({ body: TokenForm });
 
 export const response = TokenResponse;
 
@@ -47,50 +46,21 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 /** The token endpoint (RFC 6749 section 3.2): redeems codes and rotates refresh tokens. */
-export const handler = oauthEndpoint(async (client, form) => {
-  const grant_type = required(form, 'grant_type');
-  if (grant_type === 'authorization_code') {
-    const code = required(form, 'code');
-    const redirect_uri = registered(form, client);
-    return tokenResponse(await redeemCode(code, client.client_id, redirect_uri, verifier(form)));
-  }
-  if (grant_type === 'refresh_token') {
-    const token = required(form, 'refresh_token');
-    registered(form, client);
-    const scopes = narrower(form);
-    const grant = await rotateRefreshToken(token, client, scopes);
-    return tokenResponse(grant, accessTokenLifetime, scopes);
-  }
-  throw new ApiError(
-    400,
-    'unsupported_grant_type',
-    'grant_type must be authorization_code or refresh_token',
-  );
-});
-
-function required(form: Form, name: string): string {
-  const value = form[name];
-  if (!value) throw invalidRequest(`${name} is required`);
-  return value;
-}
-
-function registered(form: Form, { redirect_uri }: Application): string {
-  if (required(form, 'redirect_uri') !== redirect_uri) {
+export const handler = oauthEndpoint(TokenForm, async (client, form) => {
+  const { client_id, redirect_uri } = client;
+  if (form.redirect_uri !== redirect_uri) {
     throw invalidGrant('redirect_uri must be exactly the registered one');
   }
-  return redirect_uri;
-}
-
-/** The code verifier (RFC 7636 section 4.1). Throws ApiError 400 `invalid_grant` for what cannot be one. */
-function verifier({ code_verifier }: Form): string | undefined {
-  if (code_verifier && !/^[\w.~-]{43,128}$/.test(code_verifier)) {
-    throw invalidGrant('code_verifier must be 43 to 128 letters, digits and -._~');
+  if (form.grant_type === 'authorization_code') {
+    return tokenResponse(await redeemCode(form.code, client_id, redirect_uri, form.code_verifier));
   }
-  return code_verifier;
-}
+  const scopes = narrower(form.scope);
+  const grant = await rotateRefreshToken(form.refresh_token, client, scopes);
+  return tokenResponse(grant, accessTokenLifetime, scopes);
+});
 
 /** The scopes that a client asks for at a refresh (RFC 6749 section 6). Undefined for all that were granted. */
-function narrower({ scope }: Form): Scope[] | undefined {
+function narrower(scope: string | undefined): Scope[] | undefined {
   if (scope === undefined) return undefined;
   const scopes = parseScopes(scope);
   if (!scopes) throw invalidScope('scope may hold review, vote and user');

@@ -4,7 +4,7 @@ import { invalidToken } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
-import { OwnProfileIncluding } from '../shared/user/presented.ts';
+import { OwnProfileResponse } from '../shared/user/presented.ts';
 import { presentOwnProfile } from '../shared/user/user.ts';
 import { findAccount } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
@@ -15,7 +15,7 @@ export const request = v.object({
   query: v.object({ inc: v.optional(listOf(['user_type', 'stats']), '') }),
 });
 
-export const response = /* @__PURE__ */ v.object({ user: OwnProfileIncluding });
+export const response = OwnProfileResponse;
 
 export const docs = {
   tag: 'Own account',

@@ -1,11 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import middy from '@middy/core';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import * as v from 'valibot';
 import { PathParameter, partsOf, readRequest } from '../shared/http/request.ts';
-import { headResponse } from '../shared/http/response.ts';
-import { errorPage } from '../shared/pages/error-page.ts';
+import { browserHandler } from '../shared/pages/error-page.ts';
 import { assets } from '../shared/pages/reference-assets.ts';
 
 const request = v.object({
@@ -13,22 +10,19 @@ const request = v.object({
 });
 
 /** Script and style of the reference, as text that API Gateway compresses. A version is in their names, so browsers may keep them for good. */
-export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-  .use(headResponse())
-  .use(errorPage())
-  .handler((event) => {
-    const { file } = readRequest(request, partsOf(event)).path;
-    return {
-      statusCode: 200,
-      headers: {
-        'Content-Type': `text/${file.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
-        'Cache-Control': 'public, max-age=31536000, immutable',
-        'X-Content-Type-Options': 'nosniff',
-        Vary: 'Accept-Encoding',
-      },
-      body: read(assets[file] ?? ''),
-    };
-  });
+export const handler = browserHandler((event) => {
+  const { file } = readRequest(request, partsOf(event)).path;
+  return {
+    statusCode: 200,
+    headers: {
+      'Content-Type': `text/${file.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      'X-Content-Type-Options': 'nosniff',
+      Vary: 'Accept-Encoding',
+    },
+    body: read(assets[file] ?? ''),
+  };
+});
 
 /** A file lies beside the function where that is deployed, see infra/aws/bundle.ts, and in its package on this machine. */
 function read(path: string): string {

@@ -3,13 +3,13 @@ import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { PresentedReview } from '../shared/review/presented.ts';
+import { ReviewResponse } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { getPublicReview, revisionTagOf } from '../shared/review/review-repository.ts';
 
 export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
 
-export const response = /* @__PURE__ */ v.object({ review: PresentedReview });
+export const response = ReviewResponse;
 
 export const docs = {
   tag: 'Reviews',

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, PathId, PathParameter } from '../shared/http/request.ts';
-import { PresentedRevision } from '../shared/review/presented.ts';
+import { RevisionResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { getRevision } from '../shared/review/revision-repository.ts';
@@ -14,7 +14,7 @@ export const request = v.object({
   }),
 });
 
-export const response = /* @__PURE__ */ v.object({ revision: PresentedRevision });
+export const response = RevisionResponse;
 
 export const docs = {
   tag: 'Reviews',

@@ -4,13 +4,13 @@ import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { PresentedUser } from '../shared/user/presented.ts';
+import { UserResponse } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 
 export const request = v.object({ path: v.object({ user_id: PathId('User') }) });
 
-export const response = /* @__PURE__ */ v.object({ user: PresentedUser });
+export const response = UserResponse;
 
 export const docs = {
   tag: 'Users',

@@ -3,7 +3,7 @@ import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller, PathId } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
-import { PresentedVote } from '../shared/vote/presented.ts';
+import { VoteResponse } from '../shared/vote/presented.ts';
 import { presentVote } from '../shared/vote/vote.ts';
 import { getVote } from '../shared/vote/vote-repository.ts';
 
@@ -12,7 +12,7 @@ export const request = v.object({
   path: v.object({ review_id: PathId('Review') }),
 });
 
-export const response = /* @__PURE__ */ v.object({ vote: PresentedVote });
+export const response = VoteResponse;
 
 export const docs = {
   tag: 'Votes and reports',

@@ -2,13 +2,11 @@ import * as v from 'valibot';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { languages } from '../shared/review/languages.ts';
-import { PresentedLanguage } from '../shared/review/presented.ts';
+import { LanguagesResponse } from '../shared/review/presented.ts';
 
 export const request = v.object({});
 
-export const response = /* @__PURE__ */ v.object({
-  languages: /* @__PURE__ */ v.array(PresentedLanguage),
-});
+export const response = LanguagesResponse;
 
 export const docs = {
   tag: 'Reviews',

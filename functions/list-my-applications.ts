@@ -4,13 +4,11 @@ import { endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
-import { PresentedApplication } from '../shared/oauth/presented.ts';
+import { ApplicationsResponse } from '../shared/oauth/presented.ts';
 
 export const request = v.object({ caller: Caller });
 
-export const response = /* @__PURE__ */ v.object({
-  applications: /* @__PURE__ */ v.array(PresentedApplication),
-});
+export const response = ApplicationsResponse;
 
 export const docs = {
   tag: 'Own account',

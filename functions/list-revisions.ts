@@ -3,7 +3,7 @@ import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, PathId } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
-import { PresentedRevision } from '../shared/review/presented.ts';
+import { RevisionsResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { presentRevision } from '../shared/review/revision.ts';
 import { listRevisions } from '../shared/review/revision-repository.ts';
@@ -13,9 +13,7 @@ export const request = v.object({
   query: v.object({ before: v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER)) }),
 });
 
-export const response = /* @__PURE__ */ v.object({
-  revisions: /* @__PURE__ */ v.array(PresentedRevision),
-});
+export const response = RevisionsResponse;
 
 export const docs = {
   tag: 'Reviews',

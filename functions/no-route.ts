@@ -1,4 +1,3 @@
-import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
@@ -7,7 +6,7 @@ import { endpoint } from '../shared/http/endpoint.ts';
 import { allowedMethods } from '../shared/http/match-route.ts';
 import { headerOf, partsOf, readRequest } from '../shared/http/request.ts';
 import { commonHeaders } from '../shared/http/response.ts';
-import { errorPage } from '../shared/pages/error-page.ts';
+import { browserHandler } from '../shared/pages/error-page.ts';
 import { version } from '../shared/routes.ts';
 
 export const request = v.object({
@@ -16,9 +15,7 @@ export const request = v.object({
 });
 
 const toPrograms = endpoint(request, (sent) => refuse(sent, 'Path'));
-const toPeople = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-  .use(errorPage())
-  .handler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
+const toPeople = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
 /** The catch-all gets what matches no route of API Gateway, and a known path with a method that it does not take. */
 export function handler(event: APIGatewayProxyEvent, context: Context) {

@@ -3,11 +3,8 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError, invalidRequest } from '../shared/errors.ts';
 import type { Application } from '../shared/oauth/application.ts';
-import {
-  countPeople,
-  findApplication,
-  isOwnerBlocked,
-} from '../shared/oauth/application-repository.ts';
+import { countPeople } from '../shared/oauth/application-grants.ts';
+import { findApplication, isOwnerBlocked } from '../shared/oauth/application-repository.ts';
 import {
   applicationChanged,
   findAuthorizationRequest,
@@ -16,6 +13,7 @@ import {
 } from '../shared/oauth/authorization-repository.ts';
 import {
   type Asked,
+  type AuthorizationError,
   type AuthorizationRequest,
   answerUri,
   readAuthorizationRequest,
@@ -62,60 +60,86 @@ async function answer(
 ): Promise<Page | Redirect> {
   const sealed = atMostOne(parameters, 'sealed_request');
   const id = atMostOne(parameters, 'request_id');
-  if (sealed === undefined && id === undefined) {
-    const application = await findClient(parameters);
-    const { client_id } = application;
-    const asked = readAuthorizationRequest(parameters);
-    const state = stateOf(parameters);
-    if (visitor) return ask(application, asked, state, visitor);
-    const query = new URLSearchParams({
-      sealed_request: await sealRequest({ client_id, state, asked }),
-    });
-    return signInFirst(event, `${query}`);
-  }
+  if (sealed === undefined && id === undefined) return begin(parameters, event, visitor);
   if (!visitor) return signInFirst(event);
-  if (sealed === undefined) return askAgain(id ?? '', visitor);
-  const { client_id, state, asked } = await openRequest(sealed);
+  return sealed === undefined ? askAgain(id ?? '', visitor) : resume(sealed, visitor);
+}
+
+/** A client sends somebody, who is asked at once, or after signing in. */
+async function begin(
+  parameters: Parameters,
+  event: APIGatewayProxyEvent,
+  visitor: Visitor | undefined,
+): Promise<Page | Redirect> {
+  const application = await findClient(parameters);
+  const sent = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
+  if (visitor) return admit(application, sent, visitor, ask);
+  const sealed_request = await sealRequest({ client_id: application.client_id, ...sent });
+  return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
+}
+
+/** Somebody has signed in, and is sent on to the question. */
+async function resume(sealed: string, visitor: Visitor): Promise<Page | Redirect> {
+  const { client_id, ...sent } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
-  const kept = keep(application, asked, state);
-  if ('error' in kept) return sendBack(application, kept, visitor);
   // Whoever loads the page again, or comes back to it, means the same request.
-  return { location: consentUrl(await insertAuthorizationRequest(kept)) };
+  return admit(application, sent, visitor, async (kept) => ({
+    location: consentUrl(await insertAuthorizationRequest(kept)),
+  }));
 }
 
-function atMostOne(parameters: Parameters, name: string): string | undefined {
-  const [value, ...more] = parameters[name] ?? [];
-  if (more.length > 0) throw invalidRequest(`${name} must be sent only once`);
-  return value;
+/** The question of a request that is kept already. Throws ApiError 400 when it is too old, or its application has changed since. */
+async function askAgain(id: string, visitor: Visitor): Promise<Page> {
+  const kept = await getAuthorizationRequest(id);
+  const application = await findApplication(kept.client_id);
+  const { name, redirect_uri } = kept;
+  if (application?.name !== name || application.redirect_uri !== redirect_uri) {
+    throw applicationChanged();
+  }
+  return consentPage(id, kept, application, await reputationOf(application, visitor), visitor);
 }
 
-/** A request that is at fault, and where its client is told so. */
-interface Fault {
-  error: string;
-  error_description?: string | undefined;
-  location: string;
+type Next = (
+  kept: AuthorizationRequest,
+  application: Application,
+  visitor: Visitor,
+) => Promise<Page | Redirect>;
+
+/** Goes on to `next`, unless the client is to be told a mistake. */
+async function admit(
+  application: Application,
+  { asked, state }: { asked: Asked; state: string | null },
+  visitor: Visitor,
+  next: Next,
+): Promise<Page | Redirect> {
+  const { client_id, name, redirect_uri } = application;
+  if (!('error' in asked)) {
+    return next({ client_id, name, redirect_uri, state, ...asked }, application, visitor);
+  }
+  return sendBack(application, asked, answerUri(redirect_uri, state, authUrl(), asked), visitor);
 }
 
-/** The request to keep, for its user to be asked, or what is wrong with it. */
-function keep(
-  { client_id, name, redirect_uri }: Application,
-  asked: Asked,
-  state: string | null,
-): AuthorizationRequest | Fault {
-  return 'error' in asked
-    ? { ...asked, location: answerUri(redirect_uri, state, authUrl(), asked) }
-    : { client_id, name, redirect_uri, state, ...asked };
+async function ask(kept: AuthorizationRequest, application: Application, visitor: Visitor) {
+  const [id, reputation] = await Promise.all([
+    insertAuthorizationRequest(kept),
+    reputationOf(application, visitor),
+  ]);
+  return consentPage(id, kept, application, reputation, visitor);
 }
 
 /** The way back to the client with its mistake: at once for who has let it in before, else by a link, as anybody can register any address. */
 async function sendBack(
   application: Application,
-  { error, error_description = error, location }: Fault,
+  { error, error_description = error }: AuthorizationError,
+  location: string,
   { user }: Visitor,
 ): Promise<Page | Redirect> {
-  const granted = await listGrants(user.id, application.client_id);
+  const [granted, isBlocked] = await Promise.all([
+    listGrants(user.id, application.client_id),
+    isOwnerBlocked(application),
+  ]);
+  if (isBlocked) return blockedOwnerPage(application);
   if (granted.length > 0) return { location };
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   return obstaclePage({
@@ -125,34 +149,6 @@ async function sendBack(
     fault: error_description,
     ways: [backTo(application, location), account],
   });
-}
-
-async function ask(
-  application: Application,
-  asked: Asked,
-  state: string | null,
-  visitor: Visitor,
-): Promise<Page | Redirect> {
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
-  const kept = keep(application, asked, state);
-  if ('error' in kept) return sendBack(application, kept, visitor);
-  const [id, reputation] = await Promise.all([
-    insertAuthorizationRequest(kept),
-    reputationOf(application, visitor),
-  ]);
-  return consentPage(id, kept, application, reputation, visitor);
-}
-
-/** The question of a request that is kept already. Throws ApiError 400 when it is too old, or its application has changed since. */
-async function askAgain(id: string, visitor: Visitor): Promise<Page> {
-  const asked = await getAuthorizationRequest(id);
-  const application = await findApplication(asked.client_id);
-  const { name, redirect_uri } = asked;
-  if (application?.name !== name || application.redirect_uri !== redirect_uri) {
-    throw applicationChanged();
-  }
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
-  return consentPage(id, asked, application, await reputationOf(application, visitor), visitor);
 }
 
 async function reputationOf(
@@ -165,6 +161,12 @@ async function reputationOf(
     listGrants(user.id, client_id),
   ]);
   return { developer, people, granted };
+}
+
+function atMostOne(parameters: Parameters, name: string): string | undefined {
+  const [value, ...more] = parameters[name] ?? [];
+  if (more.length > 0) throw invalidRequest(`${name} must be sent only once`);
+  return value;
 }
 
 /** The client, once its redirect URI is known good too: before, nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */

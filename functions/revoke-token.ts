@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalidGrant, invalidRequest } from '../shared/errors.ts';
+import { invalidGrant } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
@@ -7,7 +7,7 @@ import { RevocationForm } from '../shared/oauth/forms.ts';
 import { deleteGrant } from '../shared/oauth/grant-repository.ts';
 import { Revoked } from '../shared/oauth/presented.ts';
 
-export const request = /* @__PURE__ */ v.object({ body: RevocationForm });
+export const request = v.object({ body: RevocationForm });
 
 export const response = Revoked;
 
@@ -34,8 +34,7 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 /** Either token ends the whole grant (RFC 7009). A token that means nothing any more is a success. */
-export const handler = oauthEndpoint(async (client, { token }) => {
-  if (!token) throw invalidRequest('token is required');
+export const handler = oauthEndpoint(RevocationForm, async (client, { token }) => {
   const grant = (await openToken('refresh', token)) ?? (await openToken('access', token));
   if (!grant) return {};
   if (grant.client_id !== client.client_id) throw invalidGrant('The token is of another client');

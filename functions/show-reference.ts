@@ -1,21 +1,132 @@
-import middy from '@middy/core';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { headResponse } from '../shared/http/response.ts';
+import { hash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import { authUrl } from '../shared/auth-url.ts';
 import { requireHttps } from '../shared/http/secure-transport.ts';
-import { errorPage } from '../shared/pages/error-page.ts';
+import { openApiAt } from '../shared/openapi.ts';
+import { icon } from '../shared/pages/brand.ts';
+import { browserHandler } from '../shared/pages/error-page.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';
-import { referencePage, referencePolicy } from '../shared/pages/reference-page.ts';
+import type { Html } from '../shared/pages/layout.ts';
+import * as assets from '../shared/pages/reference-assets.ts';
+import { version } from '../shared/routes.ts';
 
-export const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-  .use(headResponse())
-  .use(errorPage())
-  .handler(async (event) => {
-    // Tokens are pasted into it.
-    requireHttps(event);
-    const cached = { 'Cache-Control': 'public, max-age=300', Vary: 'Accept-Encoding' };
-    return {
-      statusCode: 200,
-      headers: { ...securityHeaders(referencePolicy()), ...cached },
-      body: `${await referencePage()}`,
-    };
-  });
+/**
+ * Starts Swagger UI. The sandbox of the page has no forms, so a click on the button of one tells Swagger UI to take it; and its windows would
+ * be in the sandbox too, without a session, so links stay in this one. For the same reason nobody can consent to an application from here.
+ */
+const start = `
+const scheme = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', scheme.matches);
+scheme.addEventListener('change', follow);
+follow();
+addEventListener('click', (event) => {
+  event.target.closest('a[target]')?.removeAttribute('target');
+  const button = event.target.closest('button[type=submit]');
+  if (!button?.form) return;
+  event.preventDefault();
+  // Else the button that Swagger UI shows instead, which takes the credentials away again, would get it.
+  event.stopPropagation();
+  button.form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));
+}, true);
+const withoutConsent = (select) => (...args) =>
+  select(...args)?.map((schemes) => schemes.delete('oauth2')).filter((schemes) => schemes.size > 0);
+const wrapSelectors = {
+  definitionsToAuthorize: withoutConsent,
+  definitionsForRequirements: withoutConsent,
+};
+SwaggerUIBundle({
+  domNode: document.getElementById('reference'),
+  url: document.getElementById('reference').dataset.url,
+  plugins: [{ statePlugins: { auth: { wrapSelectors } } }],
+  deepLinking: true,
+  filter: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+});
+`;
+
+const look = `
+html { color-scheme: light; }
+html.dark-mode { color-scheme: dark; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; }
+body > header, noscript { display: flex; flex-wrap: wrap; gap: .5rem 1.25rem; max-width: 1460px; margin: 0 auto; padding: .75rem 20px; }
+noscript { display: block; }
+/* No operation has links. */
+.response-col_links { display: none; }
+body > header a { color: inherit; padding: .25rem 0; }
+`;
+
+/** The reference for people: Swagger UI shows the API's description, and where no script runs there is a plain list. */
+export const handler = browserHandler((event) => {
+  // Tokens are pasted into it.
+  requireHttps(event);
+  const cached = { 'Cache-Control': 'public, max-age=300', Vary: 'Accept-Encoding' };
+  return {
+    statusCode: 200,
+    headers: { ...securityHeaders(referencePolicy()), ...cached },
+    body: `${referencePage()}`,
+  };
+});
+
+const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
+
+/**
+ * The content security policy of the reference: a sandbox, in which no script has the origin of the sessions. That origin is named, because 'self' is
+ * another one in there.
+ */
+function referencePolicy(): string[] {
+  const { origin } = new URL(authUrl());
+  return [
+    'sandbox allow-scripts allow-popups allow-downloads',
+    `script-src ${origin} ${sourceOf(start)}`,
+    `style-src ${origin} ${sourceOf(look)}`,
+    'img-src data:',
+    `connect-src ${origin}`,
+    "form-action 'none'",
+  ];
+}
+
+function referencePage(): Html {
+  const at = authUrl();
+  const { info, paths, servers } = openApiAt(at);
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) => {
+      const [server] = 'servers' in item ? item.servers : servers;
+      const line = `${method.toUpperCase()} ${new URL(`${server?.url}`).pathname}${path}`;
+      return 'summary' in operation ? [{ line, summary: operation.summary }] : [];
+    }),
+  );
+  const description = `${at}${version}/openapi.json`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API reference · Reviews</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${at}/docs/${assets.style}">
+<style>${raw(look)}</style>
+</head>
+<body>
+<header>
+<a href="${at}/">Reviews</a>
+<a href="${at}/account/tokens">Get a token</a>
+<a href="${description}">OpenAPI document</a>
+</header>
+<div id="reference" data-url="${description}"></div>
+<noscript>
+<h1>${info.title}: API reference</h1>
+<p>${info.summary}.</p>
+<p>With JavaScript one can search and try it here. All there is to know is in the <a href="${description}">OpenAPI document</a>.</p>
+<ul>
+${operations.map(({ line, summary }) => html`<li><code>${line}</code> ${summary}</li>`)}
+</ul>
+</noscript>
+<script src="${at}/docs/${assets.script}"></script>
+<script>${raw(start)}</script>
+</body>
+</html>`;
+}

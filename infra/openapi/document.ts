@@ -1,50 +1,13 @@
-import { STATUS_CODES } from 'node:http';
-import type * as v from 'valibot';
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { tags } from '../../shared/http/docs.ts';
 import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { version } from '../../shared/routes.ts';
-import { type Endpoint, failuresOf, headers, isOAuthForm } from './responses.ts';
-import {
-  exampleOf,
-  fieldsOf,
-  type JsonSchema,
-  jsonSchemaOf,
-  parameterSchemaOf,
-  referredSchemas,
-} from './schemas.ts';
+import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
+import { descriptionOf, exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 
 /** What stands in the document for {auth_url}: whoever serves it puts in their own. */
 const authUrl = 'https://api.example/ws';
-
-const tags = {
-  Reviews: 'What people think of albums, events, books and more.',
-  Entities: 'What they think of one of those, in numbers.',
-  'Votes and reports': 'What people think of reviews.',
-  Users: 'Who writes them.',
-  'Own account': 'Whom the access token acts for.',
-  'OAuth 2.0':
-    'How an application comes to act for somebody: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
-  Service: 'The service itself.',
-};
-
-const description = `
-Publish, read, vote on and report reviews. Whatever is public is read without a token; everything else takes one, as \`Authorization: Bearer …\`.
-
-**Get a token.** Register an application at [${authUrl}/account/applications](${authUrl}/account/applications), and send the person whom it is to act for to
-\`${authUrl}/oauth/authorize\` with \`response_type=code\`, \`client_id\`, \`redirect_uri\` (exactly the registered one), \`scope\` (separated by commas or spaces) and
-\`state\`. They come back to \`redirect_uri\` with \`code\`, \`state\` and \`iss\`, or with \`error\`; the token endpoint gives tokens for the code. An access token
-is good for an hour, its refresh token until it is used or revoked.
-
-**Walk a list.** \`limit\` and \`offset\` lead to any page. To see every item once while others write, follow \`next\`: send it as \`cursor\` with the same parameters,
-or follow the \`Link\` header, until a page has none.
-
-**Ask again cheaply.** What is public has an \`ETag\`: sent as \`If-None-Match\`, it is answered 304 while nothing has changed. Sent as \`If-Match\` with a change or deletion
-of a review, it refuses to overwrite what has not been seen (412).
-
-**Errors** are \`{"error", "description"}\`: a code for programs and a sentence for developers, with a \`request_id\` from 500 on. 429 and 503 say in \`Retry-After\` when to try again.
-
-A slash at the end of a path makes no difference. Unknown fields and parameters are ignored. Times are HTTP dates, but for what is told as it is stored (ISO 8601).
-Any origin may call (CORS), without cookies.
-`.trim();
 
 /** What parameters mean wherever they are. */
 const common: Record<string, string> = {
@@ -56,33 +19,38 @@ const common: Record<string, string> = {
   offset: 'How many items to skip; not with `cursor`',
   cursor:
     'Where the page or part begins: `next` of the one before, with the same filters and order',
+  'If-Match': 'Refuses the change unless this is the `ETag` of what is there',
+  'Idempotency-Key':
+    'A key that you choose, such as a random UUID. For 24 hours the same request with the same key gets the same answer, and nothing is done twice',
+  'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
 };
 
 /** The OpenAPI document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   // The list stands before the thing, and the thing before its parts.
+  const depth = ({ route }: Endpoint) => route.path.split('/').length;
   for (const endpoint of endpoints.toSorted((a, b) => depth(a) - depth(b))) {
     const { method, path, base } = endpoint.route;
     paths[path] ??= base === undefined ? {} : { servers: [{ url: authUrl + base }] };
     paths[path][method.toLowerCase()] = operationOf(endpoint);
   }
-  const responses = shareResponses(paths);
+  const introduction = readFileSync(new URL('introduction.md', import.meta.url), 'utf8');
+  const scopes = Object.entries(scopeAbilities).map(([scope, can]) => [scope, scopeText(can)]);
   return {
     openapi: '3.1.1',
     info: {
       title: 'Review service',
       version: version.slice(1),
       summary: 'Publish, read, vote on and report reviews',
-      description,
+      description: introduction.replaceAll('{auth_url}', authUrl).trim(),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: authUrl + version, description: 'This service' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: referredSchemas(paths, responses),
-      responses,
+      schemas,
       headers,
       securitySchemes: {
         oauth2: {
@@ -93,20 +61,11 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
               authorizationUrl: `${authUrl}/oauth/authorize`,
               tokenUrl: `${authUrl}${version}/oauth/token`,
               refreshUrl: `${authUrl}${version}/oauth/token`,
-              scopes: Object.fromEntries(
-                Object.entries(scopeAbilities).map(([scope, abilities]) => [
-                  scope,
-                  scopeText(abilities),
-                ]),
-              ),
+              scopes: Object.fromEntries(scopes),
             },
           },
         },
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An access token.',
-        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token.' },
         client: {
           type: 'http',
           scheme: 'basic',
@@ -115,10 +74,6 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
       },
     },
   };
-}
-
-function depth({ route }: Endpoint): number {
-  return route.path.split('/').length;
 }
 
 /** What a scope allows, first what cannot be undone: developers choose scopes by this. */
@@ -132,84 +87,71 @@ function scopeText(abilities: readonly Ability[]): string {
 function operationOf(endpoint: Endpoint) {
   const { route, request, docs } = endpoint;
   const { summary, description, tag } = docs;
+  const parameters = parametersOf(endpoint);
   return {
     operationId: route.operation,
     tags: [tag],
     summary,
-    ...(description && { description }),
-    ...securityOf(endpoint),
-    ...nonEmpty('parameters', parametersOf(endpoint)),
+    description,
+    security: securityOf(endpoint),
+    ...(parameters.length > 0 && { parameters }),
     ...(request.entries.body && { requestBody: bodyOf(endpoint, request.entries.body) }),
-    responses: { 200: successOf(endpoint), ...notModified(endpoint), ...failuresOf(endpoint) },
+    responses: { ...successesOf(endpoint), ...failuresOf(endpoint) },
   };
 }
 
-function nonEmpty<T>(name: string, list: readonly T[]) {
-  return list.length > 0 && { [name]: list };
-}
-
 function securityOf({ route }: Endpoint) {
-  if (isOAuthForm({ route })) return { security: [{}, { client: [] }] };
-  if (route.access === 'public') return { security: [] };
-  const scopes = route.access === 'token' ? [] : [route.access];
-  return { security: [{ oauth2: scopes }, { bearer: [] }] };
+  if (isOAuthForm({ route })) return [{}, { client: [] }];
+  if (route.access === 'public') return [];
+  return [{ oauth2: route.access === 'token' ? [] : [route.access] }, { bearer: [] }];
 }
 
 function parametersOf({ route, request, docs }: Endpoint) {
   const { path, query, if_match, idempotency_key } = request.entries;
-  const parameter = (place: string, name: string, schema: v.GenericSchema) => ({
-    name,
-    in: place,
-    description: docs.fields?.[name] ?? common[name],
-    required: schema.type !== 'optional',
-    schema: parameterSchemaOf(schema),
-  });
+  const parametersIn = (place: string, entries: [string, v.GenericSchema | undefined][]) =>
+    entries.flatMap(([name, schema]) =>
+      schema === undefined
+        ? []
+        : [
+            {
+              name,
+              in: place,
+              description: docs.fields?.[name] ?? common[name],
+              required: schema.type !== 'optional',
+              schema: jsonSchemaOf(schema),
+            },
+          ],
+    );
   return [
-    ...fieldsOf(path).map(([name, schema]) => parameter('path', name, schema)),
-    ...fieldsOf(query).map(([name, schema]) => parameter('query', name, schema)),
-    ...(if_match ? [headerParameter('If-Match')] : []),
-    ...(idempotency_key ? [headerParameter('Idempotency-Key')] : []),
-    ...(isPublic({ route, request }) ? [headerParameter('If-None-Match')] : []),
+    ...parametersIn('path', fieldsOf(path)),
+    ...parametersIn('query', fieldsOf(query)),
+    ...parametersIn('header', [
+      ['If-Match', if_match],
+      ['Idempotency-Key', idempotency_key],
+      ['If-None-Match', isPublic({ route, request }) ? v.optional(v.string()) : undefined],
+    ]),
   ];
 }
 
-/** What the headers of requests do. */
-const headerParameters = {
-  'If-Match': 'Refuses the change unless this is the `ETag` of what is there',
-  'Idempotency-Key':
-    'A key that you choose, such as a random UUID. For 24 hours the same request with the same key gets the same answer, and nothing is done twice',
-  'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
-};
-
-function headerParameter(name: keyof typeof headerParameters) {
-  const description = headerParameters[name];
-  return { name, in: 'header', description, required: false, schema: { type: 'string' } };
-}
-
-function bodyOf({ route, docs }: Endpoint, schema: v.GenericSchema) {
-  const type = isOAuthForm({ route }) ? 'application/x-www-form-urlencoded' : 'application/json';
-  const { properties, ...shape } = withoutNull(jsonSchemaOf(schema));
+function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
+  // That it may be left out is said by `required`.
+  const schema = { ...jsonSchemaOf(body), type: 'object' };
+  const explained = Object.entries(schema.properties ?? {}).map(([name, property]) => [
+    name,
+    { description: docs.fields?.[name], ...(property as object) },
+  ]);
   const anyOf = docs.needsOneOf?.map((name) => {
     return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
   });
-  const explained = Object.entries(properties as Record<string, JsonSchema>).map(
-    ([name, property]) => [name, { description: docs.fields?.[name], ...property }],
-  );
   return {
-    required: 'required' in shape || !('wrapped' in schema),
+    required: !('wrapped' in body),
     content: {
-      [type]: {
-        schema: { ...shape, properties: Object.fromEntries(explained), ...(anyOf && { anyOf }) },
-        ...(docs.example && { example: docs.example }),
+      [isOAuthForm({ route }) ? 'application/x-www-form-urlencoded' : 'application/json']: {
+        schema: { ...schema, properties: Object.fromEntries(explained), anyOf },
+        example: docs.example,
       },
     },
   };
-}
-
-/** A body may be left out, which `required` says. */
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const { type, ...rest } = schema;
-  return { type: Array.isArray(type) ? type[0] : type, ...rest };
 }
 
 function isPublic({ route, request }: Pick<Endpoint, 'route' | 'request'>): boolean {
@@ -226,65 +168,24 @@ function headersOf(endpoint: Endpoint) {
     ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
     ...(docs.headers ?? []).filter((name) => name !== 'Link'),
   ];
-  const headers = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
-  return headers.length > 0 && { headers: Object.fromEntries(headers) };
+  return headerRefs(names);
 }
 
-function successOf(endpoint: Endpoint) {
+function successesOf(endpoint: Endpoint) {
   const { response, docs } = endpoint;
   const [[, only] = []] = fieldsOf(response);
+  const notModified = { description: 'It is what `If-None-Match` names, still.' };
   return {
-    description: said(response) ?? said(only) ?? 'What was asked for',
-    ...headersOf(endpoint),
-    content: {
-      [docs.type ?? 'application/json']: {
-        schema: jsonSchemaOf(response),
-        example: exampleOf(response),
+    200: {
+      description: descriptionOf(response) ?? descriptionOf(only) ?? 'What was asked for',
+      ...headersOf(endpoint),
+      content: {
+        [docs.type ?? 'application/json']: {
+          schema: jsonSchemaOf(response),
+          example: exampleOf(response),
+        },
       },
     },
+    ...(isPublic(endpoint) && { 304: { ...notModified, ...headersOf(endpoint) } }),
   };
-}
-
-/** What a schema says that it is. */
-function said(schema: v.GenericSchema | undefined): string | undefined {
-  const { pipe = [] } = (schema ?? {}) as { pipe?: { type: string; description?: string }[] };
-  return pipe.find(({ type }) => type === 'description')?.description;
-}
-
-function notModified(endpoint: Endpoint) {
-  if (!isPublic(endpoint)) return {};
-  const description = 'It is what `If-None-Match` names, still.';
-  return { 304: { description, ...headersOf(endpoint) } };
-}
-
-/** Takes the most frequent response of each status out of the operations, to stand once for all. */
-function shareResponses(paths: Record<string, Record<string, unknown>>): Record<string, unknown> {
-  const operations = Object.values(paths).flatMap((item) =>
-    Object.values(item).filter((part) => !Array.isArray(part)),
-  ) as { responses: Record<string, unknown> }[];
-  const shared: Record<string, unknown> = {};
-  for (const status of [
-    '304',
-    '401',
-    '403',
-    '404',
-    '412',
-    '413',
-    '415',
-    '422',
-    '429',
-    '500',
-    '503',
-  ]) {
-    const uses = Map.groupBy(operations, ({ responses }) => JSON.stringify(responses[status]));
-    uses.delete(undefined as unknown as string);
-    const [most, users] = [...uses].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
-    if (most === undefined || users === undefined || users.length < 2) continue;
-    const name = (STATUS_CODES[status] ?? '').replaceAll(/\W/g, '');
-    shared[name] = JSON.parse(most);
-    for (const { responses } of users) {
-      responses[status] = { $ref: `#/components/responses/${name}` };
-    }
-  }
-  return shared;
 }

@@ -108,21 +108,23 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The case of a review counts the reports since it was last decided. */
+/** The case of a review counts the reports since it was last decided, and is open if there are any. */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
   const file = v.parse(Case, item);
-  const counted =
-    file.state === 'open'
-      ? items.filter(({ sk, round }) => sk.startsWith('REPORT#') && round === file.round).length
-      : 0;
+  const reports = items.filter(
+    ({ sk, round }) => sk.startsWith('REPORT#') && round === file.round,
+  ).length;
+  // An import may bring back a report whose erasure has closed the case.
+  const state = reports > 0 ? 'open' : file.state;
   const expected = {
-    reports: counted,
+    state,
+    reports,
     all: undefined,
     date: undefined,
     popularity_rank: undefined,
-    ...queuedIn({ ...file, reports: counted }),
+    ...queuedIn({ ...file, state, reports }),
   };
   return [
     {

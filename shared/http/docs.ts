@@ -1,6 +1,18 @@
 import type * as v from 'valibot';
 import type { RequestSchema } from './request.ts';
 
+/** The parts of the API's description, in their order, and what they are about. */
+export const tags = {
+  Reviews: 'What people think of albums, events, books and more.',
+  Entities: 'What they think of one of those, in numbers.',
+  'Votes and reports': 'What people think of reviews.',
+  Users: 'Who writes them.',
+  'Own account': 'Whom the access token acts for.',
+  'OAuth 2.0':
+    'How an application comes to act for somebody: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
+  Service: 'The service itself.',
+};
+
 /** The errors that an endpoint can answer with because of what it does; those that all of its kind have go without saying. */
 type OwnError =
   | 'invalid_request'
@@ -17,7 +29,7 @@ type OwnError =
 /** What the API's description says the same of wherever it is: see infra/openapi/document.ts. */
 type Common = 'limit' | 'offset' | 'cursor';
 
-type Named<T> = Exclude<keyof NonNullable<T>, Common> & string;
+type Named<T> = T extends object ? Exclude<keyof T, Common> & string : never;
 
 /** What is to be explained of a request: the parameters of its query and the fields of its body. */
 type Field<R extends RequestSchema> =
@@ -26,14 +38,7 @@ type Field<R extends RequestSchema> =
 
 /** What the API's description says of an endpoint beside its schemas. No function holds it, so that it may be as long as it takes. */
 export type Docs<R extends RequestSchema> = {
-  tag:
-    | 'Reviews'
-    | 'Entities'
-    | 'Votes and reports'
-    | 'Own account'
-    | 'Users'
-    | 'OAuth 2.0'
-    | 'Service';
+  tag: keyof typeof tags;
   summary: string;
   /** Markdown, where the summary does not say it all. */
   description?: string;

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { invalidRequest } from '../errors.ts';
+import * as v from 'valibot';
+import { ApiError, invalidRequest } from '../errors.ts';
 import type { Application } from '../oauth/application.ts';
 import { authenticateClient } from '../oauth/client-authentication.ts';
 import { errorResponse } from './error-response.ts';
@@ -9,14 +10,14 @@ import { headerOf } from './request.ts';
 import { json } from './response.ts';
 import { requireHttps } from './secure-transport.ts';
 
-/** The fields of a form. Any may be missing. */
-export type Form = Readonly<Record<string, string | undefined>>;
-
 /**
  * A Lambda handler for an endpoint that clients post a form to and prove their identity at (RFC 6749 section 3.2). It answers with the JSON
  * of what `handle` gives, and with errors as section 5.2 says. Nothing of it may be stored.
  */
-export function oauthEndpoint(handle: (client: Application, form: Form) => Promise<unknown>) {
+export function oauthEndpoint<T extends v.GenericSchema>(
+  schema: T,
+  handle: (client: Application, form: v.InferOutput<T>) => Promise<unknown>,
+) {
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(errorResponse('error_description'))
     .handler(async (event) => {
@@ -26,8 +27,23 @@ export function oauthEndpoint(handle: (client: Application, form: Form) => Promi
       }
       // A field without a value counts as not sent (RFC 6749 section 3.2).
       const sent = Object.entries(readForm(event)).filter(([, value]) => value !== '');
-      const form: Form = Object.fromEntries(sent);
+      const form = Object.fromEntries(sent);
       const client = await authenticateClient(headerOf(event, 'authorization'), form);
-      return json(200, await handle(client, form), { Pragma: 'no-cache' });
+      return json(200, await handle(client, validated(schema, form)), { Pragma: 'no-cache' });
     });
+}
+
+/** The errors of RFC 6749 section 5.2 for fields that are sent and not valid. */
+const codes: Record<string, string> = {
+  grant_type: 'unsupported_grant_type',
+  code_verifier: 'invalid_grant',
+};
+
+function validated<T extends v.GenericSchema>(schema: T, form: object): v.InferOutput<T> {
+  const { success, output, issues } = v.safeParse(schema, form, { abortEarly: true });
+  if (success) return output;
+  const [{ path, received, message }] = issues;
+  const name = `${path?.[0]?.key}`;
+  if (received === 'undefined') throw invalidRequest(`${name} is required`);
+  throw new ApiError(400, codes[name] ?? 'invalid_request', `${name} ${message}`);
 }

@@ -7,7 +7,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
-import { canonicalUuid, Uuid } from '../values.ts';
+import { Uuid } from '../values.ts';
 import { parseEntityTags } from './entity-tags.ts';
 
 /** The user and application that an access token stands for, as the authorizer found them. */
@@ -57,13 +57,20 @@ export function optional<T extends v.GenericSchema>(schema: T) {
 
 /** A parameter that is a decimal integer from `min` to `max`. */
 export function IntegerParameter(min: number, max: number) {
-  const message =
-    max === Number.MAX_SAFE_INTEGER
-      ? `must be an integer of at least ${min}`
-      : `must be an integer from ${min} to ${max}`;
+  const isOpen = max === Number.MAX_SAFE_INTEGER;
+  const message = isOpen
+    ? `must be an integer of at least ${min}`
+    : `must be an integer from ${min} to ${max}`;
   return v.pipe(
     v.string(message),
     v.regex(/^\d+$/, message),
+    // For the API's description: what arrives as text is a number.
+    v.metadata({
+      type: 'integer',
+      pattern: undefined,
+      minimum: min,
+      ...(isOpen ? {} : { maximum: max }),
+    }),
     v.transform(Number),
     v.minValue(min, message),
     v.maxValue(max, message),
@@ -80,35 +87,6 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   return v.pipe(
     v.custom<v.InferInput<T>>((sent) => v.is(schema, sent), what),
     schema,
-  );
-}
-
-/** The query string of a bulk lookup. A longer one is answered 503 (spec, endpoint 13). */
-export const BulkQueryString = v.pipe(
-  v.string(),
-  v.maxLength(4096, 'may have at most 4096 characters'),
-);
-
-/** Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the canonical form of each as sent. Empty items are skipped. */
-export function BulkIds(most: number) {
-  return v.pipe(
-    v.string(),
-    v.transform((list) => list.split(',').filter((id) => id !== '')),
-    v.minLength(1, 'must hold at least one id'),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const canonical = new Map<string, string>();
-      for (const sent of dataset.value) {
-        const id = canonicalUuid(sent);
-        if (id === undefined) {
-          const what = `"${sent.slice(0, 64)}" is none`;
-          addIssue({ message: `must be UUIDs separated by commas: ${what}` });
-          return NEVER;
-        }
-        canonical.set(sent, id);
-      }
-      return canonical;
-    }),
-    v.check((ids) => new Set(ids.values()).size <= most, `must hold at most ${most} ids`),
   );
 }
 

@@ -1,22 +1,19 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
-import { batchDelete, batchGet } from '../table/batch.ts';
-import { deleteItems, eraseWhile } from '../table/erase.ts';
-import type { Key } from '../table/item.ts';
+import { batchGet } from '../table/batch.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
 import { addCounts, assign, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
+import { deleteGrantsOf } from './application-grants.ts';
 
 /** How many applications a user may have. */
 const mostApplications = 25;
 /** How many grants are revoked while somebody waits; the eraser revokes the others. */
 const mostAtOnce = 2000;
-/** How many grants are looked at to count people. */
-const mostCounted = 500;
 /** Milliseconds. */
 const day = 24 * 60 * 60 * 1000;
 
@@ -50,7 +47,7 @@ export async function findApplications(ids: readonly string[]): Promise<Map<stri
 
 /** A user's own applications, oldest first. */
 export async function listApplications(userId: string): Promise<Application[]> {
-  const entries = await listedUnder(`OWNER#${userId}`);
+  const entries = await collect(queryIndex('author-by-date', `OWNER#${userId}`));
   const ids = entries.map(idIn);
   const applications = await findApplications(ids);
   return ids.flatMap((id) => applications.get(id) ?? []);
@@ -164,54 +161,6 @@ export async function revokeApplication(clientId: string, userId: string): Promi
   await deleteGrantsOf(clientId, mostAtOnce);
 }
 
-/** Revokes what users have granted to an application: all, or so many. */
-export async function deleteGrantsOf(clientId: string, most?: number): Promise<void> {
-  const entries = await collect(grantsOf(clientId), most);
-  await batchDelete(entries);
-}
-
-/** What users have granted to an application: all, or what they did `until` a time, ISO 8601. */
-function grantsOf(clientId: string, until?: string): AsyncGenerator<Key[]> {
-  // Behind the time comes the id of a grant.
-  const range = until === undefined ? {} : { high: `${until}#~` };
-  return queryIndex('author-by-date', `CLIENT#${clientId}`, { range });
-}
-
-/**
- * Revokes the grants that are left of an application that is gone, or was revoked for everybody;
- * gives their number. The same form sent again, or an import, brings an application back: then its
- * grants are left.
- */
-export async function eraseGrants(clientId: string): Promise<number> {
-  const application = await findApplication(clientId);
-  if (application && application.revoked_at === undefined) return 0;
-  const until = application?.revoked_at;
-  const condition = {
-    Key: applicationKey(clientId),
-    ...(until === undefined
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : {
-          ConditionExpression: 'revoked_at = :revoked_at',
-          ExpressionAttributeValues: { ':revoked_at': until },
-        }),
-  };
-  let revoked = 0;
-  await eraseWhile(condition, async (isGone) => {
-    const grants = await collect(grantsOf(clientId, until));
-    await deleteItems(grants, isGone);
-    revoked = grants.length;
-  });
-  return revoked;
-}
-
-/** How many people an application may act for; of a crowd that there are more. It costs 12 read units at most. */
-export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
-  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: mostCounted });
-  const grants = await collect(pages, mostCounted);
-  const count = new Set(grants.map(({ pk }) => pk)).size;
-  return { count, isMore: grants.length === mostCounted };
-}
-
 /** Changes what is given and takes away what is undefined, so that two changes of different things both last. */
 async function changeApplication(
   clientId: string,
@@ -263,10 +212,6 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
       },
     ),
   };
-}
-
-function listedUnder(author: string): Promise<Key[]> {
-  return collect(queryIndex('author-by-date', author));
 }
 
 function applicationItem(application: Application) {

@@ -40,62 +40,87 @@ export type Asked = v.InferOutput<typeof Asked>;
 /** In bytes of UTF-8. */
 const mostState = 2048;
 
-/** The parameters that we read; a parameter has one value or the request is at fault. */
+type Fault = AuthorizationError | undefined;
+
+/** All values of each parameter that was sent. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
+
+const names = [
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'request',
+  'request_uri',
+] as const;
+
+/** The parameters that we read, each by its only value. */
+type Sent = Readonly<Partial<Record<(typeof names)[number], string>>>;
 
 /**
  * Checks what may be told to the client, once client and redirect URI are known good (RFC 6749 section 4.1.1,
  * RFC 7636 section 4.3, OpenID Connect Core section 6 for the parameters of a signed request).
  */
 export function readAuthorizationRequest(parameters: Parameters): Asked {
-  for (const name of [
-    'response_type',
-    'response_mode',
-    'scope',
-    'state',
-    'code_challenge',
-    'code_challenge_method',
-    'request',
-    'request_uri',
-  ]) {
-    if ((parameters[name]?.length ?? 0) > 1) return invalid(`${name} must be sent only once`);
-  }
-  const one = (name: string) => parameters[name]?.[0];
-  for (const name of ['request', 'request_uri'] as const) {
-    if (one(name)) {
-      return { error: `${name}_not_supported`, error_description: `${name} is not supported` };
-    }
-  }
-  if (one('state') !== undefined && stateOf(parameters) === null) {
-    return invalid(`state must have at most ${mostState} bytes of UTF-8`);
-  }
-  if ((one('response_mode') || 'query') !== 'query') return invalid('response_mode must be query');
-  const response_type = one('response_type');
-  if (!response_type) return invalid('response_type is required');
-  if (response_type !== 'code') {
-    return { error: 'unsupported_response_type', error_description: 'response_type must be code' };
-  }
-  const scopes = parseScopes(one('scope') ?? '');
-  if (!scopes) {
-    return { error: 'invalid_scope', error_description: 'scope may hold review, vote and user' };
-  }
-  const code_challenge = one('code_challenge') ?? null;
-  const method = one('code_challenge_method');
-  if (code_challenge === null && method !== undefined) return invalid('code_challenge is required');
-  if (code_challenge !== null) {
-    if (method !== 'S256') return invalid('code_challenge_method must be S256');
-    if (!/^[\w-]{43}$/.test(code_challenge)) {
-      return invalid('code_challenge must be 43 characters of base64url');
-    }
-  }
-  return { scopes, code_challenge };
+  const sent: Sent = Object.fromEntries(names.map((name) => [name, parameters[name]?.[0]]));
+  const fault =
+    refuseRepeated(parameters) ??
+    refuseSignedRequest(sent) ??
+    checkState(sent) ??
+    checkResponse(sent);
+  if (fault) return fault;
+  const { scope = '', code_challenge = null } = sent;
+  const scopes = parseScopes(scope);
+  if (!scopes) return failed('invalid_scope', 'scope may hold review, vote and user');
+  return checkCodeChallenge(sent) ?? { scopes, code_challenge };
 }
+
+function failed(error: AuthorizationError['error'], error_description: string): AuthorizationError {
+  return { error, error_description };
+}
+
+function invalid(error_description: string): AuthorizationError {
+  return failed('invalid_request', error_description);
+}
+
+function refuseRepeated(parameters: Parameters): Fault {
+  const repeated = names.find((name) => (parameters[name]?.length ?? 0) > 1);
+  return repeated && invalid(`${repeated} must be sent only once`);
+}
+
+function refuseSignedRequest({ request, request_uri }: Sent): Fault {
+  if (request) return failed('request_not_supported', 'request is not supported');
+  if (request_uri) return failed('request_uri_not_supported', 'request_uri is not supported');
+}
+
+function checkState({ state = '' }: Sent): Fault {
+  if (isTooLong(state)) return invalid(`state must have at most ${mostState} bytes of UTF-8`);
+}
+
+function checkResponse({ response_mode, response_type }: Sent): Fault {
+  if ((response_mode || 'query') !== 'query') return invalid('response_mode must be query');
+  if (!response_type) return invalid('response_type is required');
+  if (response_type === 'code') return undefined;
+  return failed('unsupported_response_type', 'response_type must be code');
+}
+
+function checkCodeChallenge({ code_challenge, code_challenge_method: method }: Sent): Fault {
+  if (code_challenge === undefined) {
+    return method === undefined ? undefined : invalid('code_challenge is required');
+  }
+  if (method !== 'S256') return invalid('code_challenge_method must be S256');
+  if (/^[\w-]{43}$/.test(code_challenge)) return undefined;
+  return invalid('code_challenge must be 43 characters of base64url');
+}
+
+const isTooLong = (state: string) => Buffer.byteLength(state) > mostState;
 
 /** The state that comes back, with an error too: null when none was sent, or none that can be kept. */
 export function stateOf({ state = [] }: Parameters): string | null {
   const [sent] = state;
-  if (sent === undefined || state.length > 1 || Buffer.byteLength(sent) > mostState) return null;
-  return sent;
+  return sent === undefined || state.length > 1 || isTooLong(sent) ? null : sent;
 }
 
 /**
@@ -114,8 +139,4 @@ export function answerUri(
   // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
   const query = parameters.toString().replaceAll('+', '%20');
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`;
-}
-
-function invalid(error_description: string): AuthorizationError {
-  return { error: 'invalid_request', error_description };
 }

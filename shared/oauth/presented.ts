@@ -32,6 +32,9 @@ export const PresentedApplication = described(
 );
 export type PresentedApplication = v.InferOutput<typeof PresentedApplication>;
 
+/** The applications of a user. */
+export const ApplicationsResponse = v.object({ applications: v.array(PresentedApplication) });
+
 /** What a user has allowed an application, as the API shows it. */
 export const TokenRecord = described(
   v.object({
@@ -46,6 +49,9 @@ export const TokenRecord = described(
   'What a user has allowed an application',
 );
 export type TokenRecord = v.InferOutput<typeof TokenRecord>;
+
+/** What a user has allowed to applications. */
+export const TokensResponse = v.object({ tokens: v.array(TokenRecord) });
 
 /** The answer of the token endpoint (RFC 6749 section 5.1). */
 export const TokenResponse = described(

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { type Application, previousSecret } from '../oauth/application.ts';
-import { countPeople, getOwnApplication } from '../oauth/application-repository.ts';
+import { countPeople } from '../oauth/application-grants.ts';
+import { getOwnApplication } from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
 import { confirmation, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { Application } from '../oauth/application.ts';
-import { countPeople, listApplications } from '../oauth/application-repository.ts';
+import { countPeople } from '../oauth/application-grants.ts';
+import { listApplications } from '../oauth/application-repository.ts';
 import { blank, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import type { Html } from './layout.ts';

@@ -1,9 +1,10 @@
-import type { MiddlewareObj } from '@middy/core';
+import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-response.ts';
+import { headResponse } from '../http/response.ts';
 import { type Page, respond } from './html-response.ts';
 import type { Html } from './layout.ts';
 
@@ -24,14 +25,20 @@ export interface Way {
   text: string;
 }
 
-/** Turns whatever is thrown into a page, never a redirect, as `errorResponse` does into JSON: for those of whom nothing is known. */
-export function errorPage(): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
-  return {
-    async onError(request) {
+/**
+ * A Lambda handler for browsers. Whatever is thrown becomes a page, never a redirect, as `endpoint` makes it JSON: for those of whom
+ * nothing is known.
+ */
+export function browserHandler(
+  handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,
+) {
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .use(headResponse())
+    .onError(async (request) => {
       const { requestId } = request.event.requestContext;
       request.response = await respond(explain(request.error, { requestId }));
-    },
-  };
+    })
+    .handler(handle);
 }
 
 /** What happened, in plain words, and the right way on. Pages know no tokens, so none is asked for. */

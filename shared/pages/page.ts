@@ -1,5 +1,4 @@
-import middy from '@middy/core';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../auth-url.ts';
@@ -7,11 +6,10 @@ import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
 import { matchRoute } from '../http/match-route.ts';
 import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
-import { headResponse } from '../http/response.ts';
 import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
-import { errorPage, explain, signInUrl } from './error-page.ts';
+import { browserHandler, explain, signInUrl } from './error-page.ts';
 import { type Faults, type Filled, faultsOf } from './fields.ts';
 import { type Download, type Page, type Redirect, respond } from './html-response.ts';
 import type { Visitor } from './layout.ts';
@@ -44,33 +42,30 @@ type Again<T extends RequestSchema> = (
  * that is given.
  */
 export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, again?: Again<T>) {
-  return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-    .use(headResponse())
-    .use(errorPage())
-    .handler(async (event) => {
-      requireHttps(event);
-      const session = await readSession(event);
-      const user = session && (await findUser(session.user_id));
-      const visitor = await visitorOf(event, session, user);
-      try {
-        const form = event.httpMethod === 'POST' ? textsOf(readForm(event)) : undefined;
-        if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
-        const parts = { ...partsOf(event), caller: visitor && session, body: form };
-        // Without a visitor, a schema with a caller refuses the request.
-        const visit = { event, visitor } as Visit<T>;
-        const answer =
-          form && session && visitor
-            ? await takeForm({ schema, handle, again }, parts, visit, { form, session })
-            : await handle(readRequest(schema, parts), visit);
-        return respond(completed(answer, event, visitor), visitor);
-      } catch (error) {
-        const { requestId } = event.requestContext;
-        const isAccountGone = session !== undefined && user === undefined;
-        const isBlocked = user?.blocked_at !== undefined;
-        const place = { requestId, here: addressOf(event), isAccountGone, isBlocked };
-        return respond(completed(explain(error, place), event, visitor), visitor);
-      }
-    });
+  return browserHandler(async (event) => {
+    requireHttps(event);
+    const session = await readSession(event);
+    const user = session && (await findUser(session.user_id));
+    const visitor = await visitorOf(event, session, user);
+    try {
+      const form = event.httpMethod === 'POST' ? textsOf(readForm(event)) : undefined;
+      if (!visitor && 'caller' in schema.entries && !form) return respond(signInFirst(event));
+      const parts = { ...partsOf(event), caller: visitor && session, body: form };
+      // Without a visitor, a schema with a caller refuses the request.
+      const visit = { event, visitor } as Visit<T>;
+      const answer =
+        form && session && visitor
+          ? await takeForm({ schema, handle, again }, parts, visit, { form, session })
+          : await handle(readRequest(schema, parts), visit);
+      return respond(completed(answer, event, visitor), visitor);
+    } catch (error) {
+      const { requestId } = event.requestContext;
+      const isAccountGone = session !== undefined && user === undefined;
+      const isBlocked = user?.blocked_at !== undefined;
+      const place = { requestId, here: addressOf(event), isAccountGone, isBlocked };
+      return respond(completed(explain(error, place), event, visitor), visitor);
+    }
+  });
 }
 
 /**

@@ -14,6 +14,9 @@ export const PresentedLanguage = described(
   'en',
 );
 
+/** All languages. */
+export const LanguagesResponse = v.object({ languages: v.array(PresentedLanguage) });
+
 /** A licence as the API shows it. */
 export const PresentedLicense = described(
   v.object({
@@ -78,6 +81,9 @@ const review = {
 export const PresentedReview = described(v.object(review), 'A review');
 export type PresentedReview = v.InferOutput<typeof PresentedReview>;
 
+/** One review, as the API answers it. */
+export const ReviewResponse = v.object({ review: PresentedReview });
+
 const metadata = v.optional(
   described(
     v.nullable(Metadata),
@@ -138,6 +144,12 @@ export const PresentedRevision = described(
   "One state of a review's text and rating",
 );
 export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
+
+/** One revision, as the API answers it. */
+export const RevisionResponse = v.object({ revision: PresentedRevision });
+
+/** Revisions of a review. */
+export const RevisionsResponse = v.object({ revisions: v.array(PresentedRevision) });
 
 /** Reviews in Atom 1.0. */
 export const AtomFeed = described(

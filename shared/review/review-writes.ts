@@ -5,7 +5,7 @@ import { addCounts, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
-import { hiddenClaimItem } from './hidden-claim.ts';
+import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { listedIn, type Review } from './review.ts';
 
 /** The item of a review. */
@@ -66,7 +66,7 @@ export function removal(review: Review): Write[] {
       },
     },
     isModerated
-      ? { Put: { Item: hiddenClaimItem(review) } }
+      ? { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } }
       : { Delete: { Key: claimKey(user_id, entity_id) } },
   ];
 }

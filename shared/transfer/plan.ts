@@ -189,7 +189,7 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   const { pk, sk, user_id, client_id } = item;
   const there = known.get(keyString({ pk, sk }));
   if (there && kind === 'identity' && user_id && there.user_id === undefined) {
-    return 'its account was deleted while it was blocked';
+    return 'its account was deleted while it was blocked or had hidden reviews';
   }
   if (there) return [];
   const writes: Write[] = [{ Put: { Item: rawItem(record), ...isNew } }];

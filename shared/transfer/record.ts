@@ -6,7 +6,7 @@ import { Report } from '../moderation/report.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
-import { HiddenClaim } from '../review/hidden-claim.ts';
+import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
@@ -117,10 +117,17 @@ type Content = Readonly<Record<string, unknown>>;
 const raw = {
   identity: [
     /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
-    /** One without an account is that of a blocked account which was deleted. */
-    v.union(
-      [v.object({ user_id: Uuid }), v.object({ blocked_at: Time })],
-      'must have user_id or blocked_at',
+    /** One without an account keeps what moderators decided on an account that was deleted. */
+    v.pipe(
+      v.object({
+        user_id: v.optional(Uuid),
+        blocked_at: v.optional(Time),
+        hidden: v.optional(v.array(HiddenMark)),
+      }),
+      v.check(
+        ({ user_id, blocked_at, hidden }) => Boolean(user_id ?? blocked_at ?? hidden),
+        'must have user_id, blocked_at or hidden',
+      ),
     ),
     undefined,
   ],

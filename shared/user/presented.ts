@@ -31,6 +31,9 @@ export const PresentedUser = described(
 );
 export type PresentedUser = v.InferOutput<typeof PresentedUser>;
 
+/** One user, as the API answers it. */
+export const UserResponse = v.object({ user: PresentedUser });
+
 const contact = {
   email: described(
     v.nullable(v.string()),
@@ -45,8 +48,7 @@ const contact = {
 };
 
 /** A user's own profile. */
-export const OwnProfile = v.object({ ...PresentedUser.entries, ...contact });
-export type OwnProfile = v.InferOutput<typeof OwnProfile>;
+export type OwnProfile = PresentedUser & { [name in keyof typeof contact]: string | null };
 
 /** How much a user has done, by UTC day. */
 export const Activity = described(
@@ -82,6 +84,9 @@ export const OwnProfileIncluding = described(
   }),
   "The caller's own profile",
 );
+
+/** The caller's own profile, as the API answers it. */
+export const OwnProfileResponse = v.object({ user: OwnProfileIncluding });
 
 /** A page of the list of users. */
 export const UserPage = described(

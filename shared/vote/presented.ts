@@ -10,3 +10,6 @@ export const PresentedVote = described(
   "The caller's vote on a review",
 );
 export type PresentedVote = v.InferOutput<typeof PresentedVote>;
+
+/** One vote, as the API answers it. */
+export const VoteResponse = v.object({ vote: PresentedVote });

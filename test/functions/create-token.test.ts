@@ -166,6 +166,19 @@ describe('POST /oauth/token', () => {
     expect((await redeem(client, code)).status).toBe(200);
   });
 
+  test.each([
+    [{ grant_type: undefined }, 'grant_type is required'],
+    [{ grant_type: 'password' }, 'grant_type must be authorization_code or refresh_token'],
+    [{ code: undefined, redirect_uri: undefined }, 'code is required'],
+    [{ grant_type: 'refresh_token' }, 'refresh_token is required'],
+    [{ redirect_uri: '' }, 'redirect_uri is required'],
+    [{ redirect_uri: 'https://x.example/' }, 'redirect_uri must be exactly the registered one'],
+    [{ code_verifier: 'short' }, 'code_verifier must be 43 to 128 letters, digits and -._~'],
+  ])('says what is wrong with %j', async (fields, text) => {
+    const answer = await redeem(client, 'rvc_made-up', fields as Record<string, string>);
+    expect(answer.body.error_description).toBe(text);
+  });
+
   test('takes a parameter without a value as one that was not sent (RFC 6749 section 3.2)', async () => {
     const code = await makeCode(client, user);
     expect((await redeem(client, code, { code_verifier: '' })).status).toBe(200);

@@ -11,9 +11,8 @@ afterEach(() => {
 });
 
 // The stack has set what these read.
-const { countPeople, deleteApplication, deleteGrantsOf } = await import(
-  '../../shared/oauth/application-repository.ts'
-);
+const { deleteApplication } = await import('../../shared/oauth/application-repository.ts');
+const { countPeople, deleteGrantsOf } = await import('../../shared/oauth/application-grants.ts');
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');

@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { canonicalUuid } from '../values.ts';
+
+/** The query string of a bulk lookup. A longer one is answered 503 (spec, endpoint 13). */
+export const BulkQueryString = v.pipe(
+  v.string(),
+  v.maxLength(4096, 'may have at most 4096 characters'),
+);
+
+/** Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the canonical form of each as sent. Empty items are skipped. */
+export function BulkIds(most: number) {
+  return v.pipe(
+    v.string(),
+    v.transform((list) => list.split(',').filter((id) => id !== '')),
+    v.minLength(1, 'must hold at least one id'),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const canonical = new Map<string, string>();
+      for (const sent of dataset.value) {
+        const id = canonicalUuid(sent);
+        if (id === undefined) {
+          const what = `"${sent.slice(0, 64)}" is none`;
+          addIssue({ message: `must be UUIDs separated by commas: ${what}` });
+          return NEVER;
+        }
+        canonical.set(sent, id);
+      }
+      return canonical;
+    }),
+    v.check((ids) => new Set(ids.values()).size <= most, `must hold at most ${most} ids`),
+  );
+}
+
+/** When a bulk look-up is refused, for its description. */
+export const bulkErrors = {
+  invalid_request: 'There is no id, or there are too many, or one is no UUID.',
+  service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
+};
+
+/** Looks up the ids of `BulkIds`: gives what there is by canonical id, and which id sent is which of these. */
+export async function lookUp<T extends { id: string }>(
+  ids: ReadonlyMap<string, string>,
+  find: (ids: string[]) => Promise<T[]>,
+): Promise<{ found: Record<string, T>; mapping: Record<string, string> }> {
+  const all = await find([...new Set(ids.values())]);
+  const found = Object.fromEntries(all.map((each) => [each.id, each]));
+  const mapping = [...ids].filter(([, id]) => Object.hasOwn(found, id));
+  return { found, mapping: Object.fromEntries(mapping) };
+}
