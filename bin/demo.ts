@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Stack } from '../infra/local/stack.ts';
+import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import { type EntityType, groupOf } from '../shared/entity/entity-type.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
@@ -8,7 +9,6 @@ import { entityKey } from '../shared/table/keys.ts';
 import { getItem, scanItems } from '../shared/table/query.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
-import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };

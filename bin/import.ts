@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { recountOwners } from '../shared/review/owner-counts.ts';
 import { bulkImportKey } from '../shared/table/keys.ts';
 import { scanItems } from '../shared/table/query.ts';
 import { beginBulk, isBulkUnfinished } from '../shared/transfer/bulk.ts';
@@ -11,9 +12,8 @@ import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
+import type { Sourced } from '../shared/transfer/record.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
-import { recountOwners } from '../shared/transfer/recount.ts';
-import type { Sourced } from '../shared/transfer/unit.ts';
 import { showProgress } from './progress.ts';
 import { isLocal, rebuild, withoutStream } from './seed.ts';
 

@@ -1,23 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type StreamSpecification, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { contribution, projectionItem } from '../shared/aggregates/contribution.ts';
+import { isRebuilding } from '../shared/aggregates/lock.ts';
 import { rebuildTotals } from '../shared/aggregates/rebuild.ts';
 import { chunks } from '../shared/chunks.ts';
 import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
-import { countChanges } from '../shared/review/counts.ts';
 import { licenses } from '../shared/review/licenses.ts';
 import { newReview, type Review } from '../shared/review/review.ts';
-import { reviewItem } from '../shared/review/review-writes.ts';
+import { publication } from '../shared/review/review-writes.ts';
 import { table, tableName } from '../shared/table/client.ts';
-import { claimKey, entityKey } from '../shared/table/keys.ts';
-import { maxActions, transact } from '../shared/table/transact.ts';
+import { keyString } from '../shared/table/item.ts';
+import { entityKey } from '../shared/table/keys.ts';
+import { keyOf, merged, mergeInto } from '../shared/table/merge.ts';
+import { maxActions, transact, type Write } from '../shared/table/transact.ts';
 import { userItem } from '../shared/user/user-repository.ts';
-import { tally, type Vote } from '../shared/vote/vote.ts';
-import { voteItem } from '../shared/vote/vote-repository.ts';
+import type { Vote } from '../shared/vote/vote.ts';
+import { importedVote } from '../shared/vote/vote-repository.ts';
 import { showProgress } from './progress.ts';
 
 /** The times of the data set: fixed, so that it is the same whenever it is made. */
 const from = Date.UTC(2024, 0, 1);
 const to = Date.UTC(2026, 0, 1);
+
+/** Seconds to wait for another rebuild. Without a sign of life its lock expires after 60. */
+const patience = 90;
 
 const languages = ['en', 'en', 'en', 'en', 'de', 'de', 'fr', 'es', 'ja', 'pt'];
 const words =
@@ -26,24 +31,21 @@ const words =
     /\s+/,
   );
 
-/** An account in the making, and what its reviews add to it. */
+/** An account in the making. */
 interface Author {
   id: string;
   languages: string[];
-  karma: number;
-  counts: Record<string, number>;
 }
 
 /** An entity in the making. */
 interface Subject {
   id: string;
   type: EntityType;
-  counts: Record<string, number>;
 }
 
 /**
- * Fills the table by bulk writes: users, and reviews of entities with their revisions, claims and votes, all counts right. A few
- * entities have most of the reviews and a few users write most of them. The totals are rebuilt at the end.
+ * Fills the table by bulk writes: users, and reviews of entities with claims and votes, all counts right. A few entities have
+ * most of the reviews and a few users write most of them. The totals are rebuilt at the end.
  */
 export async function seed(options: {
   reviews: number;
@@ -58,15 +60,21 @@ export async function seed(options: {
   const uuid = () => toUuid([number(2 ** 32), number(2 ** 32), number(2 ** 32), number(2 ** 32)]);
 
   const authors = Array.from({ length: options.users }, (): Author => {
-    return { id: uuid(), languages: [pick(languages), 'en'], karma: 0, counts: {} };
+    return { id: uuid(), languages: [pick(languages), 'en'] };
   });
   const entities = options.entities ?? Math.ceil(options.reviews / 20);
   const subjects = Array.from({ length: entities }, (): Subject => {
-    return { id: uuid(), type: pick(entityTypes), counts: {} };
+    return { id: uuid(), type: pick(entityTypes) };
   });
   if (options.reviews > authors.length * subjects.length * 0.5) {
     throw new Error('each user reviews an entity only once: ask for more users or entities');
   }
+  const owners = new Map<string, Write>();
+  mergeInto(owners, authors.map(authorWrite));
+  mergeInto(
+    owners,
+    subjects.map(({ id }) => ({ Put: { Item: { ...entityKey(id), version: 1 } } })),
+  );
   const claimed = new Set<string>();
   let votes = 0;
 
@@ -78,7 +86,7 @@ export async function seed(options: {
     return [author, subject];
   }
 
-  function makeReview(): object[] {
+  function makeReview(): Write[] {
     const [author, subject] = claim();
     const time = new Date(from + Math.floor(random() * (to - from))).toISOString();
     const hasText = random() < 0.8;
@@ -94,23 +102,7 @@ export async function seed(options: {
     });
     const review = { ...written, id, created: time, last_updated: time, published_on: time };
     const cast = hasText && random() < 0.2 ? makeVotes(review) : [];
-    for (const vote of cast) addTo(review, tally(vote));
-    review.popularity = review.votes_positive - review.votes_negative;
-    author.karma += review.popularity;
-    const changes = countChanges(undefined, review);
-    addTo(author.counts, changes.author);
-    addTo(subject.counts, changes.entity);
-
-    review.revision_votes_positive = review.votes_positive;
-    review.revision_votes_negative = review.votes_negative;
-    const item = reviewItem(review);
-    return [
-      item,
-      // Which of the owners will have long lists is not known yet: the rebuild sees to it.
-      projectionItem({ ...contribution({ ...item }), owners: [] }),
-      { ...claimKey(author.id, subject.id), review_id: review.id },
-      ...cast.map(voteItem),
-    ];
+    return [...publication(review), ...cast.flatMap((vote) => importedVote(review, vote))];
   }
 
   function makeVotes({ id, user_id, created }: Review): Vote[] {
@@ -136,35 +128,34 @@ export async function seed(options: {
     const show = showProgress('Writing', options.reviews);
     for (let made = 0; made < options.reviews; ) {
       const size = Math.min(250, options.reviews - made);
-      await writeAll(Array.from({ length: size }, makeReview).flat());
+      const writes = Array.from({ length: size }, makeReview).flat();
+      const isOfOwner = (write: Write) => owners.has(keyString(keyOf(write)));
+      mergeInto(owners, writes.filter(isOfOwner));
+      await writeAll(merged(writes.filter((write) => !isOfOwner(write))));
       made += size;
       show(made);
     }
-    await writeAll(subjects.map(({ id, counts }) => ({ ...entityKey(id), ...counts, version: 1 })));
-    await writeAll(authors.map(authorItem));
+    await writeAll([...owners.values()]);
   });
   const totals = await rebuild();
   return { reviews: options.reviews, users: options.users, entities, votes, totals };
 }
 
-function authorItem({ id, karma, counts }: Author, i: number) {
+function authorWrite({ id }: Author, i: number): Write {
   const created = new Date(from - (i + 1) * 60_000).toISOString();
-  const user = {
-    id,
-    display_name: `Reader ${i + 1}`,
-    created,
-    karma,
-  };
-  return { ...userItem(user), ...counts };
+  return { Put: { Item: userItem({ id, display_name: `Reader ${i + 1}`, created, karma: 0 }) } };
 }
 
-/** Transactions, because the embedded engine waits for the disk once for each, and for every item of a batch. More at once would only wait. */
-async function writeAll(items: readonly object[]): Promise<void> {
-  for (const together of chunks(items, 4 * maxActions)) {
-    const writes = chunks(together, maxActions).map((some) =>
-      transact(some.map((Item) => ({ Put: { Item } }))),
-    );
-    await Promise.all(writes);
+/**
+ * Puts items, whether or not they are there. Transactions, because the embedded engine waits for the disk once for each, and for every item
+ * of a batch. More at once would only wait.
+ */
+async function writeAll(writes: readonly Write[]): Promise<void> {
+  const puts = writes.flatMap((write): Write[] =>
+    'Put' in write ? [{ Put: { Item: write.Put.Item } }] : [write],
+  );
+  for (const together of chunks(puts, 4 * maxActions)) {
+    await Promise.all(chunks(together, maxActions).map(transact));
   }
 }
 
@@ -173,8 +164,16 @@ export function isLocal(): boolean {
   return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
-/** Computes totals and rank trees anew, as fast as the engine lets us. */
-export function rebuild(onProgress?: (items: number) => void) {
+/** Computes totals and rank trees anew, as fast as the engine lets us. Waits for another rebuild, or the lock that a killed one has left. */
+export async function rebuild(onProgress?: (items: number) => void) {
+  for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
+    if (waited === 0) {
+      console.error(
+        `Another rebuild is at work, or was interrupted: waiting up to ${patience} s for its lock`,
+      );
+    }
+    await sleep(1_000);
+  }
   return rebuildTotals(onProgress, { inTransactions: isLocal() });
 }
 
@@ -188,11 +187,6 @@ export async function withoutStream(work: () => Promise<void>): Promise<void> {
   } finally {
     if (isLocal()) await setStream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
   }
-}
-
-function addTo(counts: object, amounts: object): void {
-  const totals = counts as Record<string, number>;
-  for (const [name, amount] of Object.entries(amounts)) totals[name] = (totals[name] ?? 0) + amount;
 }
 
 /** A small generator of numbers from 0 to 1 that can be repeated. */

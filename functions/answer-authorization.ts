@@ -12,6 +12,7 @@ import { answerUri } from '../shared/oauth/authorization-request.ts';
 import { blockedOwnerPage, obstaclePage } from '../shared/pages/consent-page.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
+import { refuseBlocked } from '../shared/user/writer.ts';
 import { oneOf } from '../shared/values.ts';
 
 export const request = v.object({
@@ -21,21 +22,29 @@ export const request = v.object({
 });
 
 /** Takes the answer from the consent page. The client gets a code, or hears that access is denied (RFC 6749 section 4.1.2). */
-export const handler = page(request, async ({ caller, query: { request_id }, body }) => {
-  if (body.decision === 'approve') {
-    const application = await findAsking(request_id);
-    if (application && (await isOwnerBlocked(application))) return blockedOwnerPage(application);
-  }
-  try {
-    const { request, code } = await answerAuthorization(request_id, body.decision, caller.user_id);
-    const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
-    return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
-    const application = await findAsking(request_id);
-    return obstaclePage({ title: 'Please start again', application, what: error.message });
-  }
-});
+export const handler = page(
+  request,
+  async ({ caller, query: { request_id }, body }, { visitor }) => {
+    if (body.decision === 'approve') {
+      refuseBlocked(visitor.user);
+      const application = await findAsking(request_id);
+      if (application && (await isOwnerBlocked(application))) return blockedOwnerPage(application);
+    }
+    try {
+      const { request, code } = await answerAuthorization(
+        request_id,
+        body.decision,
+        caller.user_id,
+      );
+      const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
+      return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+      const application = await findAsking(request_id);
+      return obstaclePage({ title: 'Please start again', application, what: error.message });
+    }
+  },
+);
 
 async function findAsking(requestId: string): Promise<Application | undefined> {
   const asked = await findAuthorizationRequest(requestId);

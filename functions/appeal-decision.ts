@@ -12,8 +12,8 @@ export const request = v.object({
   body: bodyOf({ statement: v.optional(Text(0, 500), '') }),
 });
 
-/** Asks for another look at the decision that hides a review of one's own. */
+/** Appeals against the decision that hides a review of one's own. */
 export const handler = page(request, async ({ caller, path, body }) => {
   await appeal(path.review_id, caller.user_id, body.statement);
-  return { location: `${authUrl()}/account`, notice: 'look-asked' };
+  return { location: `${authUrl()}/account`, notice: 'appeal-sent' };
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bodyOf, IntegerParameter, PathId } from '../shared/http/request.ts';
-import { Why } from '../shared/moderation/decision.ts';
-import { decideAsSeen } from '../shared/moderation/decision-repository.ts';
+import { Grounds } from '../shared/moderation/decision.ts';
+import { decideReview } from '../shared/moderation/decision-repository.ts';
 import { verdicts } from '../shared/moderation/verdict.ts';
 import { casePage } from '../shared/pages/case-page.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
@@ -15,7 +15,7 @@ export const request = v.object({
   path: v.object({ review_id: PathId('Review') }),
   body: bodyOf({
     decision: v.picklist(verdicts, `must be one of ${verdicts.join(', ')}`),
-    ...Why.entries,
+    ...Grounds.entries,
     version: Count,
     edits: Count,
   }),
@@ -27,7 +27,7 @@ export const handler = page(
   async ({ caller, path, body: { decision, version, edits, ...why } }, { visitor }) => {
     requireModerator(visitor);
     const by = { ...why, moderator_id: caller.user_id };
-    await decideAsSeen(path.review_id, decision, by, { version, edits });
+    await decideReview(path.review_id, decision, by, { version, edits });
     return { location: moderationUrl(), notice: `review-${decision}` };
   },
   ({ path }, filled, { visitor }) => casePage(path.review_id, visitor, filled),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { bodyOf, PathId } from '../shared/http/request.ts';
-import { Why } from '../shared/moderation/decision.ts';
+import { Grounds } from '../shared/moderation/decision.ts';
 import { decideUser } from '../shared/moderation/decision-repository.ts';
 import { allowReview } from '../shared/moderation/hidden-claims.ts';
 import { authorPage } from '../shared/pages/author-page.ts';
@@ -16,7 +16,7 @@ export const request = v.object({
     decision: v.picklist(['block', 'unblock', 'allow'], 'must be block, unblock or allow'),
     /** What a review is allowed of. */
     entity_id: v.optional(Uuid),
-    ...Why.entries,
+    ...Grounds.entries,
   }),
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { findOrCreateUser } from '../shared/account/identity-repository.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError } from '../shared/errors.ts';
 import { findApplication } from '../shared/oauth/application-repository.ts';
@@ -11,7 +12,6 @@ import { page, queryOf } from '../shared/pages/page.ts';
 import { openRequest } from '../shared/pages/sealed-request.ts';
 import { forgetSignIn, readSignIn, startSession } from '../shared/pages/session.ts';
 import { finishSignIn } from '../shared/user/identity-provider.ts';
-import { findOrCreateUser } from '../shared/user/identity-repository.ts';
 
 export const request = v.object({});
 

@@ -97,7 +97,6 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   return consentPage(id, kept, application, await reputationOf(application, visitor), visitor);
 }
 
@@ -107,14 +106,13 @@ type Next = (
   visitor: Visitor,
 ) => Promise<Page | Redirect>;
 
-/** Goes on to `next`, unless the owner is blocked, or the client is to be told a mistake. */
+/** Goes on to `next`, unless the client is to be told a mistake. */
 async function admit(
   application: Application,
   { asked, state }: { asked: Asked; state: string | null },
   visitor: Visitor,
   next: Next,
 ): Promise<Page | Redirect> {
-  if (await isOwnerBlocked(application)) return blockedOwnerPage(application);
   const { client_id, name, redirect_uri } = application;
   if (!('error' in asked)) {
     return next({ client_id, name, redirect_uri, state, ...asked }, application, visitor);
@@ -137,7 +135,11 @@ async function sendBack(
   location: string,
   { user }: Visitor,
 ): Promise<Page | Redirect> {
-  const granted = await listGrants(user.id, application.client_id);
+  const [granted, isBlocked] = await Promise.all([
+    listGrants(user.id, application.client_id),
+    isOwnerBlocked(application),
+  ]);
+  if (isBlocked) return blockedOwnerPage(application);
   if (granted.length > 0) return { location };
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   return obstaclePage({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidToken } from '../shared/errors.ts';
 import { readFromCursor } from '../shared/list/cursor.ts';
-import { listDecided } from '../shared/moderation/decision-repository.ts';
+import { listDecided } from '../shared/moderation/decision-log.ts';
 import { accountPage } from '../shared/pages/account-page.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';

@@ -26,7 +26,7 @@ export const request = v.object({
 
 type Waiting = Awaited<ReturnType<typeof listCases>>['cases'][number];
 
-/** Shows moderators the queue: reviews that were reported, or whose authors ask for another look. */
+/** Shows moderators the queue: reviews that were reported, or whose authors appeal. */
 export const handler = page(request, async ({ query: { sort, cursor: from } }, { visitor }) => {
   requireModerator(visitor);
   const list = { list: 'cases', sort };
@@ -58,9 +58,9 @@ function order(sort: string, name: string, current: string): Html {
   return html`<a class="button${sort !== current && ' quiet'}" href="${moderationUrl()}?sort=${sort}"${sort === current && html` aria-current="true"`}>${name}</a>`;
 }
 
-function entry({ review, author, file }: Waiting): Html {
-  const what = file.appeal === undefined ? reportsOf(file.reports) : 'Another look';
+function entry({ review, author, moderationCase }: Waiting): Html {
+  const what = moderationCase.appeal === undefined ? reportsOf(moderationCase.reports) : 'Appeal';
   return html`<h2><a href="${moderationUrl(`/reviews/${review.id}`)}">${what}: a review by ${author.display_name}</a></h2>
     <p class="clamp">${contentOf(review)}</p>
-    <p class="soft">${review.entity_type} <code>${review.entity_id}</code>, waiting since ${minuteOf(file.opened_at)}</p>`;
+    <p class="soft">${review.entity_type} <code>${review.entity_id}</code>, waiting since ${minuteOf(moderationCase.opened_at)}</p>`;
 }

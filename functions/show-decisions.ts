@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { readFromCursor } from '../shared/list/cursor.ts';
-import { listDecisions } from '../shared/moderation/decision-repository.ts';
+import { listDecisions } from '../shared/moderation/decision-log.ts';
 import {
   decisionList,
   moderationUrl,

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import { Why } from '../../shared/moderation/decision.ts';
-import {
-  allDecisions,
-  decideReview,
-  setHidden,
-} from '../../shared/moderation/decision-repository.ts';
+import { Grounds } from '../../shared/moderation/decision.ts';
+import { allDecisions } from '../../shared/moderation/decision-log.ts';
+import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import type { Report } from '../../shared/moderation/report.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
@@ -17,19 +14,15 @@ import { answer, as } from './command.ts';
 export function addModerationCommands(admin: Command): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
-    [
-      'hide',
-      true,
-      'takes a review from the public, or leaves it so where its author asks for another look',
-    ],
+    ['hide', true, 'hides a review, or upholds that if its author appeals'],
     ['unhide', false, 'brings a hidden review back'],
   ] as const) {
     withReason(review.command(verb))
       .description(description)
       .argument('<review id>', 'the review', as(Uuid))
       .action(
-        answer(async (id: string, why: Why) => {
-          await setHidden(id, is_hidden, why);
+        answer(async (id: string, grounds: Grounds) => {
+          await setHidden(id, is_hidden, grounds);
           return { id, is_hidden };
         }),
       );
@@ -40,8 +33,8 @@ export function addModerationCommands(admin: Command): void {
     .argument('<user id>', 'the author', as(Uuid))
     .argument('<entity id>', 'what was reviewed', as(Uuid))
     .action(
-      answer(async (user_id: string, entity_id: string, why: Why) => {
-        await allowReview(user_id, entity_id, { ...why, moderator_id: null });
+      answer(async (user_id: string, entity_id: string, grounds: Grounds) => {
+        await allowReview(user_id, entity_id, { ...grounds, moderator_id: null });
         return { user_id, entity_id, is_allowed: true };
       }),
     );
@@ -57,9 +50,9 @@ export function addModerationCommands(admin: Command): void {
     )
     .argument('<review id>', 'the review', as(Uuid))
     .action(
-      answer(async (id: string, why: Why) => {
-        const { reports } = await decideReview(id, 'dismiss', { ...why, moderator_id: null });
-        return { id, dismissed: reports };
+      answer(async (id: string, grounds: Grounds) => {
+        const decision = await decideReview(id, 'dismiss', { ...grounds, moderator_id: null });
+        return { id, dismissed: decision?.reports };
       }),
     );
 
@@ -71,14 +64,14 @@ export function addModerationCommands(admin: Command): void {
     .action(answer(async () => ({ decisions: eachOf(allDecisions()) })));
 }
 
-/** Why something is decided. */
+/** The options for the grounds of a decision. */
 export function withReason(command: Command): Command {
   return command
-    .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(Why.entries.reason), 'other')
+    .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(Grounds.entries.reason), 'other')
     .option(
       '--note <text>',
       'why, in words; the author of the review reads it',
-      as(Why.entries.note),
+      as(Grounds.entries.note),
       '',
     );
 }

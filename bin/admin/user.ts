@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { runningStack } from '../../infra/local/connect.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { notFound } from '../../shared/errors.ts';
-import type { Why } from '../../shared/moderation/decision.ts';
+import type { Grounds } from '../../shared/moderation/decision.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
   type Account,
@@ -119,8 +119,8 @@ export function addUserCommands(admin: Command): void {
       .description(description)
       .argument('<user id>', 'the account', as(Uuid))
       .action(
-        answer(async (id: string, why: Why) => {
-          await decideUser(id, verb, { ...why, moderator_id: null });
+        answer(async (id: string, grounds: Grounds) => {
+          await decideUser(id, verb, { ...grounds, moderator_id: null });
           return { id, is_blocked: verb === 'block' };
         }),
       );

@@ -1,13 +1,14 @@
-import { eraseDecision } from '../moderation/decision-repository.ts';
+import { eraseDecision } from '../moderation/decision-log.ts';
 import { eraseReport } from '../moderation/report-repository.ts';
 import { eraseGrants } from '../oauth/application-grants.ts';
 import { deleteGrants } from '../oauth/grant-repository.ts';
 import { eraseReview } from '../review/review-repository.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
-import { claimKey, contactKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
+import { claimKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
+import { partIdentity } from './identity-repository.ts';
 
 /**
  * Takes away what a deleted account has made, and at last the account itself; every count follows in
@@ -19,12 +20,10 @@ export async function eraseAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const ConditionExpression = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
   await eraseWhile({ Key, ConditionExpression }, async (isGone) => {
+    await partIdentity(userId);
     await eraseAll(userId, isGone);
     const { otherwise } = isGone;
-    await transact([
-      { Delete: { Key, ConditionExpression }, otherwise },
-      { Delete: { Key: contactKey(userId) } },
-    ]);
+    await transact([{ Delete: { Key, ConditionExpression }, otherwise }]);
   });
 }
 

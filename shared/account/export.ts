@@ -172,7 +172,7 @@ async function* reviews(userId: string, after: string): AsyncGenerator<Piece<Exp
   }
 }
 
-/** A review, and what its author says to have it looked at again. */
+/** A review, and the statement of its author's appeal. */
 interface OwnReview {
   review: Review;
   appeal: string | undefined;
@@ -185,8 +185,8 @@ async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   const reviews = items.flatMap((item) =>
     item && item.deleted_at === undefined ? v.parse(Review, item) : [],
   );
-  const asked = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
-  const cases = await readCases(asked.map(({ id }) => caseKey(id)));
+  const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
+  const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 

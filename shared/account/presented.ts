@@ -17,7 +17,7 @@ const granted = described(v.array(v.picklist(scopes)), 'What it may do', ['revie
 const decision = {
   decision: described(v.picklist(decisions), 'What was decided', 'hide'),
   reason: described(v.picklist(reasons), 'Why', 'spam'),
-  note: described(v.string(), 'Why, in words', 'An advertisement for a shop.'),
+  note: described(v.string(), 'Grounds, in words', 'An advertisement for a shop.'),
   decided_at: IsoTime('When'),
 };
 
@@ -50,7 +50,7 @@ export const ExportedReview = described(
     source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
     source_url: described(v.nullable(v.string()), 'Its address there', null),
     moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
-    appealed_at: v.optional(IsoTime('When the person asked for another look at the last decision')),
+    appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
     appeal: v.optional(
       described(v.string(), 'What the person said to that, until it is decided', 'It is my own.'),
     ),

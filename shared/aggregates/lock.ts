@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { type ApiError, serviceUnavailable } from '../errors.ts';
 import { rebuildKeys } from '../table/keys.ts';
+import { getItem } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
@@ -16,6 +17,13 @@ export interface Lock {
   keep(): Promise<void>;
   /** Throws ApiError 503 when the lock had expired, so that what was written may be wrong. */
   release(): Promise<void>;
+}
+
+/** Is true while a rebuild has the lock, and until that of an interrupted one expires. */
+export async function isRebuilding(): Promise<boolean> {
+  const [key] = rebuildKeys;
+  const lock = key && (await getItem(key));
+  return Number(lock?.until ?? 0) >= epochSeconds();
 }
 
 /** Throws ApiError 503 when somebody else has it. */

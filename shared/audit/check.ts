@@ -1,14 +1,15 @@
 import * as v from 'valibot';
 import { Case, queuedIn } from '../moderation/case.ts';
-import { isPublic, kindOf, listedIn, Review } from '../review/review.ts';
+import { recount } from '../review/owner-counts.ts';
+import { listedIn, Review } from '../review/review.ts';
+import { type Amounts, changesOf } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
-import type { Item, Key } from '../table/item.ts';
+import { type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import {
   beyondRepair,
   compare,
-  type Difference,
   type Finding,
   orphan,
   set,
@@ -107,21 +108,23 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The case of a review counts the reports since it was last decided. */
+/** The case of a review counts the reports since it was last decided, and is open if there are any. */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
   const file = v.parse(Case, item);
-  const counted =
-    file.state === 'open'
-      ? items.filter(({ sk, round }) => sk.startsWith('REPORT#') && round === file.round).length
-      : 0;
+  const reports = items.filter(
+    ({ sk, round }) => sk.startsWith('REPORT#') && round === file.round,
+  ).length;
+  // An import may bring back a report whose erasure has closed the case.
+  const state = reports > 0 ? 'open' : file.state;
   const expected = {
-    reports: counted,
+    state,
+    reports,
     all: undefined,
     date: undefined,
     popularity_rank: undefined,
-    ...queuedIn({ ...file, reports: counted }),
+    ...queuedIn({ ...file, state, reports }),
   };
   return [
     {
@@ -140,31 +143,23 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   const owner = await getItem(stored);
   if (!owner || owner.deleted_at !== undefined) return [];
   const id = idIn(owner);
-  const counted: Record<string, number> = Object.fromEntries(
-    Object.keys(owner).flatMap((name) => (isCount(name) ? [[name, 0]] : [])),
-  );
-  const bump = (name: string, by: number) => {
-    counted[name] = (counted[name] ?? 0) + by;
-  };
+  const lacking: Amounts = new Map();
+  recount(lacking, owner);
   if (scope === 'author') {
-    counted.karma = 0;
-    const applications = await collect(queryIndex('author-by-date', `OWNER#${id}`));
-    counted.applications = applications.length;
+    for (const item of await collect(queryIndex('author-by-date', `OWNER#${id}`))) {
+      recount(lacking, { ...item });
+    }
   }
-  for await (const review of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
-    if (scope === 'author') bump('karma', review.popularity);
-    if (!isPublic(review)) continue;
-    bump(`${review.entity_type}|${review.language}|${kindOf(review)}`, 1);
-    if (scope === 'author') continue;
-    bump('review_count', 1);
-    if (review.rating === null) continue;
-    bump('rating_count', 1);
-    bump('rating_sum', review.rating);
+  for await (const item of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
+    recount(lacking, item);
   }
-  const isOff = ({ stored = 0, counted }: Difference) => stored !== counted;
+  const changes = changesOf(lacking).find(({ key }) => keyString(key) === keyString(owner));
+  const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
+    return [name, Number(owner[name] ?? 0) + by] as const;
+  });
   return [
     {
-      differences: compare(owner, counted).filter(isOff),
+      differences: compare(owner, Object.fromEntries(counted)),
       version: owner.version,
       repair: (differences) => [setVersioned(owner, differences)],
     },
@@ -172,7 +167,7 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
 }
 
 /** By claims, because a withdrawn review is in no index and still counts, and by indexes, because a claim may be missing. */
-async function* reviewsBy(userId: string): AsyncGenerator<Review> {
+async function* reviewsBy(userId: string): AsyncGenerator<Item> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
     claimed(userId),
@@ -193,7 +188,7 @@ async function* claimed(userId: string): AsyncGenerator<Key[]> {
   }
 }
 
-async function* reviewsOf(entityId: string): AsyncGenerator<Review> {
+async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
   for await (const entries of queryIndex('entity-by-date', entityId, { pageSize: 100 })) {
     yield* await readReviews(entries);
   }
@@ -222,11 +217,7 @@ const noIndexes = {
   kind: undefined,
 };
 
-function isCount(name: string): boolean {
-  return name.includes('|') || ['review_count', 'rating_sum', 'rating_count'].includes(name);
-}
-
-async function readReviews(entries: readonly Key[]): Promise<Review[]> {
+async function readReviews(entries: readonly Key[]): Promise<Item[]> {
   const items = await getItems(entries, { consistent: true });
-  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
+  return items.flatMap((item) => item ?? []);
 }

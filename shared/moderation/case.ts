@@ -16,7 +16,7 @@ export const Case = v.object({
   reports: v.number(),
   /** When it came into the queue, this time or the last; ISO 8601. */
   opened_at: v.string(),
-  /** What the author says, who asks for another look; empty if nothing. Absent where it is reports that opened the case. */
+  /** The statement of an appeal, which may be empty. Absent where reports opened the case. */
   appeal: v.optional(v.string()),
   /** Who decided last: a moderator, or null for the operator. */
   decided_by: v.optional(v.nullable(v.string())),

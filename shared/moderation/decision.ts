@@ -1,17 +1,16 @@
 import * as v from 'valibot';
-import { decisionKey } from '../table/keys.ts';
 import { Text } from '../values.ts';
 import { reasons, verdicts } from './verdict.ts';
 
 /** What can be decided: on a review; on an account; `allow` that its user reviews again what a hidden and deleted review was of. */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
-/** Why something is decided: a word, and what there is to say. */
-export const Why = v.object({
+/** The grounds of a decision: a word, and what there is to say. */
+export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
   note: Text(0, 500),
 });
-export type Why = v.InferOutput<typeof Why>;
+export type Grounds = v.InferOutput<typeof Grounds>;
 
 /** An entry of the log, as it is stored: it names people and reviews by their ids only. */
 export const Decision = v.object({
@@ -32,13 +31,5 @@ export const Decision = v.object({
 });
 export type Decision = v.InferOutput<typeof Decision>;
 
-/** The item of a decision. */
-export function decisionItem(decision: Decision) {
-  return {
-    ...decisionKey(decision.id),
-    all: 'DECISION',
-    author: `SUBJECT#${decision.user_id}`,
-    date: `${decision.decided_at}#${decision.id}`,
-    ...decision,
-  };
-}
+/** Who decides, and on which grounds. */
+export type Decider = Grounds & Pick<Decision, 'moderator_id'>;

@@ -7,8 +7,8 @@ import { collect, getItem, queryIndex } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter } from '../user/writer.ts';
-import type { Decision } from './decision.ts';
-import { type By, logged, newDecision } from './decision-repository.ts';
+import type { Decider, Decision } from './decision.ts';
+import { logged, newDecision } from './decision-log.ts';
 
 /** Claims that one page shows. */
 const mostShown = 100;
@@ -25,7 +25,11 @@ export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
  * Lets an author review an entity again, after a hidden review of it was deleted. Throws ApiError 400 when there is no such review or it was the
  * moderator's own, 404 when the account is gone or the moderator is none.
  */
-export async function allowReview(userId: string, entityId: string, by: By): Promise<Decision> {
+export async function allowReview(
+  userId: string,
+  entityId: string,
+  by: Decider,
+): Promise<Decision> {
   const Key = claimKey(userId, entityId);
   return retryStale(async () => {
     const item = await getItem(Key);

@@ -65,8 +65,8 @@ export async function insertReport(
 /** The reports that nobody has decided on, review by review, of which the one that has waited longest comes first. For operators. */
 export async function* listReports(): AsyncGenerator<Report[]> {
   for await (const entries of queryIndex('all-by-date', 'CASE', { pageSize: 100 })) {
-    for (const file of (await readCases(entries)).values()) {
-      const { open } = await readReports(file);
+    for (const moderationCase of (await readCases(entries)).values()) {
+      const { open } = await readReports(moderationCase);
       if (open.length > 0) yield open;
     }
   }
@@ -74,15 +74,15 @@ export async function* listReports(): AsyncGenerator<Report[]> {
 
 /** The reports of a review, oldest first: those that are open, and those from before it was last decided on; all, or of very many so many. */
 export async function readReports(
-  file: Pick<Case, 'review_id' | 'round'>,
+  { review_id, round }: Pick<Case, 'review_id' | 'round'>,
   most?: number,
 ): Promise<{ open: Report[]; earlier: Report[] }> {
-  const items = await collect(queryItems(reportKey(file.review_id, '')), most);
+  const items = await collect(queryItems(reportKey(review_id, '')), most);
   const reports = items
     .map((item) => v.parse(Report, item))
     .sort((a, b) => (a.reported_at < b.reported_at ? -1 : 1));
-  const { open = [], earlier = [] } = Object.groupBy(reports, ({ round }) =>
-    round === file.round ? 'open' : 'earlier',
+  const { open = [], earlier = [] } = Object.groupBy(reports, (report) =>
+    report.round === round ? 'open' : 'earlier',
   );
   return { open, earlier };
 }

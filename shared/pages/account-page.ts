@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
-import type { Decided } from '../moderation/decision-repository.ts';
+import type { Decided } from '../moderation/decision-log.ts';
 import type { Review } from '../review/review.ts';
 import type { Contact, User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
@@ -117,29 +117,29 @@ function entry({ decision, review }: Decided, csrf: string): Html {
     <p class="soft">${minuteOf(decided_at)}</p>
     ${note && html`<p class="verbatim">${note}</p>`}
     ${review && html`<p class="clamp soft">Your review: ${contentOf(review)}</p>`}
-    ${review?.is_hidden && review.moderation?.decided_at === decided_at && anotherLook(review, csrf)}`;
+    ${review?.is_hidden && review.moderation?.decided_at === decided_at && appealOn(review, csrf)}`;
 }
 
-/** What the author of a hidden review can do about the last decision on it, or has done. */
-function anotherLook({ id, moderation, appealed_at }: Review, csrf: string): Html {
-  if (appealed_at === undefined) return question(id, csrf);
+/** The appeal against the decision that hides a review: the form, or the state of it. */
+function appealOn({ id, moderation, appealed_at }: Review, csrf: string): Html {
+  if (appealed_at === undefined) return appealForm(id, csrf);
   return moderation?.decision === 'uphold'
-    ? html`<p>This was the other look that you asked for. There is no further one.</p>`
-    : html`<p>You have asked for another look, on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
+    ? html`<p>Your appeal was decided. The decision is final.</p>`
+    : html`<p>You appealed on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
 }
 
-function question(reviewId: string, csrf: string): Html {
+function appealForm(reviewId: string, csrf: string): Html {
   const id = `statement-${reviewId}`;
   return html`<details>
-    <summary>Ask for another look</summary>
+    <summary>Appeal against this decision</summary>
     <form method="post" action="${authUrl()}/account/reviews/${reviewId}/appeal">
       ${csrfField(csrf)}
       <div class="field">
         <label for="${id}">What should the other moderator know?</label>
-        <p class="soft" id="${id}-hint">You can ask once. Not the moderator who has decided answers, but another one.</p>
+        <p class="soft" id="${id}-hint">You can appeal once. Another moderator decides on it, not the one who has decided.</p>
         <textarea id="${id}" name="statement" maxlength="500" aria-describedby="${id}-hint"></textarea>
       </div>
-      <button>Ask</button>
+      <button>Send the appeal</button>
     </form>
   </details>`;
 }

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { notFound } from '../errors.ts';
-import { findHistory } from '../moderation/decision-repository.ts';
+import { findHistory } from '../moderation/decision-log.ts';
 import { listHiddenClaims } from '../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../review/hidden-claim.ts';
 import type { User } from '../user/user.ts';

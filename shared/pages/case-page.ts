@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
-import { readShownCase } from '../moderation/case-repository.ts';
-import { findHistory } from '../moderation/decision-repository.ts';
+import { checkShown, type ReviewCase, readCase } from '../moderation/case-repository.ts';
+import { findHistory } from '../moderation/decision-log.ts';
 import type { Report } from '../moderation/report.ts';
 import { readReports } from '../moderation/report-repository.ts';
 import type { Review } from '../review/review.ts';
@@ -39,9 +39,11 @@ export async function casePage(
   filled: Filled = blank,
 ): Promise<Page> {
   requireModerator(visitor);
-  const { review, file } = await readShownCase(reviewId);
+  const found = await readCase(reviewId);
+  checkShown(found);
+  const { review, moderationCase } = found;
   const [{ open, earlier }, history] = await Promise.all([
-    readReports(file, mostRead),
+    readReports(moderationCase, mostRead),
     findHistory(review.user_id),
   ]);
   if (!history) throw notFound('Review');
@@ -49,25 +51,25 @@ export async function casePage(
   const shown = [open, earlier].flatMap((each) => each.slice(0, mostReports));
   const users = await findUsers([
     ...shown.map(({ user_id }) => user_id),
-    ...(file.decided_by ? [file.decided_by] : []),
+    ...(moderationCase.decided_by ? [moderationCase.decided_by] : []),
   ]);
   return {
     title: `A review by ${author}`,
     content: html`${faultOf(filled)}
-      ${file.appeal !== undefined && appealOf(file.appeal, file.opened_at)}
+      ${appealOf(moderationCase)}
       <section>
         <p class="verbatim">${contentOf(review)}</p>
         ${facts(review)}
-        ${lastDecision(review, file, users)}
+        ${lastDecision(found, users)}
       </section>
-      ${reports('', open, file.reports, users)}
+      ${reports('', open, moderationCase.reports, users)}
       ${reports(' from before the last decision', earlier, earlier.length, users)}
       <section>
         <h2>The author</h2>
         ${await historyOf(history)}
         <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
       </section>
-      ${verdict(review, file, [...open, ...earlier], visitor, filled)}`,
+      ${verdict(found, [...open, ...earlier], visitor, filled)}`,
   };
 }
 
@@ -85,8 +87,7 @@ function facts(review: Review): Html {
 }
 
 function lastDecision(
-  { moderation }: Review,
-  { decided_by = null }: Case,
+  { review: { moderation }, moderationCase: { decided_by = null } }: ReviewCase,
   users: ReadonlyMap<string, User>,
 ): Html | '' {
   if (!moderation) return '';
@@ -98,11 +99,12 @@ function lastDecision(
     ${moderation.note && html`<p class="verbatim">${moderation.note}</p>`}`;
 }
 
-function appealOf(statement: string, askedAt: string): Html {
+function appealOf({ appeal, opened_at }: Case): Html | '' {
+  if (appeal === undefined) return '';
   return html`<section>
-    <h2>The author asks for another look</h2>
-    ${statement && html`<p class="verbatim">${statement}</p>`}
-    <p class="soft">${minuteOf(askedAt)}</p>
+    <h2>The author appeals</h2>
+    ${appeal && html`<p class="verbatim">${appeal}</p>`}
+    <p class="soft">${minuteOf(opened_at)}</p>
   </section>`;
 }
 
@@ -130,19 +132,18 @@ function reports(
 
 /** The form to decide by, or why this moderator cannot. */
 function verdict(
-  review: Review,
-  file: Case,
-  found: readonly Report[],
+  { review, moderationCase: { state, appeal, decided_by, version } }: ReviewCase,
+  known: readonly Report[],
   { user, csrf }: Visitor,
   filled: Filled,
 ): Html {
   const obstacle =
     review.user_id === user.id
       ? 'This review is your own'
-      : found.some(({ user_id }) => user_id === user.id)
+      : known.some(({ user_id }) => user_id === user.id)
         ? 'You have reported this review'
-        : file.appeal !== undefined && file.decided_by === user.id
-          ? 'The author asks for another look at your decision'
+        : appeal !== undefined && decided_by === user.id
+          ? 'The author appeals against your decision'
           : undefined;
   if (obstacle) {
     return html`<section>
@@ -150,12 +151,12 @@ function verdict(
       <p>${obstacle}: another moderator decides on it.</p>
     </section>`;
   }
-  const isOpen = file.state === 'open';
+  const isOpen = state === 'open';
   return html`<section>
     <h2>Decide</h2>
     <form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
       ${csrfField(csrf)}
-      <input type="hidden" name="version" value="${file.version}">
+      <input type="hidden" name="version" value="${version}">
       <input type="hidden" name="edits" value="${review.edits}">
       ${whyFields(filled, 'The author')}
       <div class="buttons">

@@ -12,13 +12,16 @@ import { dayOf, hostOf, peopleOf } from './words.ts';
 
 /** What is known of an application by others than its developer. */
 export interface Reputation {
-  developer: Pick<User, 'display_name'> | undefined;
+  developer: Pick<User, 'display_name' | 'blocked_at'> | undefined;
   people: { count: number; isMore: boolean };
   /** What the person who is asked has granted it already, oldest first. */
   granted: readonly Grant[];
 }
 
-/** Asks a person whether an application may act: who it is and what it would get, and last what its developer says of it. */
+/**
+ * Asks a person whether an application may act: who it is and what it would get, and last what its
+ * developer says of it. An application of a blocked developer is not asked about.
+ */
 export function consentPage(
   id: string,
   request: AuthorizationRequest,
@@ -26,6 +29,7 @@ export function consentPage(
   { developer, people, granted }: Reputation,
   { user, csrf }: Visitor,
 ): Page {
+  if (developer?.blocked_at !== undefined) return blockedOwnerPage(application);
   const { name, website, desc, created } = application;
   const at = consentUrl(id);
   return {

@@ -57,6 +57,10 @@ export async function deletionPage(
               A new account of yours is blocked as well
             </li>`
           }
+          <li>
+            Hidden reviews: if a moderator has hidden some of yours, their ids and what they are of,
+            with a hash of who signs in. A new account of yours cannot review these again
+          </li>
           <li>Your account where you sign in: to do so again begins a new, empty account here</li>
         </ul>
       </section>

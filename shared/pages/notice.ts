@@ -21,7 +21,7 @@ const notices = {
   'user-block': 'The account is blocked: it can read and be deleted, but not write.',
   'user-unblock': 'The account may write again.',
   'user-allow': 'The author may review it again.',
-  'look-asked': 'Another moderator will take a look.',
+  'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 
 /** The code of a notice. */

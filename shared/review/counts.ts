@@ -91,7 +91,7 @@ export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean
 
 /**
  * What the counts of a review's author and entity gain when `before` becomes `after`; absent stands for none. Drafts and
- * hidden reviews count nowhere. The names are attributes; amounts of zero are left out.
+ * hidden reviews count nowhere but in karma. The names are attributes; amounts of zero are left out.
  */
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};
@@ -109,7 +109,8 @@ export function countChanges(before: Review | undefined, after: Review | undefin
       totals.rating_count += sign;
     }
   }
-  return { author: nonZero(facets), entity: nonZero({ ...facets, ...totals }) };
+  const karma = (after?.popularity ?? 0) - (before?.popularity ?? 0);
+  return { author: nonZero({ ...facets, karma }), entity: nonZero({ ...facets, ...totals }) };
 }
 
 function nonZero(amounts: Record<string, number>): Record<string, number> {

@@ -1,7 +1,7 @@
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import type { Item } from '../table/item.ts';
 import { entityKey, projectionKey, reviewKey } from '../table/keys.ts';
-import { getItem, queryItems } from '../table/query.ts';
+import { collect, getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 
 /**
@@ -13,8 +13,7 @@ export async function eraseRemains(id: string, version = Number.POSITIVE_INFINIT
   const Key = reviewKey(id);
   await eraseWhile({ Key, ConditionExpression: 'attribute_not_exists(pk)' }, async (isGone) => {
     for await (const items of queryItems({ pk: Key.pk, sk: '' })) {
-      // A revision that an import wrote ahead of its review has the version of that review.
-      const isOfIt = (item: Item) => !(Number(item.version) > version && isRevision(item));
+      const isOfIt = (item: Item) => !(isWrittenAhead(item) && Number(item.version) > version);
       await deleteItems(
         items.filter((item) => isRemains(item) && isOfIt(item)),
         isGone,
@@ -24,13 +23,26 @@ export async function eraseRemains(id: string, version = Number.POSITIVE_INFINIT
 }
 
 /** Is true for what is deleted after a review: all beside it but its projection. */
-export function isRemains({ pk, sk }: Item): boolean {
+function isRemains({ pk, sk }: Item): boolean {
   return sk !== reviewKey('').sk && sk !== projectionKey({ pk }).sk;
 }
 
-/** Is true for an earlier revision of a review. */
-export function isRevision({ sk }: Item): boolean {
-  return sk.startsWith('REVISION#');
+/**
+ * Is true for a revision that an import wrote ahead of its review, whose transaction has no room for it. It has the version
+ * of that review, and nobody sees it until then.
+ */
+export function isWrittenAhead({ sk, version }: Item): boolean {
+  return sk.startsWith('REVISION#') && version !== undefined;
+}
+
+/** Finds what a deleted review has left, but for so many `revisions` if they were written ahead: an import writes them again. */
+export async function hasRemains(id: string, revisions: number): Promise<boolean> {
+  const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
+  // Another import has written it since it was looked for.
+  if (items.some(({ sk }) => sk === reviewKey('').sk)) return false;
+  return items.some(
+    (item) => isRemains(item) && !(isWrittenAhead(item) && Number(item.id) < revisions),
+  );
 }
 
 /**

@@ -3,9 +3,8 @@ import { entityTypes } from '../entity/entity-type.ts';
 import { claimKey } from '../table/keys.ts';
 import type { Review } from './review.ts';
 
-/** The claim of a review that its author has deleted while it was hidden, as it is stored. It keeps the author from publishing another one. */
-export const HiddenClaim = v.object({
-  user_id: v.string(),
+/** A review that a moderator had hidden when its author deleted it, alone or with the account. */
+export const HiddenMark = v.object({
   entity_id: v.string(),
   entity_type: v.picklist(entityTypes),
   /** The review that is gone. */
@@ -13,12 +12,24 @@ export const HiddenClaim = v.object({
   /** When it was deleted; ISO 8601. */
   marked_at: v.string(),
 });
+export type HiddenMark = v.InferOutput<typeof HiddenMark>;
+
+/** The claim of such a review, as it is stored. It keeps the author from publishing another one. */
+export const HiddenClaim = v.object({ user_id: v.string(), ...HiddenMark.entries });
 export type HiddenClaim = v.InferOutput<typeof HiddenClaim>;
 
-/** The item that takes the place of a review's claim when the author deletes the hidden review. */
-export function hiddenClaimItem({ id, user_id, entity_id, entity_type }: Review) {
-  const marked_at = new Date().toISOString();
-  const claim: HiddenClaim = { user_id, entity_id, entity_type, review_id: id, marked_at };
+/** The mark of a hidden review that is being deleted now. */
+export function markOf({
+  id: review_id,
+  entity_id,
+  entity_type,
+}: Pick<Review, 'id' | 'entity_id' | 'entity_type'>): HiddenMark {
+  return { entity_id, entity_type, review_id, marked_at: new Date().toISOString() };
+}
+
+/** The item that keeps a user from reviewing an entity again. It takes the place of a claim. */
+export function hiddenClaimItem(user_id: string, mark: HiddenMark) {
+  const { entity_id, marked_at } = mark;
   const listed = { author: `HIDDEN#${user_id}`, date: `${marked_at}#${entity_id}` };
-  return { ...claimKey(user_id, entity_id), ...listed, ...claim };
+  return { ...claimKey(user_id, entity_id), ...listed, user_id, ...mark };
 }

@@ -4,15 +4,15 @@ import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../e
 import { announceFacet } from '../list/totals.ts';
 import { batchGet } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
-import { claimKey, reviewKey, revisionKey, userKey } from '../table/keys.ts';
+import { claimKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { User } from '../user/user.ts';
 import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
 import { writeAs } from '../user/writer.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
-import { countWrites, entityWrites, removal, replaceReview, reviewItem } from './review-writes.ts';
-import { revisionOf } from './revision.ts';
+import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
+import { revisionItem, revisionOf } from './revision.ts';
 
 /** A review and who wrote it. */
 export interface AuthoredReview {
@@ -69,26 +69,15 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
  * when the author is gone, 403 when the author is blocked, or has deleted a hidden review of this entity.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
-  const { id, user_id, entity_id } = review;
+  const { user_id, entity_id } = review;
   if (isPublic(review)) await announceFacet(facetOf(review));
-  const Key = claimKey(user_id, entity_id);
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
   const inserted = writeAs(user_id, (writer) =>
-    transact([
-      { Put: { Item: reviewItem(review), ConditionExpression: 'attribute_not_exists(pk)' } },
-      {
-        Put: {
-          Item: { ...Key, review_id: id },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-        otherwise: isClaimed,
-      },
-      ...countWrites(undefined, review, writer),
-      ...also,
-    ]),
+    transact([...publication(review, isClaimed, writer), ...also]),
   );
   await inserted.catch(async (error) => {
-    const isMarked = error === isClaimed && (await getItem(Key))?.marked_at !== undefined;
+    const isMarked =
+      error === isClaimed && (await getItem(claimKey(user_id, entity_id)))?.marked_at !== undefined;
     throw isMarked ? accessDenied('A moderator has hidden your review of this') : error;
   });
 }
@@ -205,8 +194,7 @@ async function getOwnReview(
 
 /** Writes the current revision beside the review. */
 function freeze(review: Review): Write {
-  const Item = { ...revisionKey(review.id, currentRevision(review)), ...revisionOf(review) };
-  return { Put: { Item } };
+  return { Put: { Item: revisionItem(revisionOf(review)) } };
 }
 
 /** The review after the change; the very same object when the change changes nothing. */

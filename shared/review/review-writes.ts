@@ -1,11 +1,11 @@
-import { invalidToken } from '../errors.ts';
+import { type ApiError, invalidToken } from '../errors.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { addCounts, assign, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
-import { hiddenClaimItem } from './hidden-claim.ts';
+import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { listedIn, type Review } from './review.ts';
 
 /** The item of a review. */
@@ -66,8 +66,25 @@ export function removal(review: Review): Write[] {
       },
     },
     isModerated
-      ? { Put: { Item: hiddenClaimItem(review) } }
+      ? { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } }
       : { Delete: { Key: claimKey(user_id, entity_id) } },
+  ];
+}
+
+/**
+ * Publishes a review, or writes a draft: the review, the claim of its author on its entity, and all that is counted of it. Throws
+ * `claimed` where the author has another one of the entity.
+ */
+export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
+  const { id, user_id, entity_id } = review;
+  const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
+  return [
+    { Put: { Item: reviewItem(review), ...isNew } },
+    {
+      Put: { Item: { ...claimKey(user_id, entity_id), review_id: id }, ...isNew },
+      otherwise: claimed,
+    },
+    ...countWrites(undefined, review, writer),
   ];
 }
 
@@ -77,9 +94,8 @@ export function countWrites(
   after: Review | undefined,
   writer: Writer = { ConditionExpression: isAlive, otherwise: invalidToken() },
 ): Write[] {
-  const { user_id, popularity } = (after ?? before) as Review;
-  const karma = after === undefined ? -popularity : 0;
-  const counts = { ...countChanges(before, after).author, ...(karma !== 0 && { karma }) };
+  const { user_id } = (after ?? before) as Review;
+  const counts = countChanges(before, after).author;
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0

@@ -63,7 +63,7 @@ export const Review = v.object({
   is_hidden: v.boolean(),
   /** The last decision of a moderator on it. */
   moderation: v.optional(Moderation),
-  /** When its author asked for another look, since it was hidden; ISO 8601. */
+  /** When its author appealed, since it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
   /** Set while a deletion in two steps is under way: then it is hidden for good, and in no list. */
   deleted_at: v.optional(v.string()),
@@ -124,7 +124,7 @@ export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean
 }
 
 /** Whether the public can see it, as far as the review itself says. */
-export function isPublic(review: Review): boolean {
+export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): boolean {
   return !isDraft(review) && !review.is_hidden;
 }
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { revisionKey } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
@@ -29,6 +30,11 @@ export function revisionOf(review: Review): Revision {
     votes_positive: review.revision_votes_positive,
     votes_negative: review.revision_votes_negative,
   };
+}
+
+/** The item of an earlier revision. */
+export function revisionItem(revision: Revision) {
+  return { ...revisionKey(revision.review_id, revision.id), ...revision };
 }
 
 /** A revision as the API shows it. */

@@ -24,7 +24,7 @@ import type { Key } from './item.ts';
  * | application | APP#<client>     | APP                       | author OWNER#<user> → date                              |
  * | code        | CODE#<sha-256>   | CODE                      | author APPROVER#<user> → date                           |
  * | request     | REQUEST#<id>     | REQUEST                   | an authorization request, until shortly after its answer |
- * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user; of a blocked account that was deleted: only since when |
+ * | identity    | IDENTITY#<sha-256> | IDENTITY                | issuer and subject of a sign-in → user; after its deletion: the block and the hidden reviews |
  * | idempotency | IDEMPOTENCY#<sha-256> | IDEMPOTENCY          | user and key of a request → the answer to it            |
  * | entity      | ENTITY#<id>      | ENTITY                    | counts and ratings of its reviews                       |
  * | metadata    | METADATA#<type>#<id> | METADATA              | its name in another database, and when to ask again     |

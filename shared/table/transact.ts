@@ -10,10 +10,24 @@ import { table, tableName } from './client.ts';
 import type { Key } from './item.ts';
 
 /** A condition and what it names; an update may name the same. */
-interface Expressions {
+export interface Expressions {
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** An update that adds `amounts` to attributes. Several of one item can be summed (merge.ts). */
+export interface Addition extends Expressions {
+  Key: Key;
+  amounts: Readonly<Record<string, number | bigint>>;
+  /** Attributes to set beside. */
+  set?: Readonly<Record<string, unknown>>;
+  /**
+   * The item is an author or entity: its `version` rises, so that an audit sees that something was
+   * counted, even when the numbers are as before. A new item begins with the time in ms, which is
+   * above every version of an erased item with the same key.
+   */
+  isOwner?: true;
 }
 
 /**
@@ -22,7 +36,7 @@ interface Expressions {
  */
 export type Write = { otherwise?: ApiError } & (
   | { Put: Expressions & { Item: object } }
-  | { Update: Expressions & { Key: Key; UpdateExpression: string } }
+  | { Update: (Expressions & { Key: Key; UpdateExpression: string }) | Addition }
   | { Delete: Expressions & { Key: Key } }
   | { ConditionCheck: Expressions & { Key: Key; ConditionExpression: string } }
 );
@@ -113,48 +127,18 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/** An ADD of numbers to attributes of one item, on a condition if there is one; attributes and item come into being as needed. */
+/** Adds numbers to attributes of one item, on a condition if there is one; attributes and item come into being as needed. */
 export function add(
   key: Key,
   amounts: Readonly<Record<string, number | bigint>>,
   condition: Expressions = {},
-) {
-  const entries = Object.entries(amounts);
-  return {
-    Key: key,
-    UpdateExpression: `ADD ${entries.map((_, i) => `#add${i} :add${i}`).join(', ')}`,
-    ...condition,
-    ExpressionAttributeNames: {
-      ...condition.ExpressionAttributeNames,
-      ...Object.fromEntries(entries.map(([name], i) => [`#add${i}`, name])),
-    },
-    ExpressionAttributeValues: {
-      ...condition.ExpressionAttributeValues,
-      ...Object.fromEntries(entries.map(([, by], i) => [`:add${i}`, by])),
-    },
-  };
+): Addition {
+  return { Key: key, amounts, ...condition };
 }
 
-/**
- * Adds to the counts of an author or entity, and raises its `version`. An audit then sees that
- * something was counted, even when the numbers are as before. A new item begins with the time in
- * ms, which is above every version of an erased item with the same key.
- */
-export function addCounts(
-  key: Key,
-  amounts: Readonly<Record<string, number | bigint>>,
-  condition: Expressions = {},
-) {
-  const added = add(key, amounts, condition);
-  return {
-    ...added,
-    UpdateExpression: `${added.UpdateExpression} SET version = if_not_exists(version, :begun) + :one`,
-    ExpressionAttributeValues: {
-      ...added.ExpressionAttributeValues,
-      ':begun': Date.now(),
-      ':one': 1,
-    },
-  };
+/** Adds to the counts of an author or entity, see `Addition`. */
+export function addCounts(...[key, amounts, condition]: Parameters<typeof add>): Addition {
+  return { ...add(key, amounts, condition), isOwner: true };
 }
 
 /** Sets attributes of an item, and removes those that are undefined, on condition that what `was` names is as it says. */
@@ -195,6 +179,32 @@ export function assign(
 
 function inTable(action: object) {
   return Object.fromEntries(
-    Object.entries(action).map(([kind, request]) => [kind, { TableName: tableName(), ...request }]),
+    Object.entries(action).map(([kind, request]) => [
+      kind,
+      { TableName: tableName(), ...('amounts' in request ? expressed(request) : request) },
+    ]),
   );
+}
+
+function expressed({ amounts, set = {}, isOwner, ...update }: Addition) {
+  const added = Object.entries(amounts);
+  const given = Object.entries(set);
+  const settings = given.map((_, i) => `#set${i} = :set${i}`);
+  if (isOwner) settings.push('version = if_not_exists(version, :begun) + :one');
+  const additions = added.map((_, i) => `#add${i} :add${i}`).join(', ');
+  return {
+    ...update,
+    UpdateExpression: `ADD ${additions}${settings.length > 0 ? ` SET ${settings.join(', ')}` : ''}`,
+    ExpressionAttributeNames: {
+      ...update.ExpressionAttributeNames,
+      ...Object.fromEntries(added.map(([name], i) => [`#add${i}`, name])),
+      ...Object.fromEntries(given.map(([name], i) => [`#set${i}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...update.ExpressionAttributeValues,
+      ...Object.fromEntries(added.map(([, by], i) => [`:add${i}`, by])),
+      ...Object.fromEntries(given.map(([, value], i) => [`:set${i}`, value])),
+      ...(isOwner && { ':begun': Date.now(), ':one': 1 }),
+    },
+  };
 }

@@ -5,8 +5,8 @@ import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { isVisible } from '../values.ts';
 import type { Note, Row } from './critiquebrainz-archive.ts';
+import type { Sourced } from './record.ts';
 import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
-import type { Sourced } from './unit.ts';
 
 /**
  * What a loaded dump holds, as records: users, and reviews each followed by the votes on it. What cannot be kept goes to `note`, and what is

@@ -10,13 +10,13 @@ import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
-import { fullReviewRecord, keptRecord, kindOfItem, userRecord, voteRecord } from './item-record.ts';
+import { fullReviewRecord, kindOfItem, rawRecord, userRecord, voteRecord } from './item-record.ts';
 import {
   formats,
   formatVersion,
   type Header,
-  type KeptKind,
-  newestTime,
+  isObject,
+  type RawKind,
   type TransferRecord,
 } from './record.ts';
 import type { Group, Spool } from './spool.ts';
@@ -52,7 +52,7 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
-  const ofOthers = (kind: KeptKind, { user_id, client_id }: Item) =>
+  const ofOthers = (kind: RawKind, { user_id, client_id }: Item) =>
     (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
     (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
   for (const { items } of spool.read(0)) {
@@ -64,7 +64,7 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       );
   }
   const replaced = spool.replaced();
-  yield* kept([1, 2, 3, 6]);
+  yield* raw([1, 2, 3, 6]);
   for (const { id, items } of spool.read(4)) {
     const stored = items.find(({ sk }) => sk === 'REVIEW');
     if (!stored || replaced.has(id) || !hasUser(stored.user_id)) continue;
@@ -75,24 +75,24 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
       if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
     }
     const reports = ofKind(items, 'report').filter(({ user_id }) => hasUser(user_id));
-    for (const item of reports) yield keptRecord('report', item);
+    for (const item of reports) yield rawRecord('report', item);
     for (const item of ofKind(items, 'case')) yield caseRecord(item, reports);
   }
   for (const { items } of spool.read(5)) {
     for (const { author, ...item } of items) {
       // What is left of a decision about an account that is erased.
       const log = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
-      yield keptRecord('decision', log);
+      yield rawRecord('decision', log);
     }
   }
 
-  function* kept(groups: readonly Group[]): Generator<TransferRecord> {
+  function* raw(groups: readonly Group[]): Generator<TransferRecord> {
     for (const group of groups) {
       for (const { items } of spool.read(group)) {
         for (const item of items) {
-          const kind = kindOfItem(item) as KeptKind;
+          const kind = kindOfItem(item) as RawKind;
           const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-          if (ofOthers(kind, item) && !isReplaced) yield keptRecord(kind, item);
+          if (ofOthers(kind, item) && !isReplaced) yield rawRecord(kind, item);
         }
       }
     }
@@ -109,7 +109,7 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
     state: isOpen ? 'open' : 'closed',
     reports: isOpen ? open : 0,
   };
-  return keptRecord('case', { ...caseKey(file.review_id), ...queuedIn(counted), ...counted });
+  return rawRecord('case', { ...caseKey(file.review_id), ...queuedIn(counted), ...counted });
 }
 
 /** The public reviews of a spool by id. */
@@ -192,4 +192,25 @@ export function* jsonLines(records: Iterable<object>): Generator<string> {
 
 function ofKind(items: readonly Item[], kind: string): Item[] {
   return items.filter((item) => kindOfItem(item) === kind);
+}
+
+const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
+
+/** The newest of the times in a record at which something was done; empty where there is none. */
+function newestTime(record: object): string {
+  let newest = '';
+  for (const [name, value] of Object.entries(record)) {
+    const time = Array.isArray(value)
+      ? value
+          .map((each) => (isObject(each) ? newestTime(each) : ''))
+          .sort()
+          .at(-1)
+      : name === 'item' && isObject(value)
+        ? newestTime(value)
+        : timeNames.test(name) && typeof value === 'string'
+          ? value
+          : '';
+    if (time && time > newest) newest = time;
+  }
+  return newest;
 }

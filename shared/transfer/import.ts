@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
-import { isRemains, isRevision } from '../review/erase.ts';
+import { ApiError } from '../errors.ts';
+import { announceFacet } from '../list/totals.ts';
+import { hasRemains, isWrittenAhead } from '../review/erase.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { reviewKey, userKey } from '../table/keys.ts';
-import { collect, queryItems } from '../table/query.ts';
-import { StaleRead } from '../table/transact.ts';
+import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
+import { StaleRead, transact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import { bump, isWrittenAhead, nothing, partOf, type Told, type Touch } from './part.ts';
-import { chunksOf, keysOf, remainsKey, type Sourced, sources, type Unit, unitsOf } from './unit.ts';
-import { packed, write } from './write.ts';
+import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
+import type { Sourced, TransferRecord } from './record.ts';
 
 /** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
 export interface Outcome {
@@ -18,25 +19,26 @@ export interface Outcome {
   refused: Record<string, number>;
 }
 
+/** A record with its writes. */
+interface Plan extends Sourced {
+  writes: Write[];
+}
+
 /** Chunks at work at the same time. */
 const mostAtWork = 3;
 /** How often what is stale is read again. */
 const attempts = 5;
+/** How often a transaction is tried on a busy table. Each time it waits for 8 s. */
+const transactionAttempts = 5;
+/** Revisions that are written ahead at once: all of them together have room for a text of the largest size. */
+const mostAhead = 10;
 /** Milliseconds between two looks at a deletion that is not finished. */
 const pause = 250;
 
 /** What must be known of an item that is there. */
-const read = [
-  'deleted_at',
-  'user_id',
-  'review_id',
-  'marked_at',
-  'edits',
-  'is_hidden',
-  'published_on',
-  'version',
-  'state',
-  'round',
+const attributes = [
+  ...['id', 'deleted_at', 'user_id', 'review_id', 'marked_at', 'edits', 'is_hidden'],
+  ...['published_on', 'version', 'state', 'round'],
 ];
 
 /**
@@ -71,60 +73,54 @@ export async function importRecords(
   let left = patience;
   let waiting: Promise<void> | undefined;
 
-  function tell({ written, present, refused }: Told): void {
-    for (const kind of written) bump(outcome.written, kind);
-    for (const kind of present) bump(outcome.present, kind);
-    for (const { where, reason } of refused) {
-      bump(outcome.refused, reason);
-      onRefused(where, reason);
-    }
-    done += written.length + present.length + refused.length;
-    onProgress(done);
+  function tell(what: keyof Outcome, name: string): void {
+    outcome[what][name] = (outcome[what][name] ?? 0) + 1;
+    onProgress(++done);
   }
 
-  async function apply(units: readonly Unit[], attempt = 0): Promise<void> {
-    const known = await readAll(units, pretended);
-    const later: Unit[] = [];
-    const unfinished: Unit[] = [];
-    const parts = units.flatMap((unit) => {
-      const part = partOf(unit, known);
-      if (part.isUnfinished && left > 0) {
-        unfinished.push(unit);
-        return [];
-      }
-      if (isAlone) part.touches = part.touches.filter(isCountedAlone);
-      for (const item of part.puts) known.set(keyString(item), item);
-      if (part.puts.length > 0) return [part];
-      tell(part.told);
-      later.push(...part.later);
-      return [];
-    });
-    for (const together of packed(parts)) {
-      if (isDryRun) {
-        for (const item of together.flatMap(({ puts }) => puts)) {
-          pretended.set(keyString(item), of(item));
-        }
-      } else {
-        try {
-          await write(together);
-        } catch (error) {
-          if (!(error instanceof StaleRead)) throw error;
-          await again(
-            together.map(({ unit }) => unit),
-            attempt,
-          );
-          continue;
-        }
-      }
-      for (const part of together) {
-        tell(part.told);
-        later.push(...part.later);
+  function refuse({ where, record }: Sourced, reason: string): void {
+    tell('refused', reason);
+    const isUnfinished = reason === unfinished && 'id' in record;
+    onRefused(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
+  }
+
+  async function apply(sources: readonly Sourced[], attempt = 0): Promise<void> {
+    const known = await readAll(
+      sources.map(({ record }) => record),
+      pretended,
+    );
+    const plans: Plan[] = [];
+    const later: Sourced[] = [];
+    const partitions = new Set<string>();
+    for (const source of sources) {
+      const { record } = source;
+      const partition = partitionOf(record);
+      const plan = planOf(record, known);
+      if (left > 0 && (plan === unfinished || partitions.has(partition))) {
+        // What follows of it waits as well.
+        partitions.add(partition);
+        later.push(source);
+      } else if (typeof plan === 'string') refuse(source, plan);
+      else if (plan.length === 0) tell('present', record.kind);
+      else {
+        plans.push({ ...source, writes: isAlone ? plan.filter(isNotOfOwner) : plan });
+        for (const item of itemsIn(plan)) known.set(keyString(item), item);
       }
     }
-    if (later.length > 0) await apply(later);
-    if (unfinished.length > 0) {
+    for (const together of packed(plans)) {
+      const writes = merged(together.flatMap((plan) => plan.writes));
+      try {
+        if (isDryRun) for (const item of itemsIn(writes)) pretended.set(keyString(item), of(item));
+        else await write(writes);
+        for (const { record } of together) tell('written', record.kind);
+      } catch (error) {
+        if (!(error instanceof StaleRead)) throw error;
+        await again(together, attempt);
+      }
+    }
+    if (later.length > 0) {
       await wait();
-      await apply(unfinished);
+      await apply(later);
     }
   }
 
@@ -138,28 +134,24 @@ export async function importRecords(
     await waiting;
   }
 
-  /** Something has changed since it was read: whose unit that is shows in halves. */
-  async function again(units: readonly Unit[], attempt: number): Promise<void> {
-    const half = Math.ceil(units.length / 2);
-    if (units.length > 1) {
-      await apply(units.slice(0, half));
-      await apply(units.slice(half));
+  /** Something has changed since it was read: which record it belongs to shows in halves. */
+  async function again(sources: readonly Sourced[], attempt: number): Promise<void> {
+    const half = Math.ceil(sources.length / 2);
+    if (sources.length > 1) {
+      await apply(sources.slice(0, half));
+      await apply(sources.slice(half));
     } else if (attempt < attempts) {
       await backOff(attempt + 1, 2560);
-      await apply(units, attempt + 1);
+      await apply(sources, attempt + 1);
     } else {
-      const reason = 'what it belongs to changes all the time';
-      tell({
-        ...nothing(),
-        refused: units.flatMap(sources).map(({ where }) => ({ where, reason })),
-      });
+      for (const source of sources) refuse(source, 'what it belongs to changes all the time');
     }
   }
 
   const atWork = new Set<Promise<void>>();
   let failure: unknown;
-  for await (const { units, isLast } of chunksOf(unitsOf(records))) {
-    const work = apply(units)
+  for await (const { sources, isLast } of chunksOf(records)) {
+    const work = apply(sources)
       .catch((error: unknown) => {
         failure ??= error;
       })
@@ -175,60 +167,73 @@ export async function importRecords(
   return outcome;
 }
 
-/** All that decides what becomes of units, as far as it is there. */
-async function readAll(units: readonly Unit[], pretended: ReadonlyMap<string, Item>) {
-  const keys = new Map(units.flatMap(keysOf).map((key) => [keyString(key), key]));
+/** All that decides what becomes of records, as far as it is there. */
+async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMap<string, Item>) {
   const known = new Map<string, Item>();
-  // One request after the other, as several chunks are at work beside.
-  for (const some of chunks([...keys.values()], 100)) {
-    const found = await batchGet(some, { consistent: true, attributes: read });
-    for (const [name, item] of found) known.set(name, item);
-  }
-  await Promise.all(
-    units.map(async (unit) => {
-      if (unit.kind !== 'review') return;
-      const { id, revisions } = unit.review.record;
-      if (known.has(keyString(reviewKey(id)))) return;
-      const key = remainsKey(id);
-      if (await hasRemains(key, revisions.length)) known.set(keyString(key), { ...key });
+  const seen = new Set<string>();
+  const read = async (keys: readonly Key[]) => {
+    const unseen = keys.filter((key) => !seen.has(keyString(key)) && seen.add(keyString(key)));
+    // One request after the other, as several chunks are at work beside.
+    for (const some of chunks(unseen, 100)) {
+      const found = await batchGet(some, { consistent: true, attributes });
+      for (const [name, item] of found) known.set(name, item);
+    }
+  };
+  await read(records.flatMap(keysOf));
+  await read(
+    records.flatMap((record) => {
+      const review = record.kind === 'vote' && known.get(keyString(reviewKey(record.review_id)));
+      return review ? [userKey(`${review.user_id}`)] : [];
     }),
   );
-  const authors = units.flatMap((unit) => {
-    const review = unit.kind === 'votes' && known.get(keyString(reviewKey(unit.reviewId)));
-    return review ? [userKey(`${review.user_id}`)] : [];
-  });
-  for (const key of authors) {
-    if (known.has(keyString(key))) continue;
-    const found = await batchGet([key], { consistent: true, attributes: read });
-    for (const [name, item] of found) known.set(name, item);
-  }
-  for (const name of [...keys.keys(), ...authors.map(keyString)]) {
+  await Promise.all(
+    records.map(async (record) => {
+      if (record.kind !== 'review' || known.has(keyString(reviewKey(record.id)))) return;
+      const key = remainsKey(record.id);
+      if (await hasRemains(record.id, record.revisions.length))
+        known.set(keyString(key), { ...key });
+    }),
+  );
+  for (const name of seen) {
     const item = pretended.get(name);
     if (item) known.set(name, item);
   }
   return known;
 }
 
-/** Finds what a deleted review has left, but for revisions that an import wrote ahead and rewrites. */
-async function hasRemains(partition: Key, revisions: number): Promise<boolean> {
-  const items = await collect(queryItems(partition));
-  // Another import has written it since it was looked for.
-  if (items.some(({ sk }) => sk === reviewKey('').sk)) return false;
-  const isAhead = (item: Item) =>
-    isRevision(item) &&
-    item.version !== undefined &&
-    isWrittenAhead(revisions) &&
-    Number(item.id) < revisions;
-  return items.some((item) => isRemains(item) && !isAhead(item));
+/** Writes one transaction, and before it what it has no room for. Throws StaleRead, or ApiError 503 when the table stays busy. */
+async function write(writes: readonly Write[]): Promise<void> {
+  for (const { facet } of itemsIn(writes)) if (facet) await announceFacet(`${facet}`);
+  const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
+  for (const some of chunks(ahead, mostAhead)) {
+    // Those of a review that is there count its votes.
+    const isUnwritten = some.map((each): Write => {
+      const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
+      return { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
+    });
+    await insist(merged([...isUnwritten, ...some]));
+  }
+  await insist(writes.filter((each) => !ahead.includes(each)));
 }
 
-/** Is true for what `recountOwners` does not count. */
-function isCountedAlone({ key, amounts }: Touch): boolean {
-  return key.pk.startsWith('REVIEW#') || amounts?.applications !== undefined;
+/** Writes a transaction to a table that may be busy for a while. */
+async function insist(writes: readonly Write[], attempt = 1): Promise<void> {
+  try {
+    await transact(writes);
+  } catch (error) {
+    const isBusy = error instanceof ApiError && error.status === 503;
+    if (!isBusy || attempt === transactionAttempts) throw error;
+    await insist(writes, attempt + 1);
+  }
 }
 
-/** Of an item, what `read` would give. */
+/** Is false for what `recountOwners` counts. */
+function isNotOfOwner(write: Write): boolean {
+  return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
+}
+
+/** Of an item, what `readAll` would give. */
 function of(item: Item): Item {
   const { pk, sk } = item;
-  return { pk, sk, ...Object.fromEntries(read.map((name) => [name, item[name]])) };
+  return { pk, sk, ...Object.fromEntries(attributes.map((name) => [name, item[name]])) };
 }

@@ -6,8 +6,8 @@ import { Vote } from '../vote/vote.ts';
 import {
   type FullReviewRecord,
   isObject,
-  type KeptKind,
-  type KeptRecord,
+  type RawKind,
+  type RawRecord,
   type UserRecord,
   type VoteRecord,
 } from './record.ts';
@@ -152,14 +152,14 @@ export function voteRecord(item: Item, revisions: number): VoteRecord {
 }
 
 /** The record of an item of any other kind. */
-export function keptRecord(kind: KeptKind, { pk, sk, ...attributes }: Item): KeptRecord {
+export function rawRecord(kind: RawKind, { pk, sk, ...attributes }: Item): RawRecord {
   const { popularity_rank, ...rest } = attributes;
   const rank = popularity_rank === undefined ? {} : { popularity_rank: `${popularity_rank}` };
   return { kind, item: { pk, sk, ...(ordered({ ...rest, ...rank }) as object) } };
 }
 
 /** The item of such a record. */
-export function keptItem({ item: { popularity_rank, ...item } }: KeptRecord): Item {
+export function rawItem({ item: { popularity_rank, ...item } }: RawRecord): Item {
   return {
     ...item,
     ...(popularity_rank !== undefined && { popularity_rank: BigInt(popularity_rank) }),

@@ -6,11 +6,11 @@ import { Report } from '../moderation/report.ts';
 import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
-import { HiddenClaim } from '../review/hidden-claim.ts';
+import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { Review } from '../review/review.ts';
-import { type Key, keyString } from '../table/item.ts';
+import { keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
@@ -26,7 +26,13 @@ import { isVisible, oneOf } from '../values.ts';
  * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
  * import makes every number anew. Users, reviews and votes have a form of their own; other kinds are kept as they lie in the table.
  */
-export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | KeptRecord;
+export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
+
+/** A record, and where it stands, for whoever has to look there. */
+export interface Sourced<T extends TransferRecord = TransferRecord> {
+  where: string;
+  record: T;
+}
 
 /** In lower case, as the table holds it. */
 export const Uuid = v.pipe(
@@ -102,58 +108,59 @@ export const VoteRecord = v.object({
 });
 export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 
-/** Kinds that are kept as they lie in the table, by the form of their keys. */
-const keptKeys = {
-  identity: /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
-  application: /^APP#[\da-f]{32}\nAPP$/,
-  grant: /^USER#[\da-f-]{36}\nGRANT#[\da-f]{32}#[\da-f]{32}$/,
-  claim: /^USER#[\da-f-]{36}\nCLAIM#[\da-f-]{36}$/,
-  report: /^REVIEW#[\da-f-]{36}\nREPORT#[\da-f-]{36}$/,
-  case: /^REVIEW#[\da-f-]{36}\nCASE$/,
-  decision: /^DECISION#[^\n]+\nDECISION$/,
-} as const;
-export type KeptKind = keyof typeof keptKeys;
+type Content = Readonly<Record<string, unknown>>;
 
-/** What items of these kinds are. */
-const keptSchemas = {
-  /** One without an account is that of a blocked account which was deleted. */
-  identity: v.union(
-    [v.object({ user_id: Uuid }), v.object({ blocked_at: Time })],
-    'must have user_id or blocked_at',
-  ),
-  application: Application,
-  grant: Grant,
-  claim: HiddenClaim,
-  report: Report,
-  case: Case,
-  decision: Decision,
+/**
+ * Kinds that are kept as they lie in the table: the form of their keys, what they are, and their key by what is in them.
+ * That of an identity is made of what is not.
+ */
+const raw = {
+  identity: [
+    /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
+    /** One without an account keeps what moderators decided on an account that was deleted. */
+    v.pipe(
+      v.object({
+        user_id: v.optional(Uuid),
+        blocked_at: v.optional(Time),
+        hidden: v.optional(v.array(HiddenMark)),
+      }),
+      v.check(
+        ({ user_id, blocked_at, hidden }) => Boolean(user_id ?? blocked_at ?? hidden),
+        'must have user_id, blocked_at or hidden',
+      ),
+    ),
+    undefined,
+  ],
+  application: [
+    /^APP#[\da-f]{32}\nAPP$/,
+    Application,
+    ({ client_id }: Content) => applicationKey(`${client_id}`),
+  ],
+  grant: [
+    /^USER#[\da-f-]{36}\nGRANT#[\da-f]{32}#[\da-f]{32}$/,
+    Grant,
+    ({ user_id, client_id, grant_id }: Content) =>
+      grantKey(`${user_id}`, `${client_id}`, `${grant_id}`),
+  ],
+  claim: [
+    /^USER#[\da-f-]{36}\nCLAIM#[\da-f-]{36}$/,
+    HiddenClaim,
+    ({ user_id, entity_id }: Content) => claimKey(`${user_id}`, `${entity_id}`),
+  ],
+  report: [
+    /^REVIEW#[\da-f-]{36}\nREPORT#[\da-f-]{36}$/,
+    Report,
+    ({ review_id, user_id }: Content) => reportKey(`${review_id}`, `${user_id}`),
+  ],
+  case: [/^REVIEW#[\da-f-]{36}\nCASE$/, Case, ({ review_id }: Content) => caseKey(`${review_id}`)],
+  decision: [/^DECISION#[^\n]+\nDECISION$/, Decision, ({ id }: Content) => decisionKey(`${id}`)],
 } as const;
-
-/** The key of an item by what is in it; that of an identity is made of what is not. */
-function keyByContent(kind: KeptKind, item: Readonly<Record<string, unknown>>): Key | undefined {
-  const id = (name: string) => `${item[name]}`;
-  switch (kind) {
-    case 'application':
-      return applicationKey(id('client_id'));
-    case 'grant':
-      return grantKey(id('user_id'), id('client_id'), id('grant_id'));
-    case 'claim':
-      return claimKey(id('user_id'), id('entity_id'));
-    case 'report':
-      return reportKey(id('review_id'), id('user_id'));
-    case 'case':
-      return caseKey(id('review_id'));
-    case 'decision':
-      return decisionKey(id('id'));
-    case 'identity':
-      return undefined;
-  }
-}
+export type RawKind = keyof typeof raw;
 
 /** An item of another kind, with its keys and index attributes. */
-export const KeptRecord = v.pipe(
+export const RawRecord = v.pipe(
   v.object({
-    kind: v.picklist(Object.keys(keptKeys) as KeptKind[]),
+    kind: v.picklist(Object.keys(raw) as RawKind[]),
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
@@ -163,20 +170,20 @@ export const KeptRecord = v.pipe(
     }),
   }),
   v.check(({ kind, item }) => {
-    const key = keyByContent(kind, item) ?? item;
-    return keptKeys[kind].test(keyString(item)) && keyString(key) === keyString(item);
+    const [form, , keyOf] = raw[kind];
+    return form.test(keyString(item)) && keyString(keyOf?.(item) ?? item) === keyString(item);
   }, 'has another key'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
     const isPersonal = kind === 'grant' && item.client_id === nobody;
-    const result = v.safeParse(isPersonal ? PersonalToken : keptSchemas[kind], item);
+    const result = v.safeParse(isPersonal ? PersonalToken : raw[kind][1], item);
     if (result.success) return;
     const [issue] = result.issues;
     addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
   }),
 );
-export type KeptRecord = v.InferOutput<typeof KeptRecord>;
+export type RawRecord = v.InferOutput<typeof RawRecord>;
 
 /** The first line of an export. */
 export const Header = v.looseObject({
@@ -194,27 +201,6 @@ export type Header = v.InferOutput<typeof Header>;
 export const formats = { all: 'review-service', public: 'review-service-public' } as const;
 export const formatVersion = 1;
 
-const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
-
-/** The newest of the times in a record at which something was done; empty where there is none. */
-export function newestTime(record: object): string {
-  let newest = '';
-  for (const [name, value] of Object.entries(record)) {
-    const time = Array.isArray(value)
-      ? value
-          .map((each) => (isObject(each) ? newestTime(each) : ''))
-          .sort()
-          .at(-1)
-      : name === 'item' && isObject(value)
-        ? newestTime(value)
-        : timeNames.test(name) && typeof value === 'string'
-          ? value
-          : '';
-    if (time && time > newest) newest = time;
-  }
-  return newest;
-}
-
 /** Whether it is an object of JSON, or an array. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
@@ -224,7 +210,7 @@ const schemas: Record<string, v.GenericSchema<unknown, TransferRecord>> = {
   user: UserRecord,
   review: FullReviewRecord,
   vote: VoteRecord,
-  ...Object.fromEntries(Object.keys(keptKeys).map((kind) => [kind, KeptRecord])),
+  ...Object.fromEntries(Object.keys(raw).map((kind) => [kind, RawRecord])),
 };
 
 /** Reads a line of an export: a record, or why it is none, in words. */

@@ -59,7 +59,7 @@ export function limitHeaders(
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);
-  const { spent, one, may, besides } = limited[what];
+  const { spent, may, besides } = limited[what];
   const otherwise = limitExceeded(
     `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${besides}`,
     {
@@ -69,13 +69,12 @@ export function spend(what: Limited, user: User, at: string): Write {
     },
   );
   if (limit === 0) throw otherwise;
-  const { Update } = counted(user.id, at.slice(0, 10), one);
   return {
     Update: {
-      ...Update,
+      ...countedOne(what, user.id, at).Update,
       ConditionExpression: 'attribute_not_exists(#spent) OR #spent < :limit',
-      ExpressionAttributeNames: { ...Update.ExpressionAttributeNames, '#spent': spent },
-      ExpressionAttributeValues: { ...Update.ExpressionAttributeValues, ':limit': limit },
+      ExpressionAttributeNames: { '#spent': spent },
+      ExpressionAttributeValues: { ':limit': limit },
     },
     otherwise,
   };
@@ -92,22 +91,19 @@ export function ableAs(user: User): Write {
   };
 }
 
+/** Counts a first vote or a report on the UTC day of a time (ISO 8601). */
+export function countedOne(what: Limited, userId: string, at: string) {
+  return counted(userId, at.slice(0, 10), limited[what].one);
+}
+
 /** Adds to the counter of a user and UTC day, yyyy-mm-dd. */
 export function counted(userId: string, day: string, amounts: Partial<Counts>) {
-  const update = add(
-    dailyVotesKey(userId, day),
-    { ...none, ...amounts },
-    {
-      ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-      ExpressionAttributeValues: {
-        ':all': 'VOTES',
-        ':date': `${day}#${userId}`,
-        ':expires_at': Date.parse(day) / 1000 + keepCounters,
-      },
-    },
-  );
-  const setting = 'SET expires_at = :expires_at, #all = :all, #date = :date';
-  return { Update: { ...update, UpdateExpression: `${update.UpdateExpression} ${setting}` } };
+  const set = {
+    expires_at: Date.parse(day) / 1000 + keepCounters,
+    all: 'VOTES',
+    date: `${day}#${userId}`,
+  };
+  return { Update: { ...add(dailyVotesKey(userId, day), { ...none, ...amounts }), set } };
 }
 
 /** Seconds until the next UTC day. */

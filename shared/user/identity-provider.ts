@@ -6,8 +6,17 @@ import { describeError } from '../describe-error.ts';
 import { ApiError, invalidRequest, serviceUnavailable } from '../errors.ts';
 import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
-import type { Identity } from './identity-repository.ts';
 import { DisplayName, Email } from './user.ts';
+
+/** What an identity provider says of a person. `issuer` and `subject` together never change. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+  /** A proposal: the person decides. */
+  display_name: string;
+  email: string | null;
+  musicdb_username: string | null;
+}
 
 /** What a sign-in must remember until the person comes back. */
 export interface SignInChecks {

@@ -85,11 +85,12 @@ export async function insertUser({
   return user;
 }
 
-/** The writes that create an account. */
-export function accountWrites(user: User, contact: Contact): Write[] {
+/** The writes that create an account, of a `version` above those of one with this id that was deleted. */
+export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
+  const Item = { ...userItem(user), version };
   return [
-    { Put: { Item: userItem(user), ConditionExpression: 'attribute_not_exists(pk)' } },
-    { Put: { Item: { ...contactKey(user.id), ...contact } } },
+    { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...(contact ? [{ Put: { Item: { ...contactKey(user.id), ...contact } } }] : []),
   ];
 }
 

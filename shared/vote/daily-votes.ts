@@ -3,7 +3,7 @@ import { dailyVotesKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { daysAgo } from '../time.ts';
-import { counted, keptDays } from '../user/daily-limit.ts';
+import { counted, countedOne, keptDays } from '../user/daily-limit.ts';
 import type { Vote } from './vote.ts';
 
 /** Moves a vote that is cast again, or taken back, from the day it was cast on; nothing while that is the same day. */
@@ -17,9 +17,9 @@ export function moveVote(before: Vote, after: Vote | undefined): Write[] {
   ];
 }
 
-/** Counts votes that came from elsewhere, as first votes of the UTC day they were cast on; nothing once such a day is no longer counted. */
-export function countCast(userId: string, day: string, votes: number): Write[] {
-  return day >= daysAgo(keptDays) ? [counted(userId, day, { count: votes, cast: votes })] : [];
+/** Counts a vote that was cast before as a first vote of its UTC day, while such a day is kept. */
+export function countCast({ user_id, voted_at }: Vote): Write[] {
+  return voted_at >= daysAgo(keptDays) ? [countedOne('votes', user_id, voted_at)] : [];
 }
 
 /** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */

@@ -16,7 +16,7 @@ import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
-import { moveVote } from './daily-votes.ts';
+import { countCast, moveVote } from './daily-votes.ts';
 import { difference, tally, Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
@@ -56,9 +56,7 @@ export async function saveVote(
       revision,
     };
     await transact([
-      { Put: { Item: voteItem(cast), ...unchanged(previous) } },
-      ...recount(review, previous, cast),
-      rewardAuthor(review, previous, cast),
+      ...castWrites(review, previous, cast),
       ableAs(voter),
       ...(previous ? moveVote(previous, cast) : [spend('votes', voter, cast.voted_at)]),
     ]);
@@ -73,8 +71,7 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
     if (!previous) throw notFound('Vote');
     await transact([
       { Delete: { Key: voteKey(reviewId, userId), ...unchanged(previous) } },
-      ...recount(review, previous, undefined),
-      rewardAuthor(review, previous, undefined),
+      ...countVote(review, previous, undefined),
       ...moveVote(previous, undefined),
     ]);
   });
@@ -97,17 +94,45 @@ export async function eraseVote(reviewId: string, userId: string, isGone: Write)
     }
     const review = v.parse(Review, found);
     const author = await findUser(review.user_id);
-    await transact([
-      removal,
-      isGone,
-      ...recount(review, vote, undefined),
-      ...(author ? [rewardAuthor(review, vote, undefined)] : []),
-    ]);
+    await transact([removal, isGone, ...(author ? countVote : recount)(review, vote, undefined)]);
   });
 }
 
+/** The writes of a vote that was cast before, elsewhere: no limit holds it back. */
+export function importedVote(review: Voted, vote: Vote): Write[] {
+  const voter = { Key: userKey(vote.user_id), ConditionExpression: isAlive };
+  return [...castWrites(review, undefined, vote), { ConditionCheck: voter }, ...countCast(vote)];
+}
+
+/** What of a review its votes depend on. */
+export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
+
+/** Writes a vote in the place of another, or of none, with all that is counted of it. */
+function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
+  return [
+    { Put: { Item: voteItem(after), ...unchanged(before) } },
+    ...countVote(review, before, after),
+  ];
+}
+
+/**
+ * Counts that a vote takes the place of another: on the review, its revisions and its author, who must be there. Without
+ * the author the review is not public, and a vote on it is not found.
+ */
+function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
+  const karma = popularityChange(before, after);
+  const alive = { ConditionExpression: isAlive };
+  return [
+    ...recount(review, before, after),
+    {
+      Update: addCounts(userKey(review.user_id), { karma }, alive),
+      otherwise: notFound('Review'),
+    },
+  ];
+}
+
 /** The item of a vote. */
-export function voteItem(vote: Vote) {
+function voteItem(vote: Vote) {
   return {
     ...voteKey(vote.review_id, vote.user_id),
     author: `VOTER#${vote.user_id}`,
@@ -161,7 +186,7 @@ function unchanged(previous: Vote | undefined) {
 }
 
 /** What a review and its revisions gain and lose when one vote takes the place of another. */
-function recount(review: Review, before: Vote | undefined, after: Vote | undefined): Write[] {
+function recount(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const total = difference(tally(after), tally(before));
   const popularity = total.votes_positive - total.votes_negative;
   const ofRevision = (n: number) => (vote: Vote | undefined) =>
@@ -176,8 +201,10 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
     ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
     version: 1,
   };
-  // Earlier revisions only ever lose votes.
-  const earlier = before && before.revision < currentRevision(review) ? before.revision : undefined;
+  // A vote that is cast now is on the current revision; one that was, or is imported, may not be.
+  const earlier = [...new Set([before?.revision, after?.revision])].flatMap((revision) =>
+    revision !== undefined && revision < currentRevision(review) ? [revision] : [],
+  );
   return [
     {
       Update: add(reviewKey(review.id), amounts, {
@@ -186,19 +213,8 @@ function recount(review: Review, before: Vote | undefined, after: Vote | undefin
         ExpressionAttributeValues: { ':edits': review.edits, ':is_hidden': review.is_hidden },
       }),
     },
-    ...(earlier === undefined
-      ? []
-      : [{ Update: add(revisionKey(review.id, earlier), { ...inRevision(earlier) }) }]),
+    ...earlier.map((n) => ({ Update: add(revisionKey(review.id, n), { ...inRevision(n) }) })),
   ];
-}
-
-/** The author's karma follows; without the author the review is not public, and a vote on it is not found. */
-function rewardAuthor(review: Review, before: Vote | undefined, after: Vote | undefined): Write {
-  const karma = popularityChange(before, after);
-  return {
-    Update: addCounts(userKey(review.user_id), { karma }, { ConditionExpression: isAlive }),
-    otherwise: notFound('Review'),
-  };
 }
 
 function popularityChange(before: Vote | undefined, after: Vote | undefined): number {

@@ -18,6 +18,7 @@ import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { createTable } from '../../infra/local/table.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { readChanges } from '../../shared/changes/feed.ts';
 import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
@@ -27,8 +28,8 @@ import { createPersonalToken } from '../../shared/oauth/personal-token-repositor
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { claimKey, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { beginBulk } from '../../shared/transfer/bulk.ts';
 import {
   applyStream,
   makeGrant,
@@ -422,8 +423,11 @@ describe('npm run admin -- export, import', () => {
     const hidden = await makeReview(ann, { entity_id });
     const old = await findOrCreateUser(identity);
     const before = await exported();
+    const caller = { ...ann.caller, user_id: old.id };
+    const gone = randomUUID();
+    await decideReview(await makeReview({ ...old, caller }, { entity_id: gone }), 'hide', why);
     const { decided_at } = await decideUser(old.id, 'block', why);
-    await invoke(deleteMe, { caller: { ...ann.caller, user_id: old.id } });
+    await invoke(deleteMe, { caller });
     await decideReview(hidden, 'hide', why);
     await deleteReview(hidden, ann.id);
     await applyStream();
@@ -437,7 +441,9 @@ describe('npm run admin -- export, import', () => {
     expect(await exported(dataDir)).toBe(content);
     process.env.TABLE_NAME = name;
     expect(await differences()).toEqual([]);
-    expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
+    const next = await findOrCreateUser(identity);
+    expect(next.blocked_at).toBe(decided_at);
+    expect(await readItem(claimKey(next.id, gone))).toHaveProperty('marked_at');
     await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
     process.env.TABLE_NAME = first;
 
@@ -447,7 +453,7 @@ describe('npm run admin -- export, import', () => {
     quiet?.mockRestore();
     process.exitCode = undefined;
     expect(answer.refused).toEqual({
-      'its account was deleted while it was blocked': 1,
+      'its account was deleted while it was blocked or had hidden reviews': 1,
       'a moderator has hidden a review of this entity by the author, who has deleted it': 1,
     });
     expect(said).toHaveLength(2);
@@ -458,7 +464,7 @@ describe('npm run admin -- export, import', () => {
     await ask(['export', '--public', '--out', out]);
     const files = readdirSync(out).filter((each) => each.endsWith('.gz'));
     const everything = files.map((each) => gunzipSync(readFileSync(join(out, each)))).join('');
-    for (const secret of [entity_id, 'blocked_at', 'marked_at', 'IDENTITY', 'CLAIM']) {
+    for (const secret of [entity_id, gone, 'blocked_at', 'marked_at', 'IDENTITY', 'CLAIM']) {
       expect(everything).not.toContain(secret);
     }
   });
@@ -650,6 +656,26 @@ describe('npm run admin -- export, import', () => {
       LatestStreamArn: arn,
       StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
     });
+  });
+
+  test('waits for the lock of a rebuild with which a killed import has ended', async () => {
+    await live();
+    const content = await exported();
+    const { name, dataDir } = await emptyTable();
+    process.env.TABLE_NAME = name;
+    await beginBulk();
+    const until = Math.floor(Date.now() / 1000) + 2;
+    for (const key of rebuildKeys) await setAttributes(key, { id: 'killed', until });
+    const said = listen();
+    const { code, stdout } = await admin(['import', file(content)], dataDir);
+    expect(said).toEqual([
+      expect.stringContaining('An import was interrupted'),
+      expect.stringMatching(/^Another rebuild is at work.*waiting up to 90 s/),
+    ]);
+    expect([code, JSON.parse(stdout).written]).toEqual([0, records(content)[0].counts]);
+    expect(Date.now() / 1000).toBeGreaterThan(until);
+    process.env.TABLE_NAME = name;
+    expect(await differences()).toEqual([]);
   });
 
   test('writes to stdout, and reads what a program gives', async () => {

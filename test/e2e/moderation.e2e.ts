@@ -104,7 +104,7 @@ describe.each([
   ['a desktop', 1280],
   ['a phone', 390],
 ] as const)('on %s', (device, width) => {
-  test('a review is reported, hidden, looked at again and restored, and the log has it all', async () => {
+  test('a review is reported, hidden, appealed and restored, and the log has it all', async () => {
     const named = (name: string) => person(`${name} on ${device}`, width);
     const [ann, rita, rob, mia, ben] = await Promise.all(
       ['Ann', 'Rita', 'Rob', 'Mia', 'Ben'].map(named),
@@ -163,19 +163,19 @@ describe.each([
     await ann.page.goto(`${at}/account`);
     await ann.page.getByRole('heading', { name: 'Hidden: spam' }).waitFor();
     await ann.page.getByText('It advertises a shop.').waitFor();
-    await ann.page.getByText('Ask for another look').click();
+    await ann.page.getByText('Appeal against this decision').click();
     await ann.look('account');
     const says = 'I do not know the shop, I only liked it there.';
     await ann.page.getByLabel('What should the other moderator know?').fill(says);
-    await ann.click('Ask');
-    await ann.hear('Another moderator will take a look.');
-    expect(await ann.page.getByText('Ask for another look').count()).toBe(0);
+    await ann.click('Send the appeal');
+    await ann.hear('Another moderator will decide on your appeal.');
+    expect(await ann.page.getByText('Appeal against this decision').count()).toBe(0);
 
     await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
-    await mia.page.getByText('The author asks for another look at your decision').waitFor();
+    await mia.page.getByText('The author appeals against your decision').waitFor();
     expect(await mia.page.getByRole('button', { name: 'Make it public again' }).count()).toBe(0);
     await ben.page.goto(`${at}/account/moderation?sort=popularity`);
-    await ben.follow(`Another look: a review by ${ann.name}`);
+    await ben.follow(`Appeal: a review by ${ann.name}`);
     await ben.page.getByText(says).waitFor();
     await ben.explain('Another reason', 'A memory, no advertisement.');
     await ben.look('appeal');

@@ -6,11 +6,11 @@ import { handler } from '../../functions/delete-me.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   applyStream,
   makeGrant,

@@ -5,6 +5,7 @@ import { handler } from '../../functions/export-me.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { readOwnData } from '../../shared/account/export.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { sealPlace } from '../../shared/list/cursor.ts';
@@ -16,7 +17,6 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, reviewKey } from '../../shared/table/keys.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeGrant,
   makeReview,

@@ -5,12 +5,12 @@ import { measureRun } from '../../bin/bench/measure.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { newReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import {
   makeReview,
   makeUser,

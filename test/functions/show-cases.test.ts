@@ -287,9 +287,9 @@ describe('the account page', () => {
     const id = await makeReview(cara);
     const by = { reason: 'spam', note: '', moderator_id: mia.id } as const;
     const texts = {
-      question: 'Ask for another look',
+      question: 'Appeal against this decision',
       asked: 'There is no answer yet.',
-      answered: 'There is no further one.',
+      answered: 'The decision is final.',
     };
     const said = async () => {
       const { html } = await ask('show-account', cara);

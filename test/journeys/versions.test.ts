@@ -10,10 +10,10 @@ import { audit } from '../../shared/audit/audit.ts';
 import { appeal, decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
+import { recountOwners } from '../../shared/review/owner-counts.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../shared/transfer/record.ts';
-import { recountOwners } from '../../shared/transfer/recount.ts';
 import {
   makeReview,
   makeUsers,

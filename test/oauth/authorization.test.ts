@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { inflateRawSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { startTestStack } from '../stack.ts';
 import {
@@ -794,8 +795,11 @@ describe('the sign-in', () => {
     const signIn = await browser.visit('account/sign-in');
     await browser.submit(signIn, 'Sign in', { name: 'Eve' });
     const second = browser.jar.get('session /')?.value;
-    const idOf = (jwt = '') =>
-      JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()).session_id;
+    const idOf = (cookie = '') => {
+      const bytes = inflateRawSync(Buffer.from(cookie.split('.')[1] ?? '', 'base64url'));
+      return JSON.parse(bytes.toString()).content.session_id;
+    };
+    expect(idOf(first)).toMatch(/^[\da-f]{32}$/);
     expect(idOf(second)).not.toBe(idOf(first));
   });
 

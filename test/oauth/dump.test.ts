@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
-import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
 import { makeReview, makeUser, scanTable } from '../fixtures.ts';
 import { proxyEvent } from '../invoke.ts';
 import { type Client, challenge, makeClient, makeCode, redeem, refresh } from './client.ts';

@@ -10,13 +10,13 @@ import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
-import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
   makeReview,
   makeUsers,

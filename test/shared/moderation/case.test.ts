@@ -4,6 +4,7 @@ import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import { audit } from '../../../shared/audit/audit.ts';
+import type { Decision } from '../../../shared/moderation/decision.ts';
 import { appeal, decideReview } from '../../../shared/moderation/decision-repository.ts';
 import { insertReport, listReports } from '../../../shared/moderation/report-repository.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
@@ -95,6 +96,23 @@ test('the reports of an erased account leave the case, and the last one closes i
   expect(await differences()).toEqual([]);
 });
 
+test('an audit opens the case of a report that an import has brought back', async () => {
+  const id = await makeReview(author);
+  const [reader] = await makeUsers(1);
+  await report(id, [reader as TestUser]);
+  const reported = await readItem(reportKey(id, reader?.id ?? ''));
+  await invoke(deleteMe, { caller: reader?.caller });
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  await table.send(new PutCommand({ TableName: tableName(), Item: reported }));
+  expect(await reportsOf(id)).toEqual([]);
+  expect(await repair()).toBeGreaterThan(0);
+  expect(await reportsOf(id)).toEqual([reader?.id]);
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, all: 'CASE' });
+  await remove(reportKey(id, reader?.id ?? ''));
+  await repair();
+});
+
 test('an erased reporter closes no case that the author has opened', async () => {
   const id = await makeReview(author);
   const [reader] = await makeUsers(1);
@@ -116,7 +134,7 @@ test('a deleted review takes its case along, and leaves ids in the log', async (
   const decisions = [
     await decideReview(id, 'hide', { ...operator, note }),
     await decideReview(kept, 'dismiss', { ...operator, note }),
-  ];
+  ] as Decision[];
   await appeal(id, writer.id, 'Please.');
   await invoke(deleteReview, { caller: writer.caller, path: { review_id: id } });
   await applyStream();

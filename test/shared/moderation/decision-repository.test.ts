@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
   appeal,
-  decideAsSeen,
   decideReview,
   decideUser,
-  listDecisions,
 } from '../../../shared/moderation/decision-repository.ts';
 import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
 import { table } from '../../../shared/table/client.ts';
@@ -85,7 +84,7 @@ test('nobody decides on a review that they have reported, whenever that was', as
   }
   const { version = 0 } = (await readItem(caseKey(id))) as { version?: number };
   const by = { ...why, moderator_id: mia.id };
-  await expect(decideAsSeen(id, 'hide', by, { version, edits: 0 })).rejects.toMatchObject(refused);
+  await expect(decideReview(id, 'hide', by, { version, edits: 0 })).rejects.toMatchObject(refused);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
   await decide(id, 'hide', ben);
   await expect(decide(id, 'restore')).rejects.toMatchObject(refused);
@@ -121,8 +120,8 @@ test('of two moderators at once one decides, and the other hears who has', async
     const file = await readItem(caseKey(id));
     const seen = { version: Number(file?.version), edits: 0 };
     const outcomes = await Promise.allSettled([
-      decideAsSeen(id, 'hide', { ...why, moderator_id: mia.id }, seen),
-      decideAsSeen(id, 'dismiss', { ...why, moderator_id: ben.id }, seen),
+      decideReview(id, 'hide', { ...why, moderator_id: mia.id }, seen),
+      decideReview(id, 'dismiss', { ...why, moderator_id: ben.id }, seen),
     ]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const [first] = outcomes;
@@ -161,18 +160,18 @@ test('what was reported or edited since a moderator looked is not decided unseen
   const by = { ...why, moderator_id: mia.id };
   const first = await seen();
   await report(id);
-  await expect(decideAsSeen(id, 'hide', by, first)).rejects.toMatchObject(changed);
+  await expect(decideReview(id, 'hide', by, first)).rejects.toMatchObject(changed);
   const second = await seen();
   const edit = { text: 'A record that gets worse with every single listen.' };
   await invoke(updateReview, { caller: author.caller, path: { review_id: id }, body: edit });
-  await expect(decideAsSeen(id, 'hide', by, second)).rejects.toMatchObject(changed);
+  await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
   const third = await seen();
   // Two clicks decide once.
-  await Promise.all([decideAsSeen(id, 'hide', by, third), decideAsSeen(id, 'hide', by, third)]);
+  await Promise.all([decideReview(id, 'hide', by, third), decideReview(id, 'hide', by, third)]);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true });
   expect(await readItem(caseKey(id))).toMatchObject({ round: 1 });
   await expect(
-    decideAsSeen(id, 'hide', { ...by, moderator_id: ben.id }, third),
+    decideReview(id, 'hide', { ...by, moderator_id: ben.id }, third),
   ).rejects.toMatchObject({
     message: 'Mia has decided on it meanwhile, so nothing was changed',
   });
@@ -274,7 +273,7 @@ test('the same block sent twice is one decision, and so is its end', async () =>
   expect(await readItem(userKey(id))).toHaveProperty('blocked_at');
 });
 
-test('an author asks once for another look, and another moderator takes it', async () => {
+test('an author appeals once, and another moderator decides on it', async () => {
   const id = await reported();
   await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });
   await decide(id, 'hide');
@@ -284,14 +283,14 @@ test('an author asks once for another look, and another moderator takes it', asy
   expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });
   // Other words would be lost.
   await expect(appeal(id, author.id, 'It is mine, and new.')).rejects.toMatchObject({
-    message: 'You have asked for another look at this decision already',
+    message: 'You have appealed against this decision already',
   });
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'It is mine.' });
   expect(await places(id)).toEqual(['date', 'popularity']);
   for (const verdict of ['uphold', 'restore'] as const) {
     await expect(decide(id, verdict)).rejects.toMatchObject({
       status: 400,
-      message: 'The author asks for another look at your decision: another moderator takes it',
+      message: 'The author appeals against your decision: another moderator decides on it',
     });
   }
   await decide(id, 'uphold', ben);
@@ -300,11 +299,11 @@ test('an author asks once for another look, and another moderator takes it', asy
     moderation: { decision: 'uphold', ...why },
   });
   await expect(appeal(id, author.id, '')).rejects.toMatchObject({
-    message: 'You have asked for another look at this decision already',
+    message: 'You have appealed against this decision already',
   });
   await decide(id, 'restore');
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false, all: 'REVIEW' });
-  // Another decision, another look.
+  // Another decision, another appeal.
   await decide(id, 'hide', ben);
   await appeal(id, author.id, '');
   await decide(id, 'restore');
@@ -312,7 +311,7 @@ test('an author asks once for another look, and another moderator takes it', asy
   expect(await differences()).toEqual([]);
 });
 
-test('a blocked author may ask for another look, and what they have written can be decided on', async () => {
+test('a blocked author may appeal, and what they have written can be decided on', async () => {
   const blocked = await makeUser();
   const id = await makeReview(blocked);
   await report(id);
@@ -360,7 +359,7 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
     },
     decide: () =>
       decide(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold']), pick([mia, ben])),
-    ask: async () => {
+    appeal: async () => {
       const { id, by } = pick(reviews);
       await appeal(id, by.id, '');
     },
@@ -373,7 +372,7 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
     },
   };
   const plan = Array.from({ length: 200 }, () => {
-    const name = pick(['report', 'report', 'decide', 'ask', 'edit', 'leave'] as const);
+    const name = pick(['report', 'report', 'decide', 'appeal', 'edit', 'leave'] as const);
     return deeds[name];
   });
   let done = 0;

@@ -1,19 +1,27 @@
-import { randomUUID } from 'node:crypto';
-import { expect, test } from '@jest/globals';
+import { createHash, randomUUID } from 'node:crypto';
+import { expect, jest, test } from '@jest/globals';
 import { handler as createReview } from '../../../functions/create-review.ts';
+import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as exportMe } from '../../../functions/export-me.ts';
 import { handler as listMyReviews } from '../../../functions/list-my-reviews.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
-import { deleteAccount } from '../../../shared/account/delete-account.ts';
-import { listDecisions, setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
+import { listDecisions } from '../../../shared/moderation/decision-log.ts';
+import { decideUser, setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden-claims.ts';
+import { hiddenClaimItem, markOf } from '../../../shared/review/hidden-claim.ts';
 import { finishDeletion } from '../../../shared/review/review-repository.ts';
-import { reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
+import { table } from '../../../shared/table/client.ts';
+import { claimKey, identityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { collect, queryItems } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import {
   applyStream,
   makeReview,
   makeUser,
+  readItem,
   reviewBody,
   scanTable,
   setAttributes,
@@ -68,6 +76,83 @@ test.each([{}, { is_draft: true }])(
     expect((await invoke(listMyReviews, { caller: ann.caller })).body).toMatchObject({ count: 1 });
     const query = { user_id: ann.id, entity_id };
     expect((await invoke(listReviews, { query })).body).toMatchObject({ count: 0, reviews: [] });
+    await applyStream();
+    expect(await differences()).toEqual([]);
+  },
+);
+
+/** Somebody who signs in, and whose accounts come and go. */
+function person() {
+  const identity = {
+    issuer: 'https://id.example',
+    subject: randomUUID(),
+    display_name: 'Zoë',
+    email: null,
+    musicdb_username: null,
+  };
+  const signIn = async (): Promise<TestUser> => {
+    const user = await findOrCreateUser(identity);
+    return { ...user, caller: { user_id: user.id, client_id: 'x', scope: 'user review' } };
+  };
+  const leave = async ({ caller }: TestUser) => {
+    expect((await invoke(deleteMe, { method: 'DELETE', caller })).status).toBe(200);
+  };
+  const hash = createHash('sha256').update(JSON.stringify([identity.issuer, identity.subject]));
+  return { signIn, leave, key: identityKey(hash.digest('hex')) };
+}
+
+/** What the next account may review again of what the last one had. */
+async function allowedOf(user: TestUser, entities: readonly string[]): Promise<boolean[]> {
+  const answers = [];
+  for (const entity_id of entities) answers.push(await publish(user, { entity_id }));
+  for (const { status, body } of answers) {
+    if (status !== 200) expect([status, body.description]).toEqual([403, message]);
+  }
+  return answers.map(({ status }) => status === 200);
+}
+
+test.each(['at once', 'when the account is erased'])(
+  'what was hidden is not published by the next account, signed in %s',
+  async (when) => {
+    const { signIn, leave, key } = person();
+    const first = await signIn();
+    const deleted = (await hiddenAndDeleted(first)).entity_id;
+    const [hidden, draft, restored, allowed, open, never] = Array.from({ length: 6 }, () =>
+      randomUUID(),
+    ) as [string, string, string, string, string, string];
+    const review_id = await makeReview(first, { entity_id: hidden });
+    await setHidden(review_id, true);
+    await setHidden(await makeReview(first, { entity_id: draft, is_draft: true }), true);
+    const back = await makeReview(first, { entity_id: restored });
+    await setHidden(back, true);
+    await setHidden(back, false);
+    await remove(first, await makeReview(first, { entity_id: allowed }));
+    await makeReview(first, { entity_id: open });
+    let last = first;
+    // The marks outlive each account that there is.
+    for (const _ of [1, 2]) {
+      await leave(last);
+      if (when !== 'at once') {
+        await applyStream();
+        const left = (await scanTable()).filter(({ pk }) => pk === userKey(last.id).pk);
+        expect(left).toMatchObject([{ sk: 'PROJECTION' }]);
+      }
+      last = await signIn();
+      expect(await allowedOf(last, [deleted, hidden, draft])).toEqual([false, false, false]);
+      expect(await readItem(key)).toEqual({ ...key, user_id: last.id });
+    }
+    expect(await allowedOf(last, [restored, allowed, open, never])).toEqual(Array(4).fill(true));
+    // Whoever asks for their data sees it, and moderators allow it as ever.
+    const { body } = await invoke(exportMe, { caller: last.caller });
+    expect(body.hidden_and_deleted).toHaveLength(3);
+    expect(body.hidden_and_deleted).toContainEqual({
+      entity_id: hidden,
+      entity_type: 'release_group',
+      review_id,
+      marked_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect(await allowReview(last.id, hidden, operator)).toMatchObject({ review_id });
+    expect(await allowedOf(last, [hidden, deleted])).toEqual([true, false]);
     await applyStream();
     expect(await differences()).toEqual([]);
   },
@@ -152,13 +237,90 @@ test('who is a moderator allows nothing to themselves', async () => {
   expect((await publish(mia, { entity_id })).status).toBe(200);
 });
 
-test('an erased account leaves no claim', async () => {
-  const ann = await makeUser();
-  await hiddenAndDeleted(ann);
-  await setHidden(await makeReview(ann), true);
-  await deleteAccount(ann.id);
-  await applyStream();
-  const left = (await scanTable()).filter(({ pk }) => pk === userKey(ann.id).pk);
-  expect(left).toMatchObject([{ sk: 'PROJECTION' }]);
-  expect(await listHiddenClaims(ann.id)).toEqual([]);
+test('an identity stays with nothing where nothing was hidden', async () => {
+  const { signIn, leave, key } = person();
+  const user = await signIn();
+  await makeReview(user);
+  await leave(user);
+  expect(await readItem(key)).toBeUndefined();
+});
+
+test('an account that is deleted beside a decision is deleted after it, or leaves no mark', async () => {
+  const { signIn, leave } = person();
+  for (let i = 0; i < 15; i++) {
+    const user = await signIn();
+    const entity_id = randomUUID();
+    const id = await makeReview(user, { entity_id });
+    const [isHidden] = await Promise.all([
+      setHidden(id, true).then(
+        () => true,
+        ({ status }) => status !== 404,
+      ),
+      leave(user),
+    ]);
+    expect(await allowedOf(await signIn(), [entity_id])).toEqual([!isHidden]);
+  }
+});
+
+test.each(['sign-in', 'eraser'])(
+  'a deletion that stops in the middle is finished by the next %s',
+  async (by) => {
+    const { signIn, leave, key } = person();
+    const user = await signIn();
+    const { entity_id } = await hiddenAndDeleted(user);
+    await decideUser(user.id, 'block', operator);
+    jest.spyOn(console, 'warn').mockImplementation(() => {});
+    let isDeleted = false;
+    table.middlewareStack.add(
+      (next, context) => async (args) => {
+        if (isDeleted) throw new Error('down');
+        const answer = await next(args);
+        isDeleted = /^TransactWrite/.test(`${context.commandName}`);
+        return answer;
+      },
+      { step: 'initialize', name: 'stop' },
+    );
+    await leave(user);
+    table.middlewareStack.remove('stop');
+    expect(await readItem(key)).toMatchObject({ user_id: user.id });
+    if (by === 'eraser') {
+      await applyStream();
+      expect(await readItem(key)).toMatchObject({ hidden: [{ entity_id }] });
+      expect(await readItem(key)).not.toHaveProperty('user_id');
+    }
+    const next = await signIn();
+    expect(next.id).not.toBe(user.id);
+    await decideUser(next.id, 'unblock', operator);
+    expect(await allowedOf(next, [entity_id])).toEqual([false]);
+  },
+);
+
+test('more marks than a transaction takes are there before anybody signs in', async () => {
+  const { signIn, leave, key } = person();
+  const user = await signIn();
+  const entities = Array.from({ length: 250 }, () => randomUUID());
+  const type = 'release_group';
+  const marks = entities.map((entity_id) =>
+    markOf({ id: entity_id, entity_id, entity_type: type }),
+  );
+  await batchWrite(marks.map((mark) => ({ put: hiddenClaimItem(user.id, mark) })));
+  const [, ...during] = await Promise.all([leave(user), signIn(), signIn()]);
+  const after = await Promise.all(Array.from({ length: 6 }, signIn));
+  expect(new Set(after.map(({ id }) => id)).size).toBe(1);
+  for (const { id } of [...during, ...after]) expect([user.id, after[0]?.id]).toContain(id);
+  const ids = await collect(queryItems(claimKey(after[0]?.id ?? '', '')));
+  expect(ids.map(({ entity_id }) => entity_id)).toEqual(entities.toSorted());
+  expect(await readItem(key)).toEqual({ ...key, user_id: after[0]?.id });
+});
+
+test('of very many hidden reviews an identity keeps those that were deleted last', async () => {
+  const { signIn, leave, key } = person();
+  const user = await signIn();
+  const marks = Array.from({ length: 2003 }, (_, i) => ({
+    ...markOf({ id: randomUUID(), entity_id: randomUUID(), entity_type: 'release_group' }),
+    marked_at: new Date(i).toISOString(),
+  }));
+  await batchWrite(marks.toReversed().map((mark) => ({ put: hiddenClaimItem(user.id, mark) })));
+  await leave(user);
+  expect(await readItem(key)).toEqual({ ...key, hidden: marks.slice(3) });
 });

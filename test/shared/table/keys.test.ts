@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
+import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { noteDeed } from '../../../shared/health/health.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
@@ -14,7 +15,6 @@ import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
-import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
 import {
   applyStream,
   makeGrant,

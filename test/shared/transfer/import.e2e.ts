@@ -19,11 +19,11 @@ import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type {
   FullReviewRecord,
+  Sourced,
   TransferRecord,
   UserRecord,
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
-import type { Sourced } from '../../../shared/transfer/unit.ts';
 import { dataFolder, root, spawnAdmin } from '../../bin/admin.ts';
 import {
   applyStream,

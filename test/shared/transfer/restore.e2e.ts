@@ -19,9 +19,8 @@ import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import type { TransferRecord } from '../../../shared/transfer/record.ts';
+import type { Sourced, TransferRecord } from '../../../shared/transfer/record.ts';
 import { Spool } from '../../../shared/transfer/spool.ts';
-import type { Sourced } from '../../../shared/transfer/unit.ts';
 import {
   applyStream,
   makeGrant,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
+import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { scanTable } from '../../fixtures.ts';
 
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };

@@ -1,0 +1,116 @@
+import { hash, randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { HiddenMark, hiddenClaimItem, markOf } from '../review/hidden-claim.ts';
+import { Review } from '../review/review.ts';
+import { getItems } from '../table/batch.ts';
+import { claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
+import { getItem, queryItems } from '../table/query.ts';
+import { assign, retryStale, StaleRead, transact } from '../table/transact.ts';
+import type { Identity } from '../user/identity-provider.ts';
+import type { User } from '../user/user.ts';
+import { accountWrites, findUser } from '../user/user-repository.ts';
+
+/** Where an identity leads, as it is stored: to an account, or to what outlives the last one. */
+const Stored = v.object({
+  user_id: v.optional(v.string()),
+  /** Since when the account that was deleted is blocked; ISO 8601. */
+  blocked_at: v.optional(v.string()),
+  /** Hidden reviews that went with accounts, for the next account to be marked with. */
+  hidden: v.optional(v.array(HiddenMark)),
+});
+
+/** Hidden reviews that an identity keeps, the newest ones: an item holds 400 KB. */
+const mostKept = 2000;
+/** Hidden reviews that one transaction marks an account with. */
+const mostMarked = 90;
+
+/**
+ * The account of this person. The first sign-in creates it, and so does the first after its
+ * deletion. It then has the block of the account that was deleted, and the marks of its hidden
+ * reviews. Throws ApiError 503 when there are too many marks to write in time: the next sign-in
+ * writes the others.
+ */
+export async function findOrCreateUser(identity: Identity): Promise<User> {
+  const { issuer, subject, display_name, ...contact } = identity;
+  const sha256 = hash('sha256', JSON.stringify([issuer, subject]));
+  return retryStale(async () => {
+    const stored = v.parse(Stored, (await getItem(identityKey(sha256))) ?? {});
+    const { user_id, blocked_at, hidden = [] } = stored;
+    const known = user_id === undefined ? undefined : await findUser(user_id);
+    if (user_id !== undefined && !known) {
+      await partIdentity(user_id);
+      throw new StaleRead();
+    }
+    if (known && hidden.length === 0) return known;
+    const user: User = known ?? {
+      display_name,
+      id: randomUUID(),
+      created: new Date().toISOString(),
+      has_proposed_name: true,
+      karma: 0,
+      ...(blocked_at && { blocked_at }),
+    };
+    const rest = hidden.slice(mostMarked);
+    const left = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
+    await transact([
+      { Update: assign(identityKey(sha256), left, { user_id, blocked_at, hidden: stored.hidden }) },
+      ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
+      ...hidden
+        .slice(0, mostMarked)
+        .map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
+    ]);
+    // Nobody signs in to an account that can still review what was hidden.
+    if (rest.length > 0) throw new StaleRead();
+    return user;
+  });
+}
+
+/**
+ * Parts an account that is deleted from its identity. The identity stays with what moderators have
+ * decided, for the next account: the block, and the reviews that are hidden. Can be repeated: the
+ * deletion, the eraser and the next sign-in may be there at once.
+ */
+export async function partIdentity(userId: string): Promise<void> {
+  await retryStale(async () => {
+    const keys = [userKey(userId), contactKey(userId)];
+    const [user, contact] = await getItems(keys, { consistent: true });
+    if (!contact || (user && user.deleted_at === undefined)) return;
+    const Key = identityKey(String(contact.identity));
+    const stored = v.parse(Stored, (await getItem(Key)) ?? {});
+    const left = {
+      user_id: undefined,
+      blocked_at: user?.blocked_at,
+      hidden: listOf([...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-mostKept)),
+    };
+    const isKept = left.blocked_at !== undefined || left.hidden !== undefined;
+    const asRead = { user_id: userId, hidden: stored.hidden };
+    const { UpdateExpression: _, ...unchanged } = assign(Key, {}, asRead);
+    const leaving = isKept ? { Update: assign(Key, left, asRead) } : { Delete: unchanged };
+    const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
+    await transact([
+      { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },
+      { Delete: { Key: contactKey(userId), ConditionExpression: 'attribute_exists(pk)' } },
+      ...(stored.user_id === userId ? [leaving] : []),
+    ]);
+  });
+}
+
+/** The hidden reviews of a deleted account, and those that it had deleted; the newest ones last. */
+async function hiddenOf(userId: string): Promise<HiddenMark[]> {
+  const hidden: HiddenMark[] = [];
+  for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
+    const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
+    const reviews = await getItems(keys, { consistent: true });
+    for (const [i, claim] of claims.entries()) {
+      const review = reviews[i] && v.parse(Review, reviews[i]);
+      if (claim.marked_at !== undefined) hidden.push(v.parse(HiddenMark, claim));
+      else if (review?.is_hidden && review.deleted_at === undefined) hidden.push(markOf(review));
+    }
+  }
+  return hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1));
+}
+
+/** A list to be stored, unless it is empty. */
+function listOf<T>(list: T[]): T[] | undefined {
+  return list.length > 0 ? list : undefined;
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import { type List, type Page, readPage } from '../list/read-page.ts';
+import { countMatching, facetCounts } from '../review/counts.ts';
+import { Review } from '../review/review.ts';
+import { batchGet, getItems } from '../table/batch.ts';
+import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
+import { decisionKey, reviewKey, userKey } from '../table/keys.ts';
+import { getItem, queryIndex } from '../table/query.ts';
+import { assign, transact, type Write } from '../table/transact.ts';
+import { parseUser, type User } from '../user/user.ts';
+import { mayWrite } from '../user/writer.ts';
+import { type Decider, Decision } from './decision.ts';
+
+/** A decision of now, by its subject. */
+export function newDecision(
+  decision: Decision['decision'],
+  { reason, note, moderator_id }: Decider,
+  about: Pick<Decision, 'user_id' | 'review_id' | 'reports'>,
+): Decision {
+  const decided_at = new Date().toISOString();
+  return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
+}
+
+/** The entry in the log, on condition that who decides is a moderator still. */
+export function logged(decision: Decision): Write[] {
+  const { id, user_id, moderator_id, decided_at } = decision;
+  const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
+  const isModerator = {
+    ConditionExpression: `${mayWrite} AND is_moderator = :true`,
+    ExpressionAttributeValues: { ':true': true },
+  };
+  return [
+    { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } },
+    ...(moderator_id === null
+      ? []
+      : [
+          {
+            ConditionCheck: { Key: userKey(moderator_id), ...isModerator },
+            otherwise: notFound('Page'),
+          },
+        ]),
+  ];
+}
+
+/** A page of the log, newest first: of all of it, or of what is about a user and the user's reviews. */
+export async function listDecisions(
+  limit: number,
+  { userId, after }: { userId?: string; after?: SortKey } = {},
+): Promise<Pick<Page, 'next'> & { decisions: Decision[] }> {
+  const log: List['partitions'][number] =
+    userId === undefined
+      ? { scope: 'all', value: 'DECISION' }
+      : { scope: 'author', value: `SUBJECT#${userId}` };
+  const order = { order: 'date', descending: true, offset: 0 } as const;
+  const { entries, next } = await readPage({ partitions: [log] }, { ...order, limit, after });
+  return { decisions: await readDecisions(entries), next };
+}
+
+/** The whole log, newest first, page by page. For operators. */
+export async function* allDecisions(): AsyncGenerator<Decision[]> {
+  const pages = queryIndex('all-by-date', 'DECISION', { descending: true, pageSize: 100 });
+  for await (const entries of pages) yield readDecisions(entries);
+}
+
+/** A decision, and the review that it is about as it is now. */
+export interface Decided {
+  decision: Decision;
+  review: Review | undefined;
+}
+
+/** A page of what was decided about a user and the user's reviews, newest first, with the reviews. */
+export async function listDecided(
+  userId: string,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<Page, 'next'> & { decided: Decided[] }> {
+  const { decisions, next } = await listDecisions(limit, { userId, after });
+  const ids = new Set(decisions.flatMap(({ review_id }) => review_id ?? []));
+  const items = await batchGet([...ids].map(reviewKey));
+  const decided = decisions.map((decision) => {
+    const item = items.get(keyString(reviewKey(decision.review_id ?? '')));
+    return { decision, review: item ? v.parse(Review, item) : undefined };
+  });
+  return { decided, next };
+}
+
+/** What is known of a user that moderators decide about; undefined when there is no such account. */
+export async function findHistory(
+  userId: string,
+): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
+  const [item, { decisions }] = await Promise.all([
+    getItem(userKey(userId)),
+    listDecisions(20, { userId }),
+  ]);
+  const user = parseUser(item);
+  return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
+}
+
+/**
+ * Leaves of what was decided about an account that is being erased nothing but ids, and lists it
+ * under the account no longer. `isGone` comes from `eraseWhile`.
+ */
+export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
+  await transact([isGone, { Update: assign({ pk, sk }, { note: '', author: undefined }, { sk }) }]);
+}
+
+async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {
+  const items = await getItems(entries);
+  return items.flatMap((item) => (item ? v.parse(Decision, item) : []));
+}

@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { chunks } from '../chunks.ts';
+import { type Amounts, changesOf, gain } from '../table/amounts.ts';
+import type { Item } from '../table/item.ts';
+import { applicationKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
+import { scanItems } from '../table/query.ts';
+import { addCounts, maxActions, transact } from '../table/transact.ts';
+import { countChanges } from './counts.ts';
+import { Review } from './review.ts';
+
+/**
+ * Recounts authors and entities, an item at a time: adds what a review or application counts for them, and takes off what
+ * one of them has counted. So what they lack remains.
+ */
+export function recount(lacking: Amounts, item: Item): void {
+  const { pk, sk } = item;
+  if (sk === reviewKey('').sk) {
+    const review = v.parse(Review, item);
+    const { author, entity } = countChanges(undefined, review);
+    for (const [name, by] of Object.entries(author)) {
+      gain(lacking, userKey(review.user_id), name, by);
+    }
+    for (const [name, by] of Object.entries(entity)) {
+      gain(lacking, entityKey(review.entity_id), name, by);
+    }
+  } else if (sk === applicationKey('').sk) {
+    gain(lacking, userKey(`${item.user_id}`), 'applications', 1);
+  } else if (sk === userKey('').sk || sk === entityKey('').sk) {
+    for (const [name, stored] of Object.entries(item)) {
+      if (isCount(name)) gain(lacking, { pk, sk }, name, -Number(stored));
+    }
+  }
+}
+
+/** Recounts all authors and entities by one scan, and adds what they lack: after an import in bulk. */
+export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
+  const lacking: Amounts = new Map();
+  let read = 0;
+  for await (const { items } of scanItems()) {
+    for (const item of items) recount(lacking, item);
+    read += items.length;
+    onProgress(read);
+  }
+  const writes = changesOf(lacking).map(({ key, by }) => ({ Update: addCounts(key, by) }));
+  for (const some of chunks(writes, maxActions)) await transact(some);
+}
+
+/** Counts by facet have a name with a bar. */
+function isCount(name: string): boolean {
+  const others = ['karma', 'applications', 'review_count', 'rating_sum', 'rating_count'];
+  return name.includes('|') || others.includes(name);
+}

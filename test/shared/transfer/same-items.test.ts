@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { createTable } from '../../../infra/local/table.ts';
+import { recountOwners } from '../../../shared/review/owner-counts.ts';
+import { keyString } from '../../../shared/table/item.ts';
+import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { Sourced, TransferRecord } from '../../../shared/transfer/record.ts';
+import { Spool } from '../../../shared/transfer/spool.ts';
+import { admin, dataFolder } from '../../bin/admin.ts';
+import {
+  makeGrant,
+  makeReview,
+  makeUsers,
+  scanTable,
+  type TestUser,
+  text,
+  vote,
+} from '../../fixtures.ts';
+import { invoke } from '../../invoke.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'same-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const first = process.env.TABLE_NAME ?? '';
+afterEach(() => {
+  process.env.TABLE_NAME = first;
+});
+
+/** From here on all is done in a table of its own. */
+async function useEmptyTable(): Promise<void> {
+  const name = `same-${randomUUID()}`;
+  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
+  process.env.TABLE_NAME = name;
+}
+
+async function exported(): Promise<TransferRecord[]> {
+  const spool = new Spool(join(folder, randomUUID()));
+  await scanInto(spool, () => {});
+  const records = [...allRecords(spool)];
+  spool.close();
+  return records;
+}
+
+async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
+  for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
+}
+
+/** All items, apart from versions, which tell the time of an import, counts that have come to 0, and what follows the stream. */
+async function itemsNow() {
+  const items = (await scanTable()).filter(
+    ({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#)/.test(pk) && sk !== 'PROJECTION',
+  );
+  return Object.fromEntries(
+    items.map((item) => {
+      const isKept = ([name, value]: [string, unknown]) =>
+        name !== 'version' && !(name.includes('|') && value === 0);
+      return [keyString(item), Object.fromEntries(Object.entries(item).filter(isKept))];
+    }),
+  );
+}
+
+/** Imports what the table holds into others, beside a stream and alone, and compares all items. */
+async function expectSameElsewhere(): Promise<void> {
+  const records = await exported();
+  const items = await itemsNow();
+  for (const isAlone of [false, true]) {
+    await useEmptyTable();
+    const { refused } = await importRecords(sourced(records), { isAlone });
+    if (isAlone) await recountOwners(() => {});
+    expect(refused).toEqual({});
+    expect({ isAlone, items: await itemsNow() }).toEqual({ isAlone, items });
+  }
+}
+
+test('an import makes the same items as publishing, editing and voting', async () => {
+  await useEmptyTable();
+  const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  const entity_id = randomUUID();
+  const popular = await makeReview(ann, { entity_id });
+  await vote(eve, popular, false);
+  const change = { text: `Better. ${text}`, rating: 2 };
+  await invoke(updateReview, { caller: ann.caller, path: { review_id: popular }, body: change });
+  await vote(bob, popular);
+  await vote(ann, await makeReview(bob, { entity_id, rating: null }));
+  await makeReview(eve, { entity_id, text: null, rating: 1 });
+  await makeReview(eve, { is_draft: true });
+  await makeGrant(ann, ['vote'], { owner: bob });
+  await expectSameElsewhere();
+});
+
+test('an import makes the same items as the seed', async () => {
+  await useEmptyTable();
+  const dataDir = dataFolder({ table_name: process.env.TABLE_NAME });
+  expect(await admin(['seed', '--reviews', '60', '--users', '40'], dataDir)).toMatchObject({
+    code: 0,
+  });
+  await expectSameElsewhere();
+});
