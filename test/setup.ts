@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll } from '@jest/globals';
-import {
-  clientOptions,
-  createTable,
-  databaseEnvironment,
-  startDatabase,
-} from '../infra/local/database.ts';
+import { clientOptions, databaseEnvironment, startDatabase } from '../infra/local/database.ts';
+import { createTable } from '../infra/local/table.ts';
 import './contract.ts';
 
 /** An engine of its own, empty. A file lets its stream be indexed, and this one costs no disk. */

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
 import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
-import { createTable, databaseEnvironment, startDatabase } from './database.ts';
+import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
@@ -14,6 +14,7 @@ import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
+import { createTable } from './table.ts';
 import { startThreads } from './threads.ts';
 
 /** How long a step of the stop may take, in milliseconds: all are done within ten seconds. The gateway gives its requests eight. */

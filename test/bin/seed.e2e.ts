@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createTable } from '../../infra/local/database.ts';
+import { createTable } from '../../infra/local/table.ts';
 import { scanTable } from '../fixtures.ts';
 import { differences } from '../recount.ts';
 import { admin, dataFolder } from './admin.ts';

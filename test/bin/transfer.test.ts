@@ -17,7 +17,7 @@ import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
-import { createTable } from '../../infra/local/database.ts';
+import { createTable } from '../../infra/local/table.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { readChanges } from '../../shared/changes/feed.ts';
 import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';

@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { createTable, startDatabase } from '../../../infra/local/database.ts';
+import { startDatabase } from '../../../infra/local/database.ts';
+import { createTable } from '../../../infra/local/table.ts';
 
 test('the files of the embedded database are for this user alone, whatever their folder allows', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'data-'));

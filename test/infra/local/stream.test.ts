@@ -8,13 +8,9 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import {
-  clientOptions,
-  createTable,
-  type Database,
-  startDatabase,
-} from '../../../infra/local/database.ts';
+import { clientOptions, type Database, startDatabase } from '../../../infra/local/database.ts';
 import { followStream, type Stream } from '../../../infra/local/stream.ts';
+import { createTable } from '../../../infra/local/table.ts';
 
 type Consume = (event: DynamoDBStreamEvent) => unknown;
 

@@ -12,7 +12,7 @@ import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../../functions/delete-vote.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
-import { createTable } from '../../../infra/local/database.ts';
+import { createTable } from '../../../infra/local/table.ts';
 import { table } from '../../../shared/table/client.ts';
 import { type Item, keyString } from '../../../shared/table/item.ts';
 import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';

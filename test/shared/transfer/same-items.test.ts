@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { handler as updateReview } from '../../../functions/update-review.ts';
-import { createTable } from '../../../infra/local/database.ts';
+import { createTable } from '../../../infra/local/table.ts';
 import { recountOwners } from '../../../shared/review/owner-counts.ts';
 import { keyString } from '../../../shared/table/item.ts';
 import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
