@@ -30,6 +30,7 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { beginBulk } from '../../shared/transfer/bulk.ts';
+import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
 import {
   applyStream,
   makeGrant,
@@ -42,10 +43,9 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { differences } from '../recount.ts';
-import { admin, dataFolder, refuses, spawnAdmin } from './admin.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
 afterAll(() => rmSync(folder, { recursive: true }));

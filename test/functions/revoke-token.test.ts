@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
-import { makeUsers, type TestUser } from '../fixtures.ts';
+import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import {
   basic,
   type Client,
@@ -11,7 +11,7 @@ import {
   postForm,
   redeem,
   refresh,
-} from '../oauth/client.ts';
+} from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

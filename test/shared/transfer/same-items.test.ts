@@ -11,7 +11,7 @@ import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type { Sourced, TransferRecord } from '../../../shared/transfer/record.ts';
 import { Spool } from '../../../shared/transfer/spool.ts';
-import { admin, dataFolder } from '../../bin/admin.ts';
+import { admin, dataFolder } from '../../helpers/admin.ts';
 import {
   makeGrant,
   makeReview,
@@ -20,8 +20,8 @@ import {
   type TestUser,
   text,
   vote,
-} from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'same-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,0 +1,762 @@
+// @slow
+
+import { createHash } from 'node:crypto';
+import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as authorizer } from '../../functions/authorizer.ts';
+import { handler } from '../../functions/create-token.ts';
+import { handler as getMe } from '../../functions/get-me.ts';
+import { handler as listMyTokens } from '../../functions/list-my-tokens.ts';
+import { handler as revokeToken } from '../../functions/revoke-token.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
+import {
+  deleteApplication,
+  endPreviousSecret,
+  getOwnApplication,
+  rotateSecret,
+  updateApplication,
+} from '../../shared/oauth/application-repository.ts';
+import { clientSecret, openToken } from '../../shared/oauth/credentials.ts';
+import type { Grant } from '../../shared/oauth/grant.ts';
+import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import type { Scope } from '../../shared/routes.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { grantKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeUser, setAttributes, type TestUser } from '../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import {
+  basic,
+  type Client,
+  challenge,
+  formOf,
+  makeClient,
+  makeCode,
+  postForm,
+  redeem,
+  refresh,
+  verifier,
+} from '../helpers/oauth-client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+const owner = await makeUser({ display_name: 'Owner' });
+const client = await makeClient(owner);
+let user: TestUser;
+beforeEach(async () => {
+  user = await makeUser();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Lets that much time go by, for the clock only. */
+function wait(milliseconds: number): void {
+  stopClock(Date.now() + milliseconds);
+}
+
+const hour = 3_600_000;
+
+/** The client with the secret that it has now. */
+async function renewed(client: Client): Promise<Client> {
+  const application = await getOwnApplication(client.client_id, client.user_id);
+  const client_secret = await clientSecret(client.client_id, application.secret_id);
+  return { ...application, client_secret };
+}
+
+/** A fresh grant's tokens. */
+async function tokens(of: Client = client) {
+  const { status, body } = await redeem(of, await makeCode(of, user));
+  expect(status).toBe(200);
+  return body as { access_token: string; refresh_token: string };
+}
+
+/** Whether the authorizer lets it through to a route. */
+async function isAccepted(access_token: string, route = 'GET/1/user/me'): Promise<boolean> {
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/ws/${route}`;
+  const authorizationToken = `Bearer ${access_token}`;
+  return authorizer({ type: 'TOKEN', authorizationToken, methodArn }).then(
+    ({ policyDocument }) => policyDocument.Statement[0]?.Effect === 'Allow',
+    () => false,
+  );
+}
+
+function expectError(answer: TestResponse, status: number, error: string): void {
+  expect(answer).toMatchObject({ status, body: { error, error_description: expect.any(String) } });
+  expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);
+  // RFC 6749 section 5.2.
+  expect(answer.body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+  expect(answer.headers).toMatchObject({
+    'cache-control': 'no-store',
+    'content-type': 'application/json',
+  });
+}
+
+describe('POST /oauth/token', () => {
+  test('gives the tokens of the spec for a code', async () => {
+    const answer = await redeem(client, await makeCode(client, user));
+    expect(answer).toEqual({
+      status: 200,
+      headers: expect.objectContaining({
+        'cache-control': 'no-store',
+        pragma: 'no-cache',
+        'content-type': 'application/json',
+      }),
+      body: {
+        access_token: expect.stringMatching(/^rva_[\w-]+$/),
+        token_type: 'Bearer',
+        expires_in: 3600,
+        refresh_token: expect.stringMatching(/^rvr_[\w-]+$/),
+      },
+    });
+    expect(await isAccepted(answer.body.access_token)).toBe(true);
+  });
+
+  test('gives an hour also where the second changes meanwhile, and the token lives so long', async () => {
+    const code = await makeCode(client, user);
+    stopClock(Math.ceil(Date.now() / 1000) * 1000 + 999);
+    const made = Date.now();
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+      const answer = await send(command);
+      if ((command as object) instanceof TransactWriteCommand) wait(2);
+      return answer;
+    }) as never);
+    const { body } = await redeem(client, code);
+    jest.restoreAllMocks();
+    expect(body.expires_in).toBe(3600);
+    stopClock(made + 3_600_000);
+    expect(await isAccepted(body.access_token)).toBe(true);
+    stopClock(made + 3_601_000);
+    expect(await isAccepted(body.access_token)).toBe(false);
+  });
+
+  test.each<[string, string | Record<string, string | undefined>, string, number?]>([
+    ['no grant_type', { grant_type: undefined }, 'invalid_request'],
+    ['an empty grant_type', { grant_type: '' }, 'invalid_request'],
+    ['another grant_type', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['client_credentials', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    ['no code', { code: undefined }, 'invalid_request'],
+    ['no code but a refresh token', { code: undefined, refresh_token: 'rvr_' }, 'invalid_request'],
+    ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
+    ['no client_id', { client_id: undefined }, 'invalid_request'],
+    ['another redirect_uri', { redirect_uri: 'https://client.example/' }, 'invalid_grant'],
+    ['a made-up code', { code: 'rvc_made-up' }, 'invalid_grant'],
+    ['an empty secret', { client_secret: '' }, 'invalid_client', 401],
+    ['no secret', { client_secret: undefined }, 'invalid_client', 401],
+    ['a wrong secret', { client_secret: 'rvs_wrong' }, 'invalid_client', 401],
+    ['no credentials', { client_id: undefined, client_secret: undefined }, 'invalid_client', 401],
+    ['empty credentials', { client_id: '', client_secret: '' }, 'invalid_client', 401],
+    ['an unknown client', { client_id: 'f'.repeat(32) }, 'invalid_client', 401],
+    [
+      'a client id in capitals',
+      { client_id: client.client_id.toUpperCase() },
+      'invalid_client',
+      401,
+    ],
+    ['what is no client id', { client_id: '__proto__' }, 'invalid_client', 401],
+    ['a verifier that was not asked for', { code_verifier: verifier }, 'invalid_grant'],
+  ])('refuses %s, and the code stays good', async (_, fields, error, status = 400) => {
+    const code = await makeCode(client, user);
+    const answer = await redeem(client, code, fields as Record<string, string>);
+    expectError(answer, status, error);
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+    expect((await redeem(client, code)).status).toBe(200);
+  });
+
+  test.each([
+    [{ grant_type: undefined }, 'grant_type is required'],
+    [{ grant_type: 'password' }, 'grant_type must be authorization_code or refresh_token'],
+    [{ code: undefined, redirect_uri: undefined }, 'code is required'],
+    [{ grant_type: 'refresh_token' }, 'refresh_token is required'],
+    [{ redirect_uri: '' }, 'redirect_uri is required'],
+    [{ redirect_uri: 'https://x.example/' }, 'redirect_uri must be exactly the registered one'],
+    [{ code_verifier: 'short' }, 'code_verifier must be 43 to 128 letters, digits and -._~'],
+  ])('says what is wrong with %j', async (fields, text) => {
+    const answer = await redeem(client, 'rvc_made-up', fields as Record<string, string>);
+    expect(answer.body.error_description).toBe(text);
+  });
+
+  test('takes a parameter without a value as one that was not sent (RFC 6749 section 3.2)', async () => {
+    const code = await makeCode(client, user);
+    expect((await redeem(client, code, { code_verifier: '' })).status).toBe(200);
+    const { client_id, client_secret, redirect_uri } = client;
+    const again = await makeCode(client, user);
+    const form = { grant_type: 'authorization_code', code: again, redirect_uri };
+    const sent = { ...form, client_id: '', client_secret: '' };
+    expect((await postForm(handler, sent, basic(client_id, client_secret))).status).toBe(200);
+  });
+
+  test.each(['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri', 'foo'])(
+    'refuses %s sent twice',
+    async (name) => {
+      const { client_id, client_secret, redirect_uri } = client;
+      const code = await makeCode(client, user);
+      const form = {
+        grant_type: 'authorization_code',
+        code,
+        client_id,
+        client_secret,
+        redirect_uri,
+      };
+      const value = (form as Record<string, string>)[name] ?? 'x';
+      const body = `${formOf({ foo: 'x', ...form })}&${formOf({ [name]: value })}`;
+      expectError(await postForm(handler, body), 400, 'invalid_request');
+      expect((await redeem(client, code)).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['é"\\', 'A field must be sent only once'],
+    ['x'.repeat(10_000), 'A field must be sent only once'],
+    ['foo', 'foo must be sent only once'],
+    ['scope', 'scope must be sent only once'],
+  ])('names no field that it does not know: %j', async (name, text) => {
+    const field = new URLSearchParams([[name, '1']]);
+    const answer = await postForm(handler, `${field}&${field}`);
+    expectError(answer, 400, 'invalid_request');
+    expect(answer.body.error_description).toBe(text);
+  });
+
+  test.each([
+    ['application/json', (form: Record<string, string>) => JSON.stringify(form)],
+    ['text/plain', formOf],
+    ['multipart/form-data; boundary=x', formOf],
+    ['application/x-www-form-urlencodedx', formOf],
+    ['', formOf],
+  ] as const)('refuses a body of type "%s"', async (type, write) => {
+    const { client_id, client_secret, redirect_uri } = client;
+    const code = await makeCode(client, user);
+    const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
+    const answer = await postForm(handler, write(form), { 'Content-Type': type });
+    expectError(answer, 400, 'invalid_request');
+    expect((await redeem(client, code)).status).toBe(200);
+  });
+
+  test('takes no credential from the URL', async () => {
+    const { client_id, client_secret, redirect_uri } = client;
+    const code = await makeCode(client, user);
+    const form = { grant_type: 'authorization_code', redirect_uri };
+    const all = { client_id, client_secret, code };
+    for (const query of [{ client_secret }, all, { x: '1' }] as Record<string, string>[]) {
+      const body = { ...form, code, client_id, client_secret };
+      expectError(await postForm(handler, body, {}, query), 400, 'invalid_request');
+    }
+  });
+
+  test('is HTTPS only', async () => {
+    const { client_id, client_secret, redirect_uri } = client;
+    const code = await makeCode(client, user);
+    const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
+    for (const scheme of ['http', 'HTTP']) {
+      const answer = await postForm(handler, form, { 'X-Forwarded-Proto': scheme });
+      expectError(answer, 400, 'invalid_request');
+    }
+    expect((await postForm(handler, form, { 'X-Forwarded-Proto': 'https' })).status).toBe(200);
+  });
+
+  describe('with HTTP Basic', () => {
+    const { client_id, client_secret, redirect_uri } = client;
+    const encoded = encodeURIComponent(client_secret).replaceAll('_', '%5F').replaceAll('-', '%2D');
+    const basicOf = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    const { Authorization } = basic(client_id, client_secret);
+
+    async function redeemBy(
+      authorization: string,
+      fields: Record<string, string | undefined> = {},
+    ) {
+      const code = await makeCode(client, user);
+      const form = { grant_type: 'authorization_code', code, redirect_uri, ...fields };
+      return postForm(handler, form, { Authorization: authorization });
+    }
+
+    test.each([
+      ['the secret as it is', Authorization, {}],
+      ['the secret form-encoded', basic(client_id, encoded).Authorization, {}],
+      ['the client id in the form too', Authorization, { client_id }],
+      ['the scheme in another case', Authorization.replace('Basic', 'bAsIc'), {}],
+      ['base64 without padding', Authorization.replaceAll('=', ''), {}],
+    ])('takes %s', async (_, authorization, fields) => {
+      expect((await redeemBy(authorization, fields)).status).toBe(200);
+    });
+
+    test.each([
+      ['a wrong secret', basicOf(`${client_id}:rvs_wrong`)],
+      ['an unknown client', basicOf(`${'f'.repeat(32)}:${client_secret}`)],
+      ['no secret', basicOf(`${client_id}:`)],
+      ['no colon', basicOf(client_id)],
+      ['an encoded colon', basicOf(`${client_id}%3A${client_secret}`)],
+      ['a broken escape', basicOf(`${client_id}:%zz`)],
+      ['bytes that are no UTF-8', `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`],
+      ['what is no base64', 'Basic ???'],
+      ['nothing', 'Basic'],
+      ['a secret with a space behind', basicOf(`${client_id}:${client_secret} `)],
+      ['another scheme', `Bearer ${client_secret}`],
+    ])('refuses %s, with a challenge', async (_, authorization) => {
+      const answer = await redeemBy(authorization);
+      expectError(answer, 401, 'invalid_client');
+      expect(answer.headers['www-authenticate']).toMatch(/^Basic realm="/);
+    });
+
+    test.each([
+      ['a secret in the form too', { client_secret }],
+      ['another client id in the form', { client_id: 'f'.repeat(32) }],
+    ])('refuses %s', async (_, fields) => {
+      expectError(await redeemBy(Authorization, fields), 400, 'invalid_request');
+    });
+  });
+
+  describe('with a code', () => {
+    test('takes it for a minute', async () => {
+      const [good, late] = [await makeCode(client, user), await makeCode(client, user)];
+      wait(58_000);
+      expect((await redeem(client, good)).status).toBe(200);
+      wait(3_000);
+      expectError(await redeem(client, late), 400, 'invalid_grant');
+    });
+
+    test('takes it once; the second time ends what it granted', async () => {
+      const code = await makeCode(client, user);
+      const { body } = await redeem(client, code);
+      expect(await isAccepted(body.access_token)).toBe(true);
+      wait(120_000);
+      expectError(await redeem(client, code), 400, 'invalid_grant');
+      expect(await isAccepted(body.access_token)).toBe(false);
+      expectError(await refresh(client, body.refresh_token), 400, 'invalid_grant');
+      expect(await listGrants(user.id)).toEqual([]);
+    });
+
+    test('refuses that of another client, which stays good', async () => {
+      const other = await makeClient(owner);
+      const code = await makeCode(client, user);
+      expectError(await redeem(other, code), 400, 'invalid_grant');
+      const { status, body } = await redeem(client, code);
+      expect(status).toBe(200);
+      expectError(await redeem(other, code), 400, 'invalid_grant');
+      expect(await isAccepted(body.access_token)).toBe(true);
+    });
+
+    test('of 50 at once, one gets tokens and none a server error', async () => {
+      const code = await makeCode(client, user);
+      const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(client, code)));
+      const good = answers.filter(({ status }) => status === 200);
+      expect(good).toHaveLength(1);
+      for (const answer of answers.filter((answer) => answer !== good[0])) {
+        expectError(answer, 400, 'invalid_grant');
+      }
+    });
+
+    test.each([
+      ['the verifier', { code_verifier: verifier }, 200],
+      ['no verifier', {}, 400],
+      ['an empty verifier', { code_verifier: '' }, 400],
+      ['another verifier', { code_verifier: verifier.replace('d', 'e') }, 400],
+      ['the challenge for a verifier', { code_verifier: challenge }, 400],
+    ])('asked for with a challenge, takes %j', async (_, fields, status) => {
+      const code = await makeCode(client, user, { code_challenge: challenge });
+      const answer = await redeem(client, code, fields);
+      expect(answer.status).toBe(status);
+      if (status === 400) expectError(answer, 400, 'invalid_grant');
+    });
+
+    test.each([
+      ['42 characters', 'v'.repeat(42), 400],
+      ['43 characters', 'v'.repeat(43), 200],
+      ['128 of all kinds', 'aZ9-._~x'.repeat(16), 200],
+      ['129 characters', 'v'.repeat(129), 400],
+      ['one', 'v', 400],
+      ['43 letters, not all of ASCII', `é${'v'.repeat(42)}`, 400],
+      ['a space', ` ${'v'.repeat(43)}`, 400],
+      ['a line end', `${'v'.repeat(43)}\n`, 400],
+      ['a plus sign', `+${'v'.repeat(43)}`, 400],
+    ])('takes a verifier by the grammar of RFC 7636: %s', async (_, code_verifier, status) => {
+      const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+      const code = await makeCode(client, user, { code_challenge });
+      const answer = await redeem(client, code, { code_verifier });
+      expect(answer.status).toBe(status);
+      if (status === 400) expectError(answer, 400, 'invalid_grant');
+    });
+
+    test('refuses one from before the redirect URI was changed', async () => {
+      const changing = await makeClient(owner);
+      const code = await makeCode(changing, user);
+      const redirect_uri = 'https://client.example/new';
+      const { name, desc, website } = changing;
+      await updateApplication(changing.client_id, owner.id, { name, desc, website, redirect_uri });
+      expectError(await redeem(changing, code), 400, 'invalid_grant');
+      expectError(await redeem(changing, code, { redirect_uri }), 400, 'invalid_grant');
+    });
+
+    test('refuses one of an account that is gone', async () => {
+      const leaving = await makeUser();
+      const code = await makeCode(client, leaving);
+      await deleteAccount(leaving.id);
+      expectError(await redeem(client, code), 400, 'invalid_grant');
+      expect(await listGrants(leaving.id)).toEqual([]);
+    });
+
+    test.each(['access_token', 'refresh_token'] as const)('refuses an %s', async (kind) => {
+      const { [kind]: code } = await tokens();
+      expectError(await redeem(client, code), 400, 'invalid_grant');
+    });
+  });
+
+  describe('keeps, of the grants of a user to an application,', () => {
+    test('the ten newest', async () => {
+      const other = await makeClient(owner);
+      const elsewhere = await tokens(other);
+      const stranger = await makeUser();
+      const { body: strangers } = await redeem(client, await makeCode(client, stranger));
+      const all = [];
+      for (let i = 0; i < 13; i++) all.push(await tokens());
+      const alive = await Promise.all(all.map(({ access_token }) => isAccepted(access_token)));
+      expect(alive).toEqual([...Array(3).fill(false), ...Array(10).fill(true)]);
+      expectError(await refresh(client, all[2]?.refresh_token ?? ''), 400, 'invalid_grant');
+      expect((await refresh(client, all[3]?.refresh_token ?? '')).status).toBe(200);
+      expect(await isAccepted(elsewhere.access_token)).toBe(true);
+      expect(await isAccepted(strangers.access_token)).toBe(true);
+    });
+
+    test('ten, of 30 that are redeemed at once', async () => {
+      const codes = [];
+      for (let i = 0; i < 30; i++) codes.push(await makeCode(client, user));
+      const answers = await Promise.all(codes.map((code) => redeem(client, code)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(30).fill(200));
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+
+    test('more, where they cannot be read, until the next: nobody loses a redeemed code', async () => {
+      for (let i = 0; i < 10; i++) await tokens();
+      const send = table.send.bind(table);
+      const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if ((command as object) instanceof QueryCommand) throw new Error('out of reach');
+        return send(command);
+      }) as never);
+      const code = await makeCode(client, user);
+      const { status } = await redeem(client, code);
+      expect(warned).toHaveBeenCalledTimes(1);
+      jest.restoreAllMocks();
+      expect(status).toBe(200);
+      expect(await listGrants(user.id)).toHaveLength(11);
+      await tokens();
+      expect(await listGrants(user.id)).toHaveLength(10);
+    });
+  });
+
+  describe('with a refresh token', () => {
+    test('replaces it; the access token from before lives on', async () => {
+      const before = await tokens();
+      wait(1_000);
+      const { status, body } = await refresh(client, before.refresh_token);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        access_token: expect.stringMatching(/^rva_/),
+        token_type: 'Bearer',
+        expires_in: 3600,
+        refresh_token: expect.stringMatching(/^rvr_/),
+      });
+      expect(body.refresh_token).not.toBe(before.refresh_token);
+      expect(body.access_token).not.toBe(before.access_token);
+      expect(await isAccepted(before.access_token)).toBe(true);
+      expect(await isAccepted(body.access_token)).toBe(true);
+      wait(3_598_000);
+      expect(await isAccepted(before.access_token)).toBe(true);
+      wait(2_000);
+      expect(await isAccepted(before.access_token)).toBe(false);
+    });
+
+    test('never expires by itself', async () => {
+      const { refresh_token } = await tokens();
+      wait(10 * 365 * 86_400_000);
+      expect((await refresh(client, refresh_token)).status).toBe(200);
+    });
+
+    test.each<[string, Record<string, string | undefined>, string, number?]>([
+      ['no refresh_token', { refresh_token: undefined }, 'invalid_request'],
+      ['no redirect_uri', { redirect_uri: undefined }, 'invalid_request'],
+      ['another redirect_uri', { redirect_uri: 'https://client.example/x' }, 'invalid_grant'],
+      ['no client_id', { client_id: undefined }, 'invalid_request'],
+      ['no secret', { client_secret: undefined }, 'invalid_client', 401],
+      ['an empty token', { refresh_token: '' }, 'invalid_request'],
+      ['a made-up token', { refresh_token: `rvr_${'A'.repeat(118)}` }, 'invalid_grant'],
+    ])('refuses %s, and the token stays good', async (_, fields, error, status = 400) => {
+      const { refresh_token } = await tokens();
+      expectError(await refresh(client, refresh_token, fields), status, error);
+      expect((await refresh(client, refresh_token)).status).toBe(200);
+    });
+
+    test('refuses that of another client, which stays good', async () => {
+      const { refresh_token } = await tokens();
+      const other = await makeClient(owner);
+      expectError(await refresh(other, refresh_token), 400, 'invalid_grant');
+      expect((await refresh(client, refresh_token)).status).toBe(200);
+    });
+
+    test('refuses an access token', async () => {
+      const { access_token } = await tokens();
+      expectError(await refresh(client, access_token), 400, 'invalid_grant');
+    });
+
+    test('gives a client that lost the answer the same tokens again, for 30 seconds', async () => {
+      const first = await tokens();
+      const { body: second } = await refresh(client, first.refresh_token);
+      wait(29_000);
+      const { body: again } = await refresh(client, first.refresh_token);
+      expect(again).toEqual({ ...second, expires_in: expect.any(Number) });
+      expect(again.expires_in).toBeLessThanOrEqual(3_571);
+      expect(again.expires_in).toBeGreaterThanOrEqual(3_570);
+      const { body: third, status } = await refresh(client, second.refresh_token);
+      expect(status).toBe(200);
+      expect(await isAccepted(third.access_token)).toBe(true);
+    });
+
+    test('revokes the grant when it comes again later', async () => {
+      const first = await tokens();
+      const { body: second } = await refresh(client, first.refresh_token);
+      wait(31_000);
+      expectError(await refresh(client, first.refresh_token), 400, 'invalid_grant');
+      for (const token of [first, second]) {
+        expectError(await refresh(client, token.refresh_token), 400, 'invalid_grant');
+        expect(await isAccepted(token.access_token)).toBe(false);
+      }
+    });
+
+    test('revokes the grant when one comes that was replaced before the last', async () => {
+      const first = await tokens();
+      const { body: second } = await refresh(client, first.refresh_token);
+      const { body: third } = await refresh(client, second.refresh_token);
+      expectError(await refresh(client, first.refresh_token), 400, 'invalid_grant');
+      expectError(await refresh(client, third.refresh_token), 400, 'invalid_grant');
+      expect(await isAccepted(third.access_token)).toBe(false);
+    });
+
+    test('gives one that was overtaken the tokens of the other', async () => {
+      const first = await tokens();
+      const send = table.send.bind(table);
+      let overtaking: Promise<TestResponse> | undefined;
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if ((command as object) instanceof TransactWriteCommand && !overtaking) {
+          wait(2_000);
+          overtaking = refresh(client, first.refresh_token);
+          await overtaking;
+        }
+        return send(command);
+      }) as never);
+      const { body } = await refresh(client, first.refresh_token);
+      jest.restoreAllMocks();
+      const other = (await overtaking)?.body;
+      expect(body).toEqual({ ...other, expires_in: expect.any(Number) });
+      expect(await isAccepted(body.access_token)).toBe(true);
+    });
+
+    test('gives 50 at once the same tokens, and the grant lives on', async () => {
+      const first = await tokens();
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => refresh(client, first.refresh_token)),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
+      const pairs = answers.map(({ body }) => `${body.access_token} ${body.refresh_token}`);
+      expect(new Set(pairs).size).toBe(1);
+      const next = answers[0]?.body;
+      expect(await isAccepted(next.access_token)).toBe(true);
+      expect((await openToken('refresh', next.refresh_token))?.generation).toBe(1);
+      expect((await refresh(client, next.refresh_token)).status).toBe(200);
+    });
+  });
+
+  describe('with a refresh token and a scope', () => {
+    const routes = { review: 'POST/1/review', vote: 'PUT/1/review/x/vote', user: 'POST/1/user/me' };
+
+    async function granted(scopes: Scope[]) {
+      const { body } = await redeem(client, await makeCode(client, user, { scopes }));
+      return body as { access_token: string; refresh_token: string };
+    }
+
+    /** Which scopes an access token has, by what it may call. */
+    async function scopesOf(access_token: string): Promise<string[]> {
+      expect(await isAccepted(access_token)).toBe(true);
+      const may: string[] = [];
+      for (const [scope, route] of Object.entries(routes)) {
+        if (await isAccepted(access_token, route)) may.push(scope);
+      }
+      return may;
+    }
+
+    test.each<[string | undefined, string[]]>([
+      [undefined, ['review', 'user']],
+      ['', ['review', 'user']],
+      ['review user', ['review', 'user']],
+      ['user,review', ['review', 'user']],
+      ['user review user', ['review', 'user']],
+      ['review', ['review']],
+      ['user', ['user']],
+      [',', []],
+    ])('%j gives a token of as many', async (scope, expected) => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { status, body } = await refresh(client, refresh_token, { scope });
+      expect(status).toBe(200);
+      expect(Object.keys(body).sort()).toEqual([
+        'access_token',
+        'expires_in',
+        'refresh_token',
+        'token_type',
+      ]);
+      expect(await scopesOf(body.access_token)).toEqual(expected);
+      // The refresh token and the record of the grant keep all of it.
+      const { body: next } = await refresh(client, body.refresh_token);
+      expect(await scopesOf(next.access_token)).toEqual(['review', 'user']);
+      const caller = { user_id: user.id, client_id: client.client_id, scope: '' };
+      const { body: list } = await invoke(listMyTokens, { caller });
+      expect(list.tokens[0].scopes).toBe('review user');
+    });
+
+    test.each(['vote', 'review vote', 'admin', 'Review', 'review admin', 'constructor', '"'])(
+      '%j is more than was granted: nothing is replaced',
+      async (scope) => {
+        const { refresh_token } = await granted(['review', 'user']);
+        expectError(await refresh(client, refresh_token, { scope }), 400, 'invalid_scope');
+        const { body } = await refresh(client, refresh_token);
+        expect((await openToken('refresh', body.refresh_token))?.generation).toBe(1);
+      },
+    );
+
+    test('repeated with another scope gives what each asked, and one successor', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const answers = [];
+      for (const scope of ['review', undefined, 'user', 'review']) {
+        answers.push((await refresh(client, refresh_token, { scope })).body);
+      }
+      expectError(await refresh(client, refresh_token, { scope: 'vote' }), 400, 'invalid_scope');
+      const scopes = await Promise.all(answers.map(({ access_token }) => scopesOf(access_token)));
+      expect(scopes).toEqual([['review'], ['review', 'user'], ['user'], ['review']]);
+      expect(answers[3].access_token).toBe(answers[0].access_token);
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+    });
+
+    test('does not hide that the token was stolen', async () => {
+      const first = await granted(['review']);
+      const { body } = await refresh(client, first.refresh_token);
+      wait(31_000);
+      const again = await refresh(client, first.refresh_token, { scope: 'vote' });
+      expectError(again, 400, 'invalid_grant');
+      expect(await isAccepted(body.access_token)).toBe(false);
+    });
+
+    test('gives a token that the grant still bounds, and that revokes it', async () => {
+      const { refresh_token } = await granted(['review', 'user']);
+      const { body } = await refresh(client, refresh_token, { scope: 'user' });
+      const [grant] = (await listGrants(user.id)) as [Grant];
+      const { client_id, client_secret } = client;
+      await setAttributes(grantKey(user.id, client_id, grant.grant_id), { scopes: ['review'] });
+      expect(await scopesOf(body.access_token)).toEqual([]);
+      const form = { client_id, client_secret, token: body.access_token };
+      expect((await postForm(revokeToken, form)).status).toBe(200);
+      expect(await listGrants(user.id)).toEqual([]);
+    });
+  });
+
+  describe('knows at once of', () => {
+    test('a revocation', async () => {
+      const { access_token, refresh_token } = await tokens();
+      await deleteGrants(user.id, client.client_id, batchDelete);
+      expect(await isAccepted(access_token)).toBe(false);
+      expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
+    });
+
+    test('a revocation that races with the redemption: nothing outlives it', async () => {
+      let redeemed = 0;
+      for (let i = 0; i < 80; i++) {
+        const code = await makeCode(client, user);
+        const [{ status, body }] = await Promise.all([
+          redeem(client, code),
+          deleteGrants(user.id, client.client_id, batchDelete),
+        ]);
+        if (status === 200) redeemed++;
+        else expect(body.error).toBe('invalid_grant');
+        expect(await listGrants(user.id)).toEqual([]);
+      }
+      // Or there was no race.
+      expect(redeemed).toBeGreaterThan(0);
+    });
+
+    test('a revocation, before a code of the last moment is listed', async () => {
+      const late = await makeCode(client, user);
+      const send = table.send.bind(table);
+      let isFirst = true;
+      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        const { IndexName } = (command as { input: { IndexName?: string } }).input;
+        if (IndexName !== undefined && isFirst) {
+          isFirst = false;
+          await redeem(client, late);
+          return { Items: [] };
+        }
+        return send(command);
+      }) as never);
+      await deleteGrants(user.id, client.client_id, batchDelete);
+      jest.restoreAllMocks();
+      expect(await listGrants(user.id)).toEqual([]);
+      expectError(await redeem(client, late), 400, 'invalid_grant');
+    });
+
+    test('a new secret: the old one is good for a day, and not the one before', async () => {
+      const first = await makeClient(owner);
+      const { access_token, refresh_token } = await tokens(first);
+      await rotateSecret(first.client_id, owner.id);
+      const second = await renewed(first);
+      const next = (await refresh(first, refresh_token)).body.refresh_token;
+      expect((await refresh(second, next)).status).toBe(200);
+      wait(23.9 * hour);
+      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
+      wait(0.2 * hour);
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      await rotateSecret(first.client_id, owner.id);
+      expectError(await refresh(second, 'x'), 400, 'invalid_grant');
+      expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
+      jest.useRealTimers();
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      expect(await isAccepted(access_token)).toBe(true);
+    });
+
+    test('of three secrets none: who has two is refused another', async () => {
+      const first = await makeClient(owner);
+      await rotateSecret(first.client_id, owner.id);
+      const second = await renewed(first);
+      await expect(rotateSecret(first.client_id, owner.id)).rejects.toMatchObject({ status: 400 });
+      for (const each of [first, second]) {
+        expectError(await refresh(each, 'x'), 400, 'invalid_grant');
+      }
+    });
+
+    test('the end of an old secret by its owner', async () => {
+      const first = await makeClient(owner);
+      await rotateSecret(first.client_id, owner.id);
+      const { name, desc, website, redirect_uri } = first;
+      await updateApplication(first.client_id, owner.id, { name, desc, website, redirect_uri });
+      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
+      await endPreviousSecret(first.client_id, owner.id);
+      expectError(await refresh(first, 'x'), 401, 'invalid_client');
+      expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
+    });
+
+    test('the end of an application', async () => {
+      const old = await makeClient(owner);
+      const { access_token, refresh_token } = await tokens(old);
+      await deleteApplication(old.client_id, owner.id);
+      expect(await isAccepted(access_token)).toBe(false);
+      expectError(await refresh(old, refresh_token), 401, 'invalid_client');
+    });
+
+    test('the end of an account', async () => {
+      const leaving = await makeUser();
+      const { body } = await redeem(client, await makeCode(client, leaving));
+      await deleteAccount(leaving.id);
+      expect(await isAccepted(body.access_token)).toBe(false);
+      expectError(await refresh(client, body.refresh_token), 400, 'invalid_grant');
+      const { caller } = leaving;
+      expect((await invoke(getMe, { caller })).status).toBe(401);
+    });
+  });
+});

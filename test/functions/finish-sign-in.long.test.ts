@@ -1,0 +1,193 @@
+// @slow
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { generateKeyPair, SignJWT } from 'jose';
+import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
+import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
+import { handler as signIn } from '../../functions/sign-in.ts';
+import { contactKey } from '../../shared/table/keys.ts';
+import { readItem, scanTable } from '../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../helpers/invoke.ts';
+
+/** What the identity provider says of whoever comes next. */
+let claims: Record<string, unknown> = {};
+
+const { privateKey } = await generateKeyPair('RS256');
+const provider = createServer(async (request, response) => {
+  const answers = async () => {
+    if (request.url !== '/token') {
+      return {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+      };
+    }
+    const id_token = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256' })
+      .setIssuer(issuer)
+      .setAudience('reviews')
+      .setIssuedAt()
+      .setExpirationTime('1 min')
+      .sign(privateKey);
+    return { access_token: 'x', token_type: 'Bearer', id_token };
+  };
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify(await answers()));
+}).listen(0, '127.0.0.1');
+await once(provider, 'listening');
+const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+afterAll(() => {
+  provider.close();
+});
+// The reason of a failure is logged.
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+process.env.OIDC_ISSUER = issuer;
+process.env.OIDC_CLIENT_ID = 'reviews';
+process.env.OIDC_CLIENT_SECRET = 'secret';
+
+/** Goes to the provider and comes back as somebody of whom it says this. */
+async function signInAs(
+  said: Record<string, unknown>,
+  handler: unknown = finishSignIn,
+): Promise<TestResponse> {
+  const { headers, cookie } = await begin();
+  const sent = new URL(headers.location ?? '').searchParams;
+  claims = { sub: randomUUID(), ...said, nonce: sent.get('nonce') };
+  const query = { code: 'x', state: sent.get('state') ?? '' };
+  return invoke(handler, { query, headers: { cookie } });
+}
+
+/** The way out to the provider, and the cookie that remembers it. */
+async function begin(query: Record<string, string> = {}) {
+  let cookie = '';
+  const keepCookie = async (...parameters: Parameters<typeof signIn>) => {
+    const result = await signIn(...parameters);
+    cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
+    return result;
+  };
+  return { ...(await invoke(keepCookie, { query })), cookie };
+}
+
+/** The account that a first sign-in makes. */
+async function accountOf(said: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const before = new Set((await scanTable()).map(({ pk }) => pk));
+  expect(await signInAs(said)).toMatchObject({ status: 303 });
+  const made = (await scanTable()).filter(({ pk, sk }) => sk === 'USER' && !before.has(pk));
+  expect(made).toHaveLength(1);
+  return { ...made[0], ...(await readItem(contactKey(String(made[0]?.id)))) };
+}
+
+const reader = /^Reader [1-9]\d{3}$/;
+
+describe('the public name of a new account', () => {
+  test.each<[string, Record<string, unknown>, string | RegExp]>([
+    ['the name', { name: 'Ann', nickname: 'annie' }, 'Ann'],
+    ['the nickname', { nickname: 'annie', preferred_username: 'a1' }, 'annie'],
+    ['the user name', { name: '', preferred_username: 'a1' }, 'a1'],
+    ['a proposal where there is none', {}, reader],
+    ['none of an address', { email: 'ann@example.com' }, reader],
+    ['no address that is called a name', { name: 'ann@example.com', nickname: 'annie' }, 'annie'],
+    ['no long address', { name: `${'x'.repeat(60)}@example.com` }, reader],
+    [
+      'nothing that is no text',
+      { name: ['Ann'], nickname: { a: 1 }, preferred_username: 7 },
+      reader,
+    ],
+    ['nothing blank', { name: ' \n\u0000 ', nickname: 'annie' }, 'annie'],
+    ['no control characters', { name: '\u0007An\u0000n\r\n' }, 'Ann'],
+    ['64 characters of it', { name: '名'.repeat(65) }, '名'.repeat(64)],
+    ['no space at its end', { name: `${'x'.repeat(63)} y` }, 'x'.repeat(63)],
+    ['no half characters', { name: 'Ann \ud83c' }, 'Ann \ufffd'],
+  ])('is %s', async (_, said, name) => {
+    const { display_name } = await accountOf(said);
+    expect(display_name).toEqual(typeof name === 'string' ? name : expect.stringMatching(name));
+  });
+
+  test('is not the same for everybody without one', async () => {
+    const names = new Set<unknown>();
+    for (let i = 0; i < 5; i++) names.add((await accountOf({})).display_name);
+    expect(names.size).toBeGreaterThan(1);
+  });
+});
+
+test.each<[unknown, string | null]>([
+  ['ann@example.com', 'ann@example.com'],
+  [' ann@example.com ', 'ann@example.com'],
+  ['', null],
+  ['ann', null],
+  ['ann@example.com, ben@example.com', null],
+  [`${'x'.repeat(250)}@example.com`, null],
+  ['ann\ud83c@example.com', null],
+  [['ann@example.com'], null],
+  [undefined, null],
+])('of the email address %j an account keeps %j', async (email, kept) => {
+  expect((await accountOf({ email })).email).toBe(kept);
+});
+
+test.each<[unknown, string | null]>([
+  ['ann', 'ann'],
+  ['', null],
+  [7, null],
+  ['🎷'.repeat(65), '🎷'.repeat(64)],
+  ['ann\ud83c', 'ann\ufffd'],
+])('of the name in the music database %j an account keeps %j', async (musicdb_username, kept) => {
+  expect((await accountOf({ musicdb_username })).musicdb_username).toBe(kept);
+});
+
+test.each<[string, unknown]>([
+  ['none', undefined],
+  ['nothing', ''],
+  ['a number', 7],
+  ['more than 255 characters', 'x'.repeat(256)],
+])('a person with %s as subject is nobody', async (_, sub) => {
+  const { status, headers, body } = await signInAs({ sub });
+  expect(status).toBe(400);
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(body).toContain('<h1>You are not signed in</h1>');
+  expect(body).toMatch(
+    /<p>The (identity provider did not say who you are|sign-in was not completed)\.<\/p>/,
+  );
+  expect(body).toMatch(/href="https:\/\/api\.example\/ws\/account"[^>]*>Try again</);
+});
+
+test.each<[string, () => number | undefined, boolean]>([
+  ['a minute ago', () => Date.now() / 1000 - 60, true],
+  ['eleven minutes ago', () => Date.now() / 1000 - 660, false],
+  ['at a time that it does not tell', () => undefined, true],
+])('a sign-in of somebody who proved it %s', async (_, auth_time, isFresh) => {
+  const sub = randomUUID();
+  let cookie = '';
+  const keepCookie = async (...parameters: Parameters<typeof finishSignIn>) => {
+    const result = await finishSignIn(...parameters);
+    cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
+    return result;
+  };
+  await signInAs({ sub, auth_time: auth_time() }, keepCookie);
+  const { body } = await invoke(showDeletion, { headers: { cookie } });
+  expect(body.includes('Delete my account')).toBe(isFresh);
+  expect(body.includes('Sign in again')).toBe(!isFresh);
+});
+
+test('a subject of 255 characters is somebody', async () => {
+  const sub = 'x'.repeat(255);
+  expect((await signInAs({ sub })).status).toBe(303);
+});
+
+test.each<[string | undefined, string | null]>([
+  ['login', 'login'],
+  ['select_account', 'select_account'],
+  ['none', null],
+  ['consent', null],
+  ['login none', null],
+  ['', null],
+  [undefined, null],
+])('of the prompt %j the provider is told %j', async (prompt, told) => {
+  const { status, headers } = await begin(prompt === undefined ? {} : { prompt });
+  expect(status).toBe(303);
+  expect(new URL(headers.location ?? '').searchParams.get('prompt')).toBe(told);
+});

@@ -1,0 +1,190 @@
+// @slow
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { measureRun } from '../../bin/bench/measure.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler } from '../../functions/get-me.ts';
+import { deleteAccount } from '../../shared/account/delete-account.ts';
+import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { newReview } from '../../shared/review/review.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { contactKey, userKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const content = {
+  entity_type: 'work',
+  text,
+  rating: 4,
+  language: 'en',
+  license_choice: 'CC0 1.0',
+  is_draft: false,
+} as const;
+
+async function get({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) {
+  return invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
+}
+
+describe('GET /user/me', () => {
+  test('gives the own profile of the spec', async () => {
+    const identity = { issuer: 'https://id.example', subject: randomUUID() };
+    const profile = { display_name: 'Ann ✓', email: 'a@example.com', musicdb_username: 'ann' };
+    const user = await findOrCreateUser({ ...identity, ...profile });
+    const caller = { user_id: user.id, client_id: 'x', scope: '' };
+    expect((await get({ caller })).body).toEqual({
+      user: {
+        id: user.id,
+        ...profile,
+        created: new Date(user.created).toUTCString(),
+        karma: 0,
+        user_type: 'Noob',
+      },
+    });
+  });
+
+  test('gives null for what is not known', async () => {
+    const { body } = await get(await makeUser());
+    expect(body.user).toMatchObject({ email: null, musicdb_username: null });
+  });
+
+  test.each([
+    [-21, 'Blocked', 0],
+    [-20, 'Spammer', 0],
+    [-11, 'Spammer', 0],
+    [-10, 'Noob', 10],
+    [49, 'Noob', 10],
+    [50, 'Apprentice', 50],
+    [999, 'Apprentice', 50],
+    [1000, 'Sorcerer', 200],
+  ])('says what a karma of %i makes', async (karma, label, votes_per_day) => {
+    const user = await makeUser({ karma });
+    expect((await get(user)).body.user).toMatchObject({ karma, user_type: label });
+    const { body } = await get(user, 'user_type');
+    expect(body.user).toMatchObject({ karma, user_type: { label, votes_per_day } });
+    expect(body.user).not.toHaveProperty('stats');
+  });
+
+  test.each(['stats,user_type', 'user_type stats', 'stats, user_type,', 'stats user_type stats'])(
+    'takes inc=%s',
+    async (inc) => {
+      const { status, body } = await get(await makeUser(), inc);
+      expect(status).toBe(200);
+      expect(body.user).toMatchObject({ user_type: { label: 'Noob' }, stats: expect.anything() });
+    },
+  );
+
+  test.each([['reviews'], ['Stats'], ['stats;user_type'], ['statsuser_type'], ['constructor']])(
+    'refuses inc=%s',
+    async (inc) => {
+      const { status, body } = await get(await makeUser(), inc);
+      expect({ status, ...body }).toMatchObject({ status: 400, error: 'invalid_request' });
+      expect(body.description).toBe('inc may hold user_type, stats, separated by commas or spaces');
+    },
+  );
+
+  test('takes an empty inc, but not two', async () => {
+    expect((await get(await makeUser(), '')).status).toBe(200);
+    expect((await get(await makeUser(), ['stats', 'stats'])).status).toBe(400);
+  });
+
+  test('counts what was published and voted, by day, week and month', async () => {
+    const [user, author] = (await makeUsers(2)) as [TestUser, TestUser];
+    // On the last moment before the month, the seven days and the day, and on the first of each.
+    const times = [
+      '2026-10-31T23:59:59.999Z',
+      '2026-11-01T00:00:00.000Z',
+      '2026-11-13T23:59:59.999Z',
+      '2026-11-14T00:00:00.000Z',
+      '2026-11-19T23:59:59.999Z',
+      '2026-11-20T00:00:00.000Z',
+      '2026-11-20T12:00:00.000Z',
+    ];
+    for (const time of times) {
+      stopClock(Date.parse(time));
+      const [own, others] = [await makeReview(user), await makeReview(author)];
+      await vote(user, others);
+      await vote(author, own);
+      await makeReview(user, { is_draft: true });
+    }
+    expect((await get(user, 'stats')).body.user.stats).toEqual({
+      reviews_today: 2,
+      reviews_last_7_days: 4,
+      reviews_this_month: 6,
+      votes_today: 2,
+      votes_last_7_days: 4,
+      votes_this_month: 6,
+    });
+  });
+
+  test('counts a vote on the day on which it was last cast, and no vote that was taken back', async () => {
+    const [voter, author] = (await makeUsers(2)) as [TestUser, TestUser];
+    stopClock(Date.parse('2026-11-18T12:00:00.000Z'));
+    const ids = [await makeReview(author), await makeReview(author), await makeReview(author)];
+    for (const id of ids) await vote(voter, id);
+    stopClock(Date.parse('2026-11-20T12:00:00.000Z'));
+    const [changed = '', withdrawn = ''] = ids;
+    await vote(voter, changed, false);
+    await vote(voter, changed, true);
+    const path = { review_id: withdrawn };
+    expect((await invoke(deleteVote, { caller: voter.caller, path })).status).toBe(200);
+    const { stats } = (await get(voter, 'stats')).body.user;
+    expect(stats).toMatchObject({ votes_today: 1, votes_last_7_days: 2, votes_this_month: 2 });
+  });
+
+  test('costs the same for 1,400 reviews of this month as for none', async () => {
+    const [user, idle] = (await makeUsers(2)) as [TestUser, TestUser];
+    const now = Date.parse('2026-11-20T12:00:00.000Z');
+    stopClock(now);
+    const reviews = Array.from({ length: 1400 }, (_, i) => {
+      const published_on = new Date(now - i * 20 * 60_000).toISOString();
+      const review = newReview(user.id, { ...content, entity_id: randomUUID() });
+      return { ...review, created: published_on, published_on };
+    });
+    await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
+    await setAttributes(userKey(user.id), { 'work|en|both4': 1400 });
+    await rebuildTotals();
+    const since = (time: string) => reviews.filter((each) => each.published_on >= time).length;
+    const { result, read } = await measureRun(() => get(user, 'stats'));
+    expect(result.body.user.stats).toMatchObject({
+      reviews_today: since('2026-11-20'),
+      reviews_last_7_days: since('2026-11-14'),
+      reviews_this_month: since('2026-11-01'),
+    });
+    const { read: least } = await measureRun(() => get(idle, 'stats'));
+    // 401 thin entries of the index, the user and the nodes of four times.
+    expect(read - least).toBeLessThan(14);
+  });
+
+  test('refuses who is gone', async () => {
+    const user = await makeUser();
+    await deleteAccount(user.id);
+    expect(await get(user, 'stats')).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_token' },
+      headers: { 'www-authenticate': expect.stringContaining('error="invalid_token"') },
+    });
+  });
+
+  test('does not tell others the email address', async () => {
+    const { handler: getUser } = await import('../../functions/get-user.ts');
+    const user = await makeUser();
+    await setAttributes(contactKey(user.id), { email: 'secret@example.com' });
+    const { body } = await invoke(getUser, { path: { user_id: user.id } });
+    expect(JSON.stringify(body)).not.toContain('secret@example.com');
+  });
+});

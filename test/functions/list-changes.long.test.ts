@@ -1,0 +1,435 @@
+// @slow
+
+import { randomUUID } from 'node:crypto';
+
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler } from '../../functions/list-changes.ts';
+import { expiryOf } from '../../infra/local/expire.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { logChanges } from '../../shared/changes/log.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table, tableName } from '../../shared/table/client.ts';
+import { updateProfile } from '../../shared/user/user-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  scanTable,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+import { ask, edit, feed, follow, position, records } from '../helpers/list-changes.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+describe('GET /changes', () => {
+  test('without a position says where now is, and nothing else', async () => {
+    await makeReview(await makeUser());
+    await applyStream();
+    const { status, headers, body } = await ask();
+    expect([status, body.changes, body.has_more]).toEqual([200, [], false]);
+    expect((await follow(body.next)).told).toEqual([]);
+    // Whoever asks again when there is nothing new need not be sent that.
+    const first = await ask({ since: body.next });
+    expect(first.body.next).toBe(body.next);
+    expect(headers['cache-control']).toBe('public, no-cache');
+    const query = { since: body.next };
+    const again = await invoke(handler, {
+      query,
+      headers: { 'if-none-match': first.headers.etag ?? '' },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  test('tells what is published, edited, voted on, hidden, shown again and deleted', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    let since = await position();
+    const next = async () => {
+      await applyStream();
+      const answer = await follow(since);
+      since = answer.next;
+      return answer.told;
+    };
+    const review_id = await makeReview(author, { text: `One. ${text}`, rating: 4 });
+    const [published, ...more] = await next();
+    expect(more).toEqual([]);
+    const one = {
+      id: 1,
+      text: `One. ${text}`,
+      rating: 4,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      votes_positive: 0,
+      votes_negative: 0,
+    };
+    expect(published).toEqual({
+      id: review_id,
+      version: 1,
+      review: {
+        kind: 'review',
+        id: review_id,
+        entity_id: expect.any(String),
+        entity_type: 'release_group',
+        user_id: author.id,
+        language: 'en',
+        license: 'CC BY-SA 3.0',
+        created: expect.any(String),
+        published_on: expect.any(String),
+        source: null,
+        source_url: null,
+        revisions: [one],
+      },
+    });
+
+    await vote(voter, review_id);
+    expect(await next()).toMatchObject([
+      { id: review_id, version: 2, review: { revisions: [{ votes_positive: 1 }] } },
+    ]);
+    await edit(author, review_id, { text: `Two. ${text}` });
+    expect(await next()).toMatchObject([
+      {
+        version: 3,
+        review: {
+          revisions: [
+            { id: 1, text: `One. ${text}`, votes_positive: 1 },
+            { id: 2, text: `Two. ${text}`, rating: 4, votes_positive: 0 },
+          ],
+        },
+      },
+    ]);
+    const path = { review_id };
+    await invoke(deleteVote, { caller: voter.caller, path });
+    expect(await next()).toMatchObject([
+      { version: 4, review: { revisions: [{ votes_positive: 0 }, {}] } },
+    ]);
+    await setHidden(review_id, true);
+    expect(await next()).toEqual([{ id: review_id, version: 5, review: null }]);
+    await edit(author, review_id, { rating: 1 });
+    expect(await next()).toEqual([]);
+    await setHidden(review_id, false);
+    expect(await next()).toMatchObject([
+      { version: 7, review: { revisions: [{}, {}, { rating: 1 }] } },
+    ]);
+    await invoke(deleteReview, { caller: author.caller, path });
+    expect(await next()).toEqual([{ id: review_id, version: 8, review: null }]);
+    expect(await next()).toEqual([]);
+  });
+
+  test('tells nothing of drafts until they are published', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const kept = await makeReview(author, { is_draft: true });
+    const gone = await makeReview(author, { is_draft: true });
+    await edit(author, kept, { rating: 1 });
+    await invoke(deleteReview, { caller: author.caller, path: { review_id: gone } });
+    await applyStream();
+    const { told, next } = await follow(since);
+    expect([told, next]).toEqual([[], since]);
+    await edit(author, kept, { is_draft: false });
+    await applyStream();
+    expect((await follow(since)).told).toMatchObject([{ id: kept, version: 3 }]);
+  });
+
+  test('tells nothing more of an account once it is deleted, and then that its reviews are gone', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const id = await makeReview(author);
+    await feed(await records());
+    await invoke(deleteMe, { caller: author.caller });
+    expect((await ask({ since })).body).toMatchObject({ changes: [], users: [] });
+    // The eraser did not hear of what was read here.
+    await invoke(deleteMe, { caller: author.caller });
+    const { eraseAccount } = await import('../../shared/account/erase-account.ts');
+    await eraseAccount(author.id);
+    await applyStream();
+    expect((await follow(since)).told).toEqual([{ id, version: 2, review: null }]);
+  });
+
+  test('names the authors of the reviews on the page, with the name and karma of now', async () => {
+    const [ann, bob, voter] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    let since = await position();
+    const next = async () => {
+      await applyStream();
+      const { body } = await ask({ since });
+      since = body.next;
+      return body;
+    };
+    const id = await makeReview(ann);
+    await makeReview(ann);
+    await makeReview(bob);
+    await vote(voter, id);
+    const { changes, users } = await next();
+    expect(changes).toHaveLength(3);
+    expect(users).toHaveLength(2);
+    // Not with an e-mail address.
+    expect(users).toEqual(
+      expect.arrayContaining([
+        { id: ann.id, display_name: ann.display_name, karma: 1 },
+        { id: bob.id, display_name: bob.display_name, karma: 0 },
+      ]),
+    );
+    await updateProfile(ann.id, { display_name: 'Anne' });
+    expect(await next()).toMatchObject({ changes: [], users: [] });
+    await vote(voter, id, false);
+    expect((await next()).users).toEqual([{ id: ann.id, display_name: 'Anne', karma: -1 }]);
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id: id } });
+    expect(await next()).toMatchObject({ changes: [{ id, review: null }], users: [] });
+    expect((await ask()).body.users).toEqual([]);
+  });
+
+  test('tells what was changed often as it is now, on pages of any size', async () => {
+    const [author, ...voters] = (await makeUsers(6)) as [TestUser, ...TestUser[]];
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) ids.push(await makeReview(author));
+    for (const voter of voters) {
+      for (const id of ids.slice(0, 8)) await vote(voter, id);
+      // Each change is logged by itself.
+      await applyStream();
+      await edit(author, ids[9] ?? '', { rating: 1 + voters.indexOf(voter) });
+    }
+    await applyStream();
+    // What is on one page is told once.
+    const whole = await follow(since);
+    expect(whole.told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    for (const limit of [1, 2, 5, 11]) {
+      const { told, next } = await follow(since, limit);
+      expect(told).toEqual(expect.arrayContaining(whole.told));
+      for (const each of told) expect(whole.told).toContainEqual(each);
+      expect((await follow(next)).told).toEqual([]);
+    }
+  });
+
+  test('tells all as it is now, whatever the stream tells twice, in other batches or at once', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 6; i++) ids.push(await makeReview(author));
+    for (const id of ids) await edit(author, id, { rating: 1 });
+    for (const id of ids.slice(0, 3)) await vote(voter, id);
+    await setHidden(ids[5] ?? '', true);
+    const all = await records();
+    await Promise.all([feed(all), feed(all.slice(0, 5)), feed(all)]);
+    const first = (await follow(since)).told;
+    expect(first.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect(first.filter(({ review }) => review === null).map(({ id }) => id)).toEqual([ids[5]]);
+    await feed(all);
+    for (const record of all) await feed([record]);
+    for (const record of all.toReversed()) await feed([record]);
+    for (const { told } of [await follow(since), await follow(since, 2)]) {
+      expect(told).toEqual(expect.arrayContaining(first));
+      for (const { id, version, review } of told) {
+        const known = first.find((each) => each.id === id);
+        expect([id, review]).toEqual([id, known?.review]);
+        expect(version).toBeLessThanOrEqual(known?.version ?? 0);
+      }
+    }
+  });
+
+  test('goes on where the end of the log was read later than its head', async () => {
+    const since = await position();
+    const author = await makeUser();
+    const id = await makeReview(author);
+    const early = (await scanTable()).filter(({ pk }) => pk === 'CHANGES');
+    await applyStream();
+    const { told, next } = await follow(since);
+    expect(told).toMatchObject([{ id }]);
+    // The two halves of the transaction become readable one after the other, and the reader asks again in between.
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const answer = (await send(command as never)) as { Items?: { pk: string }[] };
+      return answer.Items?.some(({ pk }) => pk === 'CHANGES')
+        ? { ...answer, Items: early }
+        : answer;
+    }) as never);
+    const between = await ask({ since: next });
+    expect([between.status, between.body.changes]).toEqual([200, []]);
+    // A minute later it is no transaction that is being carried out.
+    stopClock(Date.now() + 61_000);
+    expect((await ask({ since: next })).status).toBe(410);
+    jest.restoreAllMocks();
+    jest.useRealTimers();
+    await edit(author, id, { rating: 1 });
+    await applyStream();
+    expect((await follow(between.body.next)).told).toMatchObject([{ id, version: 2 }]);
+  });
+
+  test('tells at once what changes all the time, with versions that only rise', async () => {
+    const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
+    let since = await position();
+    const { length } = since;
+    const id = await makeReview(author);
+    const versions: number[] = [];
+    // The log is always one vote behind.
+    let due = await records();
+    for (const voter of voters) {
+      await vote(voter, id);
+      await feed(due);
+      due = await records();
+      const { told, next } = await follow(since);
+      versions.push(...told.map(({ version }) => version));
+      since = next;
+    }
+    await feed(due);
+    const { told, next } = await follow(since);
+    versions.push(...told.map(({ version }) => version));
+    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    expect([versions.length, versions.at(-1)]).toEqual([12, 12]);
+    expect((await follow(next)).told).toEqual([]);
+    expect(next.length).toBeLessThan(length + 80);
+  });
+
+  test('tells all that is logged in one lane in one millisecond', async () => {
+    const since = await position();
+    stopClock(Date.now());
+    const ids = Array.from({ length: 45 }, () => randomUUID().replace(/^.{8}/, '00000008'));
+    const changes = ids.map((id) => ({ id, version: 2, isGone: true }));
+    await logChanges(changes.slice(0, 41));
+    await logChanges(changes.slice(41));
+    for (const limit of [7, 100]) {
+      const { told } = await follow(since, limit);
+      expect(told.map(({ id }) => id)).toEqual(ids);
+    }
+  });
+
+  test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
+    'refuses what is no position: %j',
+    async (since) => {
+      const { status, body } = await ask({ since });
+      expect([status, body.error]).toEqual([400, 'invalid_request']);
+      expect(body.description).toMatch(/^since must be/);
+    },
+  );
+
+  test.each(['0', '101', '-1', 'x', ''])('refuses a limit of %j', async (limit) => {
+    const { status, body } = await ask({ limit });
+    expect([status, body.description]).toEqual([400, 'limit must be an integer from 1 to 100']);
+  });
+
+  test('keeps a position good for 30 days, and then says to start again', async () => {
+    const author = await makeUser();
+    const since = await position();
+    await makeReview(author);
+    await applyStream();
+    const now = Date.now();
+    stopClock(now + 29.9 * 86_400_000);
+    // As DynamoDB deletes what is past its time to live.
+    await expiryOf(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, tableName()).handler();
+    const { told, next } = await follow(since);
+    expect(told).toHaveLength(1);
+    stopClock(now + 30.1 * 86_400_000);
+    const { status, body } = await ask({ since });
+    expect([status, body.error]).toEqual([410, 'gone']);
+    expect(body.description).toContain('start again from a dump');
+    // Who keeps asking keeps a position that is good, though nothing happens for long.
+    let kept = next;
+    for (let days = 30; days < 100; days += 20) {
+      stopClock(now + days * 86_400_000);
+      kept = (await follow(kept)).next;
+    }
+    expect((await follow(kept)).told).toEqual([]);
+  });
+
+  test('says so where what a position has still to tell is too old to be kept', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids = [await makeReview(author)];
+    const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
+    do ids.push(await makeReview(author));
+    while (lane(ids.at(-1)) === lane(ids[0]));
+    await applyStream();
+    const now = Date.now();
+    stopClock(now + 29 * 86_400_000);
+    // The position of the first page is new, though of some lanes nothing was read for long.
+    const { body } = await ask({ since, limit: '1' });
+    expect(body.has_more).toBe(true);
+    stopClock(now + 40 * 86_400_000);
+    const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
+    await batchWrite(log.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    expect((await ask({ since: body.next })).status).toBe(410);
+    expect((await ask({ since: (await ask()).body.next })).body.changes).toEqual([]);
+    await batchWrite(log.map((put) => ({ put })));
+  });
+
+  describe('in a table that was restored to an earlier time', () => {
+    const lanes = async () =>
+      (await scanTable()).filter(({ pk }) => pk === 'CHANGES' || pk.startsWith('CHANGES#'));
+
+    async function restore(items: Awaited<ReturnType<typeof lanes>>): Promise<void> {
+      for (const { pk, sk } of await lanes()) {
+        await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }));
+      }
+      for (const Item of items) {
+        await table.send(new PutCommand({ TableName: tableName(), Item }));
+      }
+    }
+
+    test('refuses a position of after that time, before and after something is logged', async () => {
+      const author = await makeUser();
+      await makeReview(author);
+      await applyStream();
+      const before = await lanes();
+      const old = await position();
+      const ids = [await makeReview(author)];
+      const lost = await position();
+      expect(lost).not.toBe(old);
+      await restore(before);
+      // For a minute it may still be a transaction that is being carried out.
+      expect(await follow(lost)).toMatchObject({ told: [], next: lost });
+      stopClock(Date.now() + 61_000);
+      expect((await ask({ since: lost })).status).toBe(410);
+      jest.useRealTimers();
+      // In the very lane that has lost something.
+      const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
+      do ids.push(await makeReview(author));
+      while (lane(ids.at(-1)) !== lane(ids[0]));
+      await applyStream();
+      stopClock(Date.now() + 61_000);
+      expect((await ask({ since: lost })).status).toBe(410);
+      expect((await follow(old)).told.map(({ id }) => id)).toContain(ids.at(-1));
+    });
+
+    test('waits for what a transaction has still to show', async () => {
+      const author = await makeUser();
+      const since = await position();
+      const known = new Set((await lanes()).map(({ pk, sk }) => pk + sk));
+      const id = await makeReview(author);
+      await applyStream();
+      const [item] = (await lanes()).filter(({ pk, sk }) => !known.has(pk + sk) && sk !== 'LANE');
+      const logged = (await lanes()).find(
+        ({ pk, changes }) => pk !== 'CHANGES' && `${changes}`.includes(id),
+      );
+      expect([item, logged]).not.toContain(undefined);
+      const { pk = '', sk = '' } = logged ?? {};
+      await table.send(new DeleteCommand({ TableName: tableName(), Key: { pk, sk } }));
+      const early = await follow(since);
+      expect(early.told).toEqual([]);
+      await table.send(new PutCommand({ TableName: tableName(), Item: logged }));
+      expect((await follow(early.next)).told).toMatchObject([{ id }]);
+    });
+  });
+
+  test('goes on through a rebuild of the aggregates', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const first = await makeReview(author);
+    await applyStream();
+    await rebuildTotals();
+    const second = await makeReview(author);
+    await applyStream();
+    const { told } = await follow(since);
+    expect(told.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
+  });
+});

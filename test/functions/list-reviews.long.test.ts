@@ -1,0 +1,482 @@
+// @slow
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listed } from '../../bin/bench/oracle.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler } from '../../functions/list-reviews.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import type { EntityType } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { newReview, type Review } from '../../shared/review/review.ts';
+import { insertReview } from '../../shared/review/review-repository.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUsers,
+  randomNumbers,
+  type TestUser,
+  text,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+type Query = Record<string, string>;
+
+async function list(query: Query = {}) {
+  const { status, body } = await invoke(handler, { query });
+  expect({ query, status, error: body.description }).toEqual({ query, status: 200 });
+  return body;
+}
+
+function idsIn({ reviews }: { reviews: { id: string }[] }): string[] {
+  return reviews.map(({ id }) => id);
+}
+
+/** A page, the count and the average, from all there is. */
+function oracle(reviews: readonly Review[], query: Query) {
+  const { entity_id, limit = '50', offset = '0' } = query;
+  const all = listed(reviews, query);
+  return {
+    count: all.length,
+    ids: all.slice(+offset, +offset + +limit).map(({ id }) => id),
+    ...(entity_id && { average_rating: average(reviews, entity_id) }),
+  };
+}
+
+function average(reviews: readonly Review[], entity_id: string) {
+  const ratings = reviews.flatMap((review) =>
+    review.entity_id === entity_id && review.rating !== null ? [review.rating] : [],
+  );
+  const sum = ratings.reduce((total, rating) => total + rating, 0);
+  // In tenths, so that no half is lost to binary fractions.
+  const rating = ratings.length === 0 ? null : Math.round((10 * sum) / ratings.length) / 10;
+  return { rating, count: ratings.length };
+}
+
+describe('GET /review', () => {
+  const random = randomNumbers(1);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const types: EntityType[] = ['release_group', 'artist', 'event', 'bk_author', 'bk_series'];
+  const entities: string[] = Array.from({ length: 12 }, randomUUID);
+  const reviews: Review[] = [];
+  let users: TestUser[];
+
+  beforeAll(async () => {
+    expect(await list()).toEqual({ count: 0, limit: 50, offset: 0, reviews: [] });
+    users = await makeUsers(20);
+    const times = Array.from(
+      { length: 60 },
+      () => Date.UTC(2024, 0, 1) + Math.floor(random() * 1e10),
+    );
+    const pairs = users.flatMap(({ id }) => entities.map((entity_id) => ({ id, entity_id })));
+    for (let i = 0; i < 150; i++) {
+      const [{ id, entity_id } = { id: '', entity_id: '' }] = pairs.splice(
+        Math.floor(pairs.length * random() ** 2),
+        1,
+      );
+      const kind = pick(['text', 'rating', 'both']);
+      const time = new Date(pick(times)).toISOString();
+      const popularity = Math.floor(random() * 7) - 3;
+      const review = {
+        ...newReview(id, {
+          entity_id,
+          // Now and then somebody calls an entity something else.
+          entity_type:
+            random() < 0.9 ? (types[entities.indexOf(entity_id) % 5] as EntityType) : pick(types),
+          text: kind === 'rating' ? null : text,
+          rating: kind === 'text' ? null : 1 + Math.floor(random() * 5),
+          language: pick(['en', 'en', 'de', 'fr']),
+          license_choice: 'CC0 1.0',
+          is_draft: false,
+        }),
+        created: time,
+        last_updated: time,
+        published_on: time,
+        popularity,
+        votes_positive: Math.max(popularity, 0) + 1,
+        votes_negative: Math.max(-popularity, 0) + 1,
+      };
+      reviews.push(review);
+    }
+    for (let i = 0; i < 150; i += 10) {
+      await Promise.all(reviews.slice(i, i + 10).map((review) => insertReview(review)));
+    }
+    await applyStream();
+  });
+
+  test('without parameters gives the newest 50, as GET /review/{review_id} shows them', async () => {
+    const answer = await list();
+    expect(answer).toMatchObject({ count: 150, limit: 50, offset: 0 });
+    expect(Object.keys(answer)).toEqual(['count', 'limit', 'offset', 'reviews', 'next']);
+    expect(idsIn(answer)).toEqual(oracle(reviews, {}).ids);
+    const { body } = await invoke(getReview, { path: { review_id: answer.reviews[7].id } });
+    expect(answer.reviews[7]).toEqual(body.review);
+  });
+
+  test('filters, sorts and pages as a list of everything would', async () => {
+    const someEntities = [entities[0], entities[5]] as string[];
+    const someUsers = [users[0]?.id, users[3]?.id] as string[];
+    const queries: Query[] = [];
+    for (const entity_type of ['', 'musicdb', 'bookdb', 'artist', 'bk_series', 'label']) {
+      for (const language of ['', 'en', 'de', 'zu']) {
+        for (const review_type of ['', 'review', 'rating']) {
+          for (const entity_id of ['', pick(someEntities)]) {
+            for (const user_id of ['', pick(someUsers)]) {
+              const few = entity_id || user_id;
+              const rating = few ? pick(['', '1', '5', '4,5', '2,3', '1,2,3,4,5', '3,3']) : '';
+              const filter = { entity_type, language, review_type, entity_id, user_id, rating };
+              const given = Object.entries(filter).filter(([, value]) => value !== '');
+              queries.push({
+                ...Object.fromEntries(given),
+                sort: pick(['popularity', 'published_on']),
+                sort_order: pick(['asc', 'desc']),
+                limit: pick(['0', '1', '7', '50', '50']),
+                offset: pick(
+                  few ? ['0', '0', '1', '3'] : ['0', '1', '20', '49', '100', '149', '150'],
+                ),
+              });
+            }
+          }
+        }
+      }
+    }
+    for (const query of queries) {
+      const { average_rating, ...answer } = await list(query);
+      const { limit, offset } = query;
+      expect({
+        query,
+        limit: `${answer.limit}`,
+        offset: `${answer.offset}`,
+        count: answer.count,
+        ids: idsIn(answer),
+        ...(average_rating && { average_rating }),
+      }).toEqual({ query, limit, offset, ...oracle(reviews, query) });
+    }
+  });
+
+  test.each(['popularity', 'published_on'])('walks through all by %s, both ways', async (sort) => {
+    const filters: Query[] = [
+      {},
+      { review_type: 'review' },
+      { entity_type: 'musicdb' },
+      { language: 'en', review_type: 'rating' },
+    ];
+    for (const filter of filters) {
+      for (const sort_order of ['asc', 'desc']) {
+        const query: Query = { ...filter, sort, sort_order };
+        const walked: string[] = [];
+        for (let offset = 0; offset < 160; offset += 40) {
+          walked.push(...idsIn(await list({ ...query, limit: '40', offset: `${offset}` })));
+        }
+        expect({ query, walked }).toEqual({
+          query,
+          walked: oracle(reviews, { ...query, limit: '200' }).ids,
+        });
+      }
+    }
+  });
+
+  test('says what a filter by stars needs, and binds a cursor to it', async () => {
+    const { body } = await invoke(handler, { query: { rating: '4' } });
+    expect(body.description).toBe('rating must be sent together with entity_id or user_id');
+    const user_id =
+      users.find(({ id }) => oracle(reviews, { user_id: id, rating: '4,5' }).count > 2)?.id ?? '';
+    const query: Query = { user_id, rating: '5,4,4', limit: '1' };
+    const { body: first, headers } = await invoke(handler, { query });
+    expect(headers.link).toContain('rating=4%2C5');
+    expect(first.next).toEqual(expect.any(String));
+    const rest = await list({ ...query, rating: '4,5', limit: '50', cursor: first.next });
+    expect([...idsIn(first), ...idsIn(rest)]).toEqual(
+      oracle(reviews, { user_id, rating: '4,5' }).ids,
+    );
+    const other = { ...query, rating: '4', cursor: first.next };
+    expect((await invoke(handler, { query: other })).status).toBe(400);
+  });
+
+  test('takes ids in any case, and ignores what it does not know', async () => {
+    const [entity_id = ''] = entities;
+    const expected = oracle(reviews, { entity_id });
+    const answer = await list({
+      entity_id: entity_id.toUpperCase(),
+      colour: 'red',
+      __proto__x: '1',
+    });
+    expect({ count: answer.count, ids: idsIn(answer) }).toMatchObject({ ids: expected.ids });
+  });
+
+  test('is empty for an entity and a user that do not exist', async () => {
+    const nothing = { count: 0, limit: 50, offset: 0, reviews: [] };
+    const unrated = { average_rating: { rating: null, count: 0 } };
+    expect(await list({ user_id: randomUUID() })).toEqual(nothing);
+    expect(await list({ entity_id: randomUUID() })).toEqual({ ...nothing, ...unrated });
+    expect(await list({ entity_id: randomUUID(), user_id: randomUUID() })).toEqual({
+      ...nothing,
+      ...unrated,
+    });
+  });
+
+  test.each([
+    ['0', 0],
+    ['007', 7],
+    ['9007199254740991', 9007199254740991],
+  ])('takes offset=%s', async (offset, number) => {
+    expect(await list({ offset })).toMatchObject({ count: 150, offset: number });
+  });
+
+  test.each<[string, Query | Record<string, string[]>]>([
+    ['limit', { limit: '-1' }],
+    ['limit', { limit: '51' }],
+    ['limit', { limit: '' }],
+    ['limit', { limit: ' 5' }],
+    ['limit', { limit: '5 ' }],
+    ['limit', { limit: '+5' }],
+    ['limit', { limit: '1e1' }],
+    ['limit', { limit: '0x5' }],
+    ['limit', { limit: '5.0' }],
+    ['limit', { limit: '٥' }],
+    ['limit', { limit: 'ten' }],
+    ['limit', { limit: ['5', '5'] }],
+    ['offset', { offset: '-1' }],
+    ['offset', { offset: '-0' }],
+    ['offset', { offset: '9007199254740992' }],
+    ['offset', { offset: `1${'0'.repeat(30)}` }],
+    ['offset', { offset: '1\n' }],
+    ['offset', { offset: ['0', '1'] }],
+    ['entity_id', { entity_id: 'x' }],
+    ['entity_id', { entity_id: '' }],
+    ['entity_id', { entity_id: randomUUID().replaceAll('-', '') }],
+    ['entity_id', { entity_id: `{${randomUUID()}}` }],
+    ['entity_id', { entity_id: [randomUUID(), randomUUID()] }],
+    ['user_id', { user_id: ` ${randomUUID()}` }],
+    ['entity_type', { entity_type: 'song' }],
+    ['entity_type', { entity_type: 'Artist' }],
+    ['entity_type', { entity_type: 'constructor' }],
+    ['language', { language: 'EN' }],
+    ['language', { language: 'xx' }],
+    ['language', { language: '' }],
+    ['language', { language: 'en|text' }],
+    ['review_type', { review_type: 'both' }],
+    ['rating', { user_id: randomUUID(), rating: '' }],
+    ['rating', { user_id: randomUUID(), rating: '0' }],
+    ['rating', { user_id: randomUUID(), rating: '6' }],
+    ['rating', { user_id: randomUUID(), rating: '4,' }],
+    ['rating', { user_id: randomUUID(), rating: '4, 5' }],
+    ['rating', { user_id: randomUUID(), rating: '4.0' }],
+    ['rating', { user_id: [randomUUID()], rating: ['4', '5'] }],
+    ['rating', { rating: '4' }],
+    ['rating', { rating: '4', entity_type: 'work', language: 'en' }],
+    ['sort', { sort: 'rating' }],
+    ['sort', { sort: '' }],
+    ['sort_order', { sort_order: 'DESC' }],
+    ['include_metadata', { include_metadata: '1' }],
+  ])('refuses a bad %s: %j', async (name, query) => {
+    const { status, body } = await invoke(handler, { query });
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      error: 'invalid_request',
+      description: expect.stringMatching(`^${name} `),
+    });
+  });
+
+  test('forgets what is hidden or a draft, and has it again when it is back', async () => {
+    const [author, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const entity_id = randomUUID();
+    const of = (language: string) => ({ entity_id, entity_type: 'work', language, rating: 2 });
+    const hidden = await makeReview(author, of('vi'));
+    const draft = await makeReview(other, { ...of('vi'), rating: 5, is_draft: true });
+    const views: Query[] = [
+      { entity_id },
+      { user_id: author.id },
+      { entity_id, user_id: author.id },
+      { language: 'vi' },
+      { entity_type: 'work' },
+      { entity_type: 'work', language: 'vi', review_type: 'review', sort: 'popularity' },
+    ];
+    const see = async () => {
+      await applyStream();
+      return Promise.all(
+        views.map(async (query) => {
+          const { count, average_rating, ...answer } = await list(query);
+          expect(count).toBe(answer.reviews.length);
+          return [idsIn(answer), average_rating?.rating];
+        }),
+      );
+    };
+    const before = await see();
+    expect(before[0]).toEqual([[hidden], 2]);
+    expect(before.map(([ids]) => ids)).toEqual(views.map(() => [hidden]));
+    expect((await list()).count).toBe(151);
+
+    await setHidden(hidden, true);
+    expect((await see()).map(([ids]) => ids)).toEqual(views.map(() => []));
+    expect((await see())[0]).toEqual([[], null]);
+    expect((await list()).count).toBe(150);
+    expect(await list({ user_id: other.id })).toMatchObject({ count: 0, reviews: [] });
+
+    await setHidden(hidden, false);
+    expect(await see()).toEqual(before);
+
+    const path = { review_id: draft };
+    await invoke(updateReview, { caller: other.caller, path, body: { is_draft: false } });
+    expect((await see())[0]).toEqual([[draft, hidden], 3.5]);
+    expect(await list({ user_id: other.id })).toMatchObject({ count: 1, reviews: [{ id: draft }] });
+  });
+
+  test('has the first review of a new type and language at once, whatever follows the stream', async () => {
+    const [author] = (await makeUsers(1)) as [TestUser];
+    const draft = { entity_type: 'label', language: 'el', is_draft: true };
+    const path = { review_id: await makeReview(author, draft) };
+    const views: Query[] = [
+      { language: 'el' },
+      { entity_type: 'label' },
+      { entity_type: 'musicdb', language: 'el' },
+      { language: 'el', review_type: 'rating' },
+      { entity_type: 'label', language: 'el' },
+      { language: 'el', sort: 'popularity' },
+    ];
+    const see = async () => (await Promise.all(views.map((query) => list(query)))).map(idsIn);
+    expect(await see()).toEqual(views.map(() => []));
+    await invoke(updateReview, { caller: author.caller, path, body: { is_draft: false } });
+    expect(await see()).toEqual(views.map(() => [path.review_id]));
+    await setHidden(path.review_id, true);
+    await applyStream();
+    expect(await see()).toEqual(views.map(() => []));
+    await setHidden(path.review_id, false);
+    expect(await see()).toEqual(views.map(() => [path.review_id]));
+    await rebuildTotals();
+    const published = await makeReview(author, { entity_type: 'place', language: 'el' });
+    expect(idsIn(await list({ language: 'el' }))).toEqual([published, path.review_id]);
+  });
+
+  test('walks through 45 reviews of one entity, 7 at a time', async () => {
+    const entity_id = randomUUID();
+    const authors = await makeUsers(45);
+    const made: Review[] = [];
+    for (const [i, { id }] of authors.entries()) {
+      const review = newReview(id, {
+        entity_id,
+        entity_type: 'place',
+        text,
+        rating: 1 + (i % 5),
+        language: 'en',
+        license_choice: 'CC0 1.0',
+        is_draft: false,
+      });
+      const published_on = new Date(Date.UTC(2025, 0, 1 + Math.floor(i / 3))).toISOString();
+      made.push({ ...review, published_on, popularity: (i * i) % 4 });
+    }
+    for (const review of made) await insertReview(review);
+    for (const sort of ['popularity', 'published_on']) {
+      for (const sort_order of ['asc', 'desc']) {
+        const walked: string[] = [];
+        for (let offset = 0; offset <= 45; offset += 7) {
+          const query = { entity_id, sort, sort_order, limit: '7', offset: `${offset}` };
+          const answer = await list(query);
+          expect(answer).toMatchObject({ count: 45, average_rating: { rating: 3, count: 45 } });
+          walked.push(...idsIn(answer));
+        }
+        const query = { entity_id, sort, sort_order, limit: '50' };
+        expect(walked).toEqual(oracle(made, query).ids);
+      }
+    }
+  });
+
+  test('rounds an average to one decimal, halves up', async () => {
+    const entity_id = randomUUID();
+    const authors = await makeUsers(20);
+    // 19 × 2 + 3 = 41, and 41 ÷ 20 = 2.05, which is not a binary fraction.
+    for (const [i, author] of authors.entries()) {
+      await makeReview(author, { entity_id, rating: i === 0 ? 3 : 2 });
+    }
+    expect((await list({ entity_id })).average_rating).toEqual({ rating: 2.1, count: 20 });
+  });
+});
+
+describe('include_metadata=true', () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    const id = request.url?.split('/').at(-1) ?? '';
+    const answer = answers.get(id);
+    if (answer === 'never') return;
+    response.statusCode = answer === undefined ? 404 : 200;
+    response.end(answer ?? '{"error":"Not Found"}');
+  });
+  const answers = new Map<string, string>();
+  const user_id = makeUsers(1);
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    process.env.MUSICDB_API = `${origin}/music/{type}/{id}`;
+    process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
+    process.env.BOOKDB_API = `${origin}/books/{type}/{id}`;
+    process.env.BOOKDB_PAGE = 'https://books.example/{type}/{id}';
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test('adds what the databases know, null for the rest, and drops no review', async () => {
+    const [user] = (await user_id) as [TestUser];
+    const rows: [EntityType, string | undefined, object | null][] = [
+      ['release_group', '{"title":"Blue"}', { name: 'Blue' }],
+      ['artist', '{"name":"Ann","title":"Dr"}', { name: 'Ann' }],
+      ['bk_literary_work', '{"defaultAlias":{"name":"Waves"}}', { name: 'Waves' }],
+      ['bk_author', '{"name":"Ann"}', { name: 'Ann' }],
+      ['label', undefined, null],
+      ['place', 'never', null],
+      ['event', 'not JSON', null],
+      ['work', '{}', null],
+      ['bk_series', '{"name":5}', null],
+      ['recording', 'null', null],
+    ];
+    const expected = new Map<string, unknown>();
+    const paths = {
+      bk_literary_work: 'books/work',
+      bk_author: 'books/author',
+      bk_series: 'books/series',
+      release_group: 'music/release-group',
+    } as Record<string, string>;
+    for (const [type, answer, known] of rows) {
+      const id = randomUUID();
+      if (answer !== undefined) answers.set(id, answer);
+      const path = paths[type] ?? `music/${type}`;
+      const [site, kind] = path.split('/');
+      const url = `https://${site}.example/${kind}/${id}`;
+      expected.set(id, known && { id, type, url, ...known });
+      await makeReview(user, { entity_id: id, entity_type: type });
+    }
+    const { reviews, count } = await list({ user_id: user.id, include_metadata: 'true' });
+    expect(count).toBe(rows.length);
+    expect(
+      new Map(
+        reviews.map((review: Record<string, unknown>) => [review.entity_id, review.metadata]),
+      ),
+    ).toEqual(expected);
+    expect(asked).toHaveLength(rows.length);
+
+    const again = await list({ user_id: user.id, include_metadata: 'true' });
+    expect(again.reviews).toEqual(reviews);
+    expect(asked).toHaveLength(rows.length);
+
+    const without = await list({ user_id: user.id, include_metadata: 'false' });
+    expect(without.reviews[0]).not.toHaveProperty('metadata');
+  });
+
+  test('asks for an entity as what each review says it is', async () => {
+    const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
+    const entity_id = randomUUID();
+    answers.set(entity_id, '{"name":"Ann"}');
+    await makeReview(user, { entity_id, entity_type: 'artist' });
+    await makeReview(other, { entity_id, entity_type: 'label' });
+    const { reviews } = await list({ entity_id, include_metadata: 'true' });
+    expect(reviews).toHaveLength(2);
+    for (const { entity_type, metadata } of reviews) expect(metadata.type).toBe(entity_type);
+  });
+});

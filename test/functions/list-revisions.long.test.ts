@@ -1,0 +1,172 @@
+// @slow
+import { randomUUID } from 'node:crypto';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { handler as getRevision } from '../../functions/get-revision.ts';
+import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { getPublicReview } from '../../shared/review/review-repository.ts';
+import { listRevisions as readRevisions } from '../../shared/review/revision-repository.ts';
+import { table, tableName } from '../../shared/table/client.ts';
+import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
+import { invoke, lambdaContext, proxyEvent } from '../helpers/invoke.ts';
+
+const author = await makeUser();
+const id = await makeReview(author);
+for (let i = 2; i <= 11; i++) {
+  const body = i === 11 ? { rating: null } : { text: `${text} Number ${i}.` };
+  await invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
+}
+await vote(await makeUser(), id, false);
+await setAttributes(reviewKey(id), { last_updated: '2024-02-29T12:34:56.789Z' });
+
+const last = {
+  id: 11,
+  review_id: id,
+  text: `${text} Number 10.`,
+  rating: null,
+  timestamp: 'Thu, 29 Feb 2024 12:34:56 GMT',
+  votes_positive: 0,
+  votes_negative: 1,
+};
+
+function get(rev: string, review_id = id) {
+  return invoke(getRevision, { path: { review_id, rev } });
+}
+
+function list(review_id = id, query: Record<string, string> = {}) {
+  return invoke(listRevisions, { path: { review_id }, query });
+}
+
+/** More revisions than fit an answer. */
+async function putRevisions(review_id: string, content: string): Promise<void> {
+  const size = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
+  const timestamp = new Date().toISOString();
+  const votes = { votes_positive: 0, votes_negative: 0 };
+  const ids = Array.from({ length: Math.ceil(6_500_000 / size) }, (_, i) => i + 1);
+  for (let start = 0; start < ids.length; start += 25) {
+    const items = ids.slice(start, start + 25).map((n) => {
+      const revision = { review_id, id: n, text: content, rating: 5, timestamp, ...votes };
+      return { PutRequest: { Item: { ...revisionKey(review_id, n), ...revision } } };
+    });
+    await table.send(new BatchWriteCommand({ RequestItems: { [tableName()]: items } }));
+  }
+  await setAttributes(reviewKey(review_id), { edits: ids.length });
+}
+
+/** The proxy response itself. */
+async function rawList(review_id: string): Promise<APIGatewayProxyResult> {
+  return listRevisions(proxyEvent({ path: { review_id } }), lambdaContext());
+}
+
+describe('GET /review/{review_id}/revisions', () => {
+  test('gives all, newest first', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['revisions']);
+    expect(body.revisions.map((revision: { id: number }) => revision.id)).toEqual([
+      11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    ]);
+    expect(body.revisions[0]).toEqual(last);
+    expect(body.revisions[10]).toMatchObject({ id: 1, text, rating: 4 });
+  });
+
+  test('leaves out the oldest when there is more than fits an answer', async () => {
+    const { review } = await getPublicReview(id);
+    const all = await readRevisions(review);
+    const { headers, body } = await list();
+    expect(headers).not.toHaveProperty('link');
+    const bytes = body.revisions
+      .slice(0, 3)
+      .reduce((sum: number, one: unknown) => sum + JSON.stringify(JSON.stringify(one)).length, 0);
+    expect(await readRevisions(review, { maxBytes: bytes })).toEqual(all.slice(0, 3));
+    expect(await readRevisions(review, { maxBytes: bytes - 1 })).toEqual(all.slice(0, 2));
+  });
+
+  test.each([
+    ['12', [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+    ['11', [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+    ['3', [2, 1]],
+    ['2', [1]],
+    ['1', []],
+    [`${Number.MAX_SAFE_INTEGER}`, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
+  ])('gives those before %s', async (before, ids) => {
+    const { status, headers, body } = await list(id, { before });
+    expect(status).toBe(200);
+    expect(body.revisions.map((revision: { id: number }) => revision.id)).toEqual(ids);
+    expect(headers).not.toHaveProperty('link');
+  });
+
+  test.each(['0', '-1', '1.5', 'x', ''])('refuses before=%s: 400', async (before) => {
+    const { status, body } = await list(id, { before });
+    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(body.description).toBe('before must be an integer of at least 1');
+  });
+
+  test('leads from page to page to every revision of a long history', async () => {
+    const review_id = await makeReview(author);
+    await putRevisions(review_id, '🎷'.repeat(5_000));
+    const { edits } = (await getPublicReview(review_id)).review;
+    const found: number[] = [];
+    let query: Record<string, string> = {};
+    for (let pages = 1; ; pages++) {
+      const { headers, body } = await list(review_id, query);
+      found.push(...body.revisions.map((revision: { id: number }) => revision.id));
+      const [, before] = /^<\?before=(\d+)>; rel="next"$/.exec(headers.link ?? '') ?? [];
+      if (before === undefined) {
+        expect(pages).toBe(2);
+        break;
+      }
+      query = { before };
+    }
+    expect(found).toEqual(Array.from({ length: edits + 1 }, (_, n) => edits + 1 - n));
+  });
+
+  // A character as it is counted: JSON in JSON.
+  test.each(['x', '"', '\n', '🎷', '\u0001'])(
+    'fills the 6 MB of an answer of Lambda, and no more, with texts of %j',
+    async (character) => {
+      const review_id = await makeReview(author);
+      await putRevisions(review_id, character.repeat(5_000));
+      const result = await rawList(review_id);
+      const bytes = Buffer.byteLength(JSON.stringify(result));
+      expect(bytes).toBeLessThanOrEqual(6_291_556);
+      const { revisions } = JSON.parse(result.body);
+      expect(revisions[0].id).toBe(revisions.at(-1).id + revisions.length - 1);
+      expect(result.headers?.Link).toBe(`<?before=${revisions.at(-1).id}>; rel="next"`);
+      expect(bytes + (bytes - 1_000) / revisions.length).toBeGreaterThan(6_270_000);
+    },
+  );
+});
+
+describe('GET /review/{review_id}/revisions/{rev}', () => {
+  test('gives one', async () => {
+    const { status, body } = await get('11');
+    expect(status).toBe(200);
+    expect(body).toEqual({ revision: last });
+    expect((await get('1', id.toUpperCase())).body.revision).toMatchObject({ id: 1, text });
+  });
+
+  test.each(['0', '12', '-1', '1.0', '1e0', '+1', ' 1', '', 'x', '1000000', '9'.repeat(40), '1#'])(
+    'knows no revision %j: 404',
+    async (rev) => {
+      const { status, body } = await get(rev);
+      expect(status).toBe(404);
+      expect(body).toEqual({ error: 'not_found', description: 'Revision not found' });
+    },
+  );
+});
+
+test('both know no hidden, draft or other review: 404', async () => {
+  const hidden = await makeReview(author);
+  await setHidden(hidden, true);
+  const draft = await makeReview(author, { is_draft: true });
+  for (const review_id of [hidden, draft, randomUUID(), 'x']) {
+    for (const { status, body } of [await list(review_id), await get('1', review_id)]) {
+      expect([status, body.description]).toEqual([404, 'Review not found']);
+    }
+  }
+});

@@ -1,0 +1,516 @@
+// @slow
+import { randomUUID } from 'node:crypto';
+import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler } from '../../functions/update-aggregates.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { addDeferred } from '../../shared/aggregates/defer.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { serviceUnavailable } from '../../shared/errors.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  readStream,
+  scanTable,
+  setAttributes,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { aggregateDifferences } from '../helpers/recount.ts';
+
+beforeEach(() => {
+  for (const level of ['warn', 'error'] as const) {
+    jest.spyOn(console, level).mockImplementation(() => {});
+  }
+});
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});
+
+/** What was written since the last call, as the consumer gets it. */
+async function records(): Promise<DynamoDBRecord[]> {
+  const all = await readStream();
+  return all.filter(({ dynamodb }) => ['REVIEW', 'USER'].includes(dynamodb?.Keys?.sk?.S ?? ''));
+}
+
+/** Reviews that are published, changed, hidden, voted on, deleted, and users. */
+async function live(): Promise<void> {
+  const [voter, ...authors] = await makeUsers(7);
+  for (const [i, author] of authors.entries()) {
+    const { caller } = author;
+    const content = { language: ['en', 'de'][i % 2], is_draft: i === 3 };
+    const review_id = await makeReview(author, content);
+    const path = { review_id };
+    if (voter && i !== 3) await vote(voter, review_id);
+    await invoke(updateReview, { caller, path, body: { rating: null } });
+    if (i === 1 || i === 2) await setHidden(review_id, true);
+    if (i === 2) await setHidden(review_id, false);
+    if (i >= 4) await invoke(deleteReview, { caller, path });
+  }
+}
+
+async function totals() {
+  const items = (await scanTable()).filter(({ sk }) => sk.startsWith('TOTAL#'));
+  return Object.fromEntries(items.map(({ sk, pk: _, ...numbers }) => [sk, numbers]));
+}
+
+async function expectExactTotals(): Promise<void> {
+  expect(await aggregateDifferences()).toEqual([]);
+}
+
+async function lockTotals(id: string, until: number): Promise<void> {
+  for (const key of rebuildKeys) await setAttributes(key, { id, until });
+}
+
+async function deleteLocks(): Promise<void> {
+  await batchWrite(rebuildKeys.map((key) => ({ delete: key })));
+}
+
+async function locks() {
+  return (await scanTable()).filter(({ sk }) => sk.startsWith('REBUILD'));
+}
+
+async function feed(Records: DynamoDBRecord[]): Promise<void> {
+  expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
+}
+
+const random = randomNumbers(3);
+function shuffled<T>(from: readonly T[]): T[] {
+  return from
+    .map((value) => [random(), value] as const)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, value]) => value);
+}
+
+describe('the feed', () => {
+  test('keeps the totals of reviews by type, language and kind, and of users', async () => {
+    await live();
+    await feed(await records());
+    // What has been entered and holds nothing is 0.
+    expect(await totals()).toEqual({
+      'TOTAL#release_group': { 'en|text': 2, 'en|both': 0, 'de|both': 0 },
+    });
+    await expectExactTotals();
+  });
+
+  test.each<[string, (all: DynamoDBRecord[]) => DynamoDBRecord[][]]>([
+    ['one by one', (all) => all.map((record) => [record])],
+    ['in one batch', (all) => [all]],
+    ['in batches of seven', (all) => all.map((_, i) => (i % 7 ? [] : all.slice(i, i + 7)))],
+    ['twice', (all) => [all, all]],
+    ['each twice in a row', (all) => all.map((record) => [record, record])],
+    ['backwards', (all) => all.toReversed().map((record) => [record])],
+    ['in any order', (all) => shuffled(all).map((record) => [record])],
+    ['in any order, in batches, twice', (all) => [shuffled(all), shuffled(all)]],
+    ['with an old half replayed', (all) => [all, all.slice(0, all.length / 2)]],
+  ])('counts right when records come %s', async (_, batches) => {
+    await live();
+    for (const batch of batches(await records())) await feed(batch);
+    await expectExactTotals();
+  });
+
+  test('counts right when batches are worked on at the same time', async () => {
+    await live();
+    const all = await records();
+    await Promise.all([feed(all), feed(all.slice(5)), ...all.map((record) => feed([record]))]);
+    await expectExactTotals();
+  });
+
+  describe('in a batch that does not fit a transaction', () => {
+    /** Records of so many reviews in 35 facets, and of their authors. */
+    async function many(count: number): Promise<DynamoDBRecord[]> {
+      const languages = ['en', 'de', 'fr', 'ja', 'pt'];
+      const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
+      for (const [i, user] of (await makeUsers(count)).entries()) {
+        await makeReview(user, { language: languages[i % 5], entity_type: types[i % 7] });
+      }
+      return records();
+    }
+    /** As few records as make a batch a busy one. */
+    async function busy(): Promise<DynamoDBRecord[]> {
+      await makeUsers(34);
+      return records();
+    }
+    const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
+    /** Lets the process die at its nth transaction: before it, or when it is done but nobody knows. */
+    function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
+      const send = table.send.bind(table);
+      const seen = { transactions: 0 };
+      jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+        const isFatal = command instanceof TransactWriteCommand && ++seen.transactions >= nth;
+        if (isFatal && (when === 'before' || seen.transactions > nth)) throw new Error('killed');
+        const answer = await send(command as never);
+        if (isFatal) throw new Error('killed');
+        return answer;
+      }) as never);
+      return seen;
+    }
+
+    test('adds up what changes have in common, and leaves nothing of it behind', async () => {
+      const all = await many(40);
+      const seen = dieAt(Number.POSITIVE_INFINITY, 'after');
+      await feed(all);
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+      // 80 changes, which alone would be 80 transactions.
+      expect(seen.transactions).toBeLessThan(12);
+    });
+
+    test.each(['before', 'after'] as const)(
+      'counts right when it dies %s any of its transactions, and the batch comes again',
+      async (when) => {
+        const whole = await busy();
+        const healthy = dieAt(Number.POSITIVE_INFINITY, when);
+        await feed(whole);
+        jest.mocked(table.send).mockRestore();
+        // One leaves counts for later, and one adds them.
+        expect(healthy.transactions).toBeGreaterThan(1);
+        for (let nth = 1; nth <= healthy.transactions; nth++) {
+          const all = await busy();
+          dieAt(nth, when);
+          await handler({ Records: all });
+          jest.mocked(table.send).mockRestore();
+          // Half of it now, as Lambda parts batches.
+          await feed(all.slice(0, 20));
+          await feed(all.slice(20));
+          expect(await deferred()).toEqual([]);
+          await expectExactTotals();
+        }
+      },
+    );
+
+    /** Leaves counts for later, and gives the records that they are of. */
+    async function leaveCounts(): Promise<DynamoDBRecord[]> {
+      const all = await busy();
+      dieAt(2, 'before');
+      await handler({ Records: all });
+      jest.mocked(table.send).mockRestore();
+      expect(await deferred()).not.toEqual([]);
+      return all;
+    }
+
+    test('adds what is left for later once, though two shards come to do it', async () => {
+      const all = await leaveCounts();
+      const send = table.send.bind(table);
+      jest.spyOn(table, 'send').mockImplementationOnce((async (command: object) => {
+        const answer = await send(command as never);
+        await addDeferred();
+        return answer;
+      }) as never);
+      await addDeferred();
+      expect(await deferred()).toEqual([]);
+      await feed(all);
+      await expectExactTotals();
+    });
+
+    test('adds what is left for later also when none of its records comes again', async () => {
+      await leaveCounts();
+      await makeUser();
+      await feed(await records());
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+    });
+
+    test('leaves nothing for later that a rebuild has counted', async () => {
+      const all = await leaveCounts();
+      await rebuildTotals();
+      expect(await deferred()).toEqual([]);
+      await expectExactTotals();
+      await feed(all);
+      await expectExactTotals();
+    });
+  });
+
+  test('remembers for 14 days what was removed, so that nothing late brings it back', async () => {
+    const author = await makeUser();
+    const review_id = await makeReview(author);
+    const path = { review_id };
+    await invoke(deleteReview, { caller: author.caller, path });
+    const all = await records();
+    await feed(all.toReversed());
+    const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'PROJECTION' });
+    expect(applied).toMatchObject({ counted: null, version: 2 });
+    const days = (Number(applied?.expires_at) - Date.now() / 1000) / 86_400;
+    expect(days).toBeCloseTo(14, 2);
+    await feed(all);
+    await expectExactTotals();
+  });
+
+  test('fails from the first record on that it cannot apply', async () => {
+    const users = await makeUsers(4);
+    const all = await records();
+    const poisoned = all.map((record, i) =>
+      i === 2
+        ? // A key that no item can have.
+          {
+            ...record,
+            dynamodb: { ...record.dynamodb, Keys: { pk: { S: '' }, sk: { S: 'USER' } } },
+          }
+        : record,
+    );
+    expect(await handler({ Records: poisoned })).toEqual({
+      batchItemFailures: [{ itemIdentifier: all[2]?.dynamodb?.SequenceNumber }],
+    });
+    // No message: that of an error of DynamoDB may quote an item.
+    const error = { name: 'ValidationException', stack: expect.any(Array) };
+    expect(jest.mocked(console.warn).mock.calls).toEqual([
+      [{ message: 'A batch failed; taking its records one by one', error }],
+    ]);
+    expect(jest.mocked(console.error).mock.calls).toEqual([
+      [{ message: 'A record failed', eventID: all[2]?.eventID, error }],
+    ]);
+    const isApplied = async (i: number) =>
+      (await readItem({ pk: `USER#${users[i]?.id}`, sk: 'PROJECTION' })) !== undefined;
+    const order = all.map(({ dynamodb }) =>
+      users.findIndex(({ id }) => dynamodb?.Keys?.pk?.S === `USER#${id}`),
+    );
+    expect(await Promise.all(order.map(isApplied))).toEqual([true, true, false, false]);
+    await feed(all.slice(2));
+    await expectExactTotals();
+  });
+
+  test('waits while the totals are rebuilt', async () => {
+    const before = await totals();
+    await makeUser();
+    const all = await records();
+    const until = Math.floor(Date.now() / 1000) + 60;
+    await lockTotals('another', until);
+    expect(await handler({ Records: all })).toEqual({
+      batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
+    });
+    expect(await totals()).toMatchObject(before);
+    // A rebuild that died holds nobody up for longer.
+    await lockTotals('another', Math.floor(Date.now() / 1000) - 1);
+    await feed(all);
+    await deleteLocks();
+    await expectExactTotals();
+  });
+});
+
+describe('a rebuild', () => {
+  test('finds nothing to correct where all is right, and lets go of its lock', async () => {
+    await live();
+    await feed(await records());
+    const counts = await rebuildTotals();
+    expect(counts.corrected_projections).toBe(0);
+    expect(counts.users).toBe((await scanTable()).filter(({ sk }) => sk === 'USER').length);
+    expect(await locks()).toEqual([]);
+    await expectExactTotals();
+  });
+
+  test('puts right what is wrong, forgotten or left over', async () => {
+    await setAttributes(totalKey('release_group'), { 'en|both': 1_000, 'en|text': -3 });
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    await setAttributes(rankTreeKey('all', 'root', []), { '900t': 5, '900T': 5 });
+    await setAttributes(rankTreeKey('all|work|xx', 'popularity', [3, 900]), { '7b': 1 });
+    await setAttributes(rankTreeKey('users', 'root', []), { '900u': 0 });
+    const ghost = { pk: `REVIEW#${randomUUID()}`, sk: 'PROJECTION' };
+    await setAttributes(ghost, { version: 3, counted: 'work|en|both' });
+    const author = await makeUser();
+    await makeReview(author);
+    const seen: number[] = [];
+    const { corrected_projections } = await rebuildTotals((items) => seen.push(items));
+    expect(corrected_projections).toBe(3);
+    expect(seen.at(-1)).toBeGreaterThan(0);
+    expect(await readItem(ghost)).toMatchObject({ version: 4, counted: null });
+    await expectExactTotals();
+    // Nothing is counted twice by what the stream has still to tell.
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('agrees with what is written meanwhile', async () => {
+    const writing = live();
+    await rebuildTotals();
+    await writing;
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('keeps the facets that writers announce meanwhile', async () => {
+    // Something to correct, so that there is a write after all has been counted.
+    await makeReview(await makeUser());
+    const send = table.send.bind(table);
+    let isAnnounced = false;
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      const answer = await send(command as never);
+      if (command instanceof BatchWriteCommand && !isAnnounced) {
+        isAnnounced = true;
+        await setAttributes(totalKey('release_group'), { 'mt|both': 0 });
+      }
+      return answer;
+    }) as never);
+    await rebuildTotals();
+    jest.mocked(table.send).mockRestore();
+    expect(await readItem(totalKey('release_group'))).toMatchObject({ 'mt|both': 0 });
+    await feed(await records());
+  });
+
+  test('leaves another rebuild alone, unless that has given no sign of life for a minute', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    await lockTotals('another', now + 60);
+    await expect(rebuildTotals()).rejects.toMatchObject({ status: 503 });
+    expect(await locks()).toMatchObject(rebuildKeys.map(() => ({ id: 'another' })));
+    await lockTotals('another', now - 1);
+    await rebuildTotals();
+    expect(await locks()).toEqual([]);
+  });
+
+  test.each<[string, (writes: number) => number]>([
+    ['while it reads', () => 0],
+    ['after its first write', () => 1],
+    ['after its last write', (writes) => writes],
+  ])(
+    'that is held up for 70 seconds %s writes no more, and says what to run again',
+    async (_, choose) => {
+      const now = Date.now();
+      stopClock(now);
+      const author = await makeUser();
+      await makeReview(author);
+      await feed(await records());
+      const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
+      const send = table.send.bind(table);
+      const onWrite = (act: (writes: number) => unknown) => {
+        let writes = 0;
+        jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+          const answer = await send(command as never);
+          if (command instanceof BatchWriteCommand) await act(++writes);
+          return answer;
+        }) as never);
+      };
+      let all = 0;
+      onWrite((writes) => {
+        all = writes;
+      });
+      await leftover();
+      await rebuildTotals();
+      jest.mocked(table.send).mockRestore();
+      expect(all).toBeGreaterThan(1);
+
+      const pausedAfter = choose(all);
+      const pause = () => jest.setSystemTime(now + 70_000);
+      let last = 0;
+      onWrite(async (writes) => {
+        last = writes;
+        if (writes !== pausedAfter) return;
+        pause();
+        // The consumer has waited long enough.
+        await makeReview(author);
+        await feed(await records());
+      });
+      await leftover();
+      await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
+        status: 503,
+        message: expect.stringContaining('aggregates rebuild'),
+      });
+      expect(last).toBe(pausedAfter);
+      jest.mocked(table.send).mockRestore();
+
+      await rebuildTotals();
+      await feed(await records());
+      await expectExactTotals();
+    },
+  );
+
+  test('whose clock is two minutes behind loses its lock to the consumer, and says so', async () => {
+    const now = Date.now();
+    stopClock(now - 120_000);
+    const author = await makeUser();
+    await feed(await records());
+    let isMeanwhile = true;
+    const meanwhile = async () => {
+      if (!isMeanwhile) return;
+      isMeanwhile = false;
+      jest.setSystemTime(now);
+      await makeReview(author);
+      expect(await handler({ Records: await records() })).toEqual({ batchItemFailures: [] });
+      jest.setSystemTime(now - 120_000);
+    };
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      // All is read, and nothing written.
+      if (command instanceof BatchWriteCommand) await meanwhile();
+      return send(command as never);
+    }) as never);
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    await expect(rebuildTotals()).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('npm run admin -- aggregates rebuild'),
+    });
+    expect(isMeanwhile).toBe(false);
+    jest.mocked(table.send).mockRestore();
+    jest.setSystemTime(now);
+    await deleteLocks();
+    await rebuildTotals();
+    await expectExactTotals();
+  });
+
+  test.each<[string, () => Promise<unknown>, RegExp]>([
+    ['the table is busy', async () => {}, /^Busy/],
+    ['another is at work', () => lockTotals('another', Date.now()), /^Another rebuild is at work/],
+  ])('that gives up when %s says what to run again', async (_, hinder, reason) => {
+    await makeReview(await makeUser());
+    await feed(await records());
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    const before = await locks();
+    expect(before).toEqual([]);
+    await hinder();
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      if (command instanceof BatchWriteCommand) throw serviceUnavailable();
+      return send(command as never);
+    }) as never);
+    const error = await rebuildTotals().catch((thrown: Error) => thrown);
+    jest.mocked(table.send).mockRestore();
+    await deleteLocks();
+    expect(error).toMatchObject({ message: expect.stringMatching(reason) });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(
+        /may be wrong until this has run: npm run admin -- aggregates rebuild$/,
+      ),
+    });
+    await rebuildTotals();
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('that takes long keeps its lock', async () => {
+    const now = Date.now();
+    stopClock(now);
+    await live();
+    await setAttributes(totalKey('work'), { 'xx|both': 7 });
+    let seconds = 0;
+    const send = table.send.bind(table);
+    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+      if (command instanceof BatchWriteCommand) {
+        seconds += 50;
+        jest.setSystemTime(now + 1000 * seconds);
+      }
+      return send(command as never);
+    }) as never);
+    await rebuildTotals();
+    expect(seconds).toBeGreaterThan(60);
+    jest.mocked(table.send).mockRestore();
+    await feed(await records());
+    await expectExactTotals();
+  });
+
+  test('lets go of its lock when it fails', async () => {
+    const fail = () => {
+      throw new Error('interrupted');
+    };
+    await expect(rebuildTotals(fail)).rejects.toThrow('interrupted');
+    expect(await locks()).toEqual([]);
+  });
+});

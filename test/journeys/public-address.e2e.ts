@@ -1,3 +1,0 @@
-import { walkBehindProxy } from './public-address.ts';
-
-await walkBehindProxy('https://reviews.example.org', 'ordinary');
