@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import { handler as createToken } from '../functions/create-token.ts';
 import { handler as getReview, response } from '../functions/get-review.ts';
 import { type Route, routes } from '../shared/routes.ts';
-import { checkResponse, faultsOf } from './contract.ts';
-import { makeReview, makeUser } from './fixtures.ts';
-import { invoke } from './invoke.ts';
+import { checkResponse, faultsOf } from './helpers/contract.ts';
+import { makeReview, makeUser } from './helpers/fixtures.ts';
+import { invoke } from './helpers/invoke.ts';
 
 const review = routes.find(({ operation }) => operation === 'get-review');
 

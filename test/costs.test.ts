@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from '../bin/bench/costs.ts';
 
-// What is measured is in bin/bench/costs.ts, and test/bench.e2e.ts measures it again.
+// What is measured is in bin/bench/costs.ts, and test/bench.slow.ts measures it again.
 
 /** A document, in one line. */
 function guide(name: string): string {

@@ -5,7 +5,7 @@ import { handler as noRoute } from '../functions/no-route.ts';
 import { consumers, schedules } from '../shared/background.ts';
 import { matchRoute, resourceOf } from '../shared/http/match-route.ts';
 import { routes } from '../shared/routes.ts';
-import { invoke } from './invoke.ts';
+import { invoke } from './helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

@@ -32,7 +32,7 @@ export interface Use extends Units {
 /**
  * What a request costs. A list has as many authors as reviews. A vote and a new review include the
  * authorizer and what follows the stream, one change at a time. Units are measured by
- * test/bench.e2e.ts for a table of 1,200 reviews, each of 1,500 characters; time is assumed.
+ * test/bench.slow.ts for a table of 1,200 reviews, each of 1,500 characters; time is assumed.
  */
 export const costs = {
   'a review': { read: 2, write: 0, milliseconds: [10], kilobytes: 1.6 },

@@ -18,6 +18,7 @@ import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { findGrant, rotateRefreshToken } from '../../shared/oauth/grant-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { applicationKey, contactKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from '../helpers/admin.ts';
 import {
   applyStream,
   makeGrant,
@@ -29,11 +30,10 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { makeClient, makeCode, redeem, refresh } from '../oauth/client.ts';
-import { differences } from '../recount.ts';
-import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from './admin.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
+import { differences } from '../helpers/recount.ts';
 
 describe('npm run admin', () => {
   test('makes a user, an application and tokens, and takes them back', async () => {

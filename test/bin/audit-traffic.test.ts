@@ -16,9 +16,9 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { differences } from '../recount.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
 
 beforeEach(() => {
   process.exitCode = 0;

@@ -31,9 +31,9 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { differences } from '../recount.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
 
 let author: TestUser;
 let voter: TestUser;

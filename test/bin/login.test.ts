@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
-import { type Browser, openBrowser } from '../oauth/browser.ts';
-import { type Client, makeClient } from '../oauth/client.ts';
-import { startTestStack } from '../stack.ts';
+import { type Browser, openBrowser } from '../helpers/browser.ts';
+import { type Client, makeClient } from '../helpers/oauth-client.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer, dataDir } = await startTestStack();
 

@@ -29,6 +29,7 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
 import {
   applyStream,
   makeGrant,
@@ -41,10 +42,9 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { differences } from '../recount.ts';
-import { admin, dataFolder, refuses, spawnAdmin } from './admin.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
 afterAll(() => rmSync(folder, { recursive: true }));

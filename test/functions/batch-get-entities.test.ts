@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/batch-get-entities.ts';
 import { handler as getEntity } from '../../functions/get-entity.ts';
-import { makeReview, makeUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const id = randomUUID();

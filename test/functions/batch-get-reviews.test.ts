@@ -4,8 +4,8 @@ import { handler } from '../../functions/batch-get-reviews.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, makeUsers, setAttributes } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { makeReview, makeUser, makeUsers, setAttributes } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);

@@ -15,8 +15,8 @@ import {
   setAttributes,
   type TestUser,
   text,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const user = await makeUser();
 

@@ -23,8 +23,9 @@ import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts
 import type { Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { makeUser, setAttributes, type TestUser } from '../fixtures.ts';
-import { invoke, type TestResponse } from '../invoke.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeUser, setAttributes, type TestUser } from '../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import {
   basic,
   type Client,
@@ -36,8 +37,7 @@ import {
   redeem,
   refresh,
   verifier,
-} from '../oauth/client.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

@@ -20,8 +20,8 @@ import {
   reviewBody,
   scanTable,
   setAttributes,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
 

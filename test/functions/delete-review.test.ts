@@ -13,9 +13,9 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { differences } from '../recount.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
 
 const author = await makeUser();
 const other = await makeUser();

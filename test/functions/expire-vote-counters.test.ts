@@ -4,7 +4,14 @@ import { handler } from '../../functions/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, readItem, scanTable, setAttributes, vote } from '../fixtures.ts';
+import {
+  makeReview,
+  makeUser,
+  readItem,
+  scanTable,
+  setAttributes,
+  vote,
+} from '../helpers/fixtures.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>

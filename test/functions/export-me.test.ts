@@ -27,8 +27,8 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 

@@ -9,6 +9,7 @@ import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   makeReview,
   makeUser,
@@ -16,9 +17,8 @@ import {
   setAttributes,
   type TestUser,
   text,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

@@ -9,8 +9,8 @@ import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
 import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
 import { handler as signIn } from '../../functions/sign-in.ts';
 import { contactKey } from '../../shared/table/keys.ts';
-import { readItem, scanTable } from '../fixtures.ts';
-import { invoke, type TestResponse } from '../invoke.ts';
+import { readItem, scanTable } from '../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../helpers/invoke.ts';
 
 /** What the identity provider says of whoever comes next. */
 let claims: Record<string, unknown> = {};

@@ -14,8 +14,8 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 async function get(entity_id: string, query: Record<string, string> = {}) {
   const { status, body } = await invoke(handler, { path: { entity_id }, query });

@@ -11,6 +11,7 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   makeReview,
   makeUser,
@@ -19,9 +20,8 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 afterEach(() => {
   jest.useRealTimers();

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, setAttributes, text, vote } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const author = await makeUser({ display_name: 'Zoë 🎵' });
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-server-metadata.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
-import { invoke } from '../invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
   'GET /.well-known/oauth-authorization-server says where everything of %s is',

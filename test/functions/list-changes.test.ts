@@ -15,6 +15,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   applyStream,
   makeReview,
@@ -24,11 +25,10 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
-import { ask, edit, feed, follow, position, records } from './list-changes.ts';
+import { ask, edit, feed, follow, position, records } from '../helpers/list-changes.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();

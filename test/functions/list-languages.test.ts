@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-languages.ts';
-import { invoke } from '../invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 test('GET /review/languages gives every ISO 639-1 code, sorted', async () => {
   const { status, body } = await invoke(handler);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-my-applications.ts';
 import { deleteApplication, rotateSecret } from '../../shared/oauth/application-repository.ts';
-import { makeUsers, type TestUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { type Client, makeClient, redeem } from '../oauth/client.ts';
-import { stopClock } from '../oauth/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { type Client, makeClient, redeem } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

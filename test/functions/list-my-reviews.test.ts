@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-my-reviews.ts';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
-import { makeReview, makeUsers, type TestUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeReview, makeUsers, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const [user, other, nobody] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-my-tokens.ts';
-import { makeUsers, type TestUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { type Client, makeClient, makeCode, redeem, refresh } from '../oauth/client.ts';
+import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { type Client, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

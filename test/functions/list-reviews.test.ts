@@ -20,8 +20,8 @@ import {
   randomNumbers,
   type TestUser,
   text,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 type Query = Record<string, string>;
 

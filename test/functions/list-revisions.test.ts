@@ -11,8 +11,8 @@ import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { listRevisions as readRevisions } from '../../shared/review/revision-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, setAttributes, text, vote } from '../fixtures.ts';
-import { invoke, lambdaContext, proxyEvent } from '../invoke.ts';
+import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
+import { invoke, lambdaContext, proxyEvent } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);

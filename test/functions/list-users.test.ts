@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { applyStream, makeUser, setAttributes, type TestUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { applyStream, makeUser, setAttributes, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 function list(query: Record<string, string> = {}) {
   return invoke(listUsers, { query });

@@ -9,6 +9,7 @@ import { handler } from '../../functions/put-vote.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   makeReview,
   makeUser,
@@ -18,9 +19,8 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 let author: TestUser;

@@ -7,6 +7,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
 import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   makeReview,
   makeUser,
@@ -16,9 +17,8 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const reader = await makeUser();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
-import { makeUsers, type TestUser } from '../fixtures.ts';
+import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import {
   basic,
   type Client,
@@ -10,7 +10,7 @@ import {
   postForm,
   redeem,
   refresh,
-} from '../oauth/client.ts';
+} from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

@@ -10,11 +10,11 @@ import { deleteReview } from '../../shared/review/review-repository.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { caseKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
-import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../fixtures.ts';
-import { invoke, proxyEvent } from '../invoke.ts';
-import { faultsOn } from '../oauth/browser.ts';
-import { formOf } from '../oauth/client.ts';
-import { stopClock } from '../oauth/clock.ts';
+import { faultsOn } from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../helpers/fixtures.ts';
+import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { formOf } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

@@ -6,8 +6,8 @@ import { handler as docs } from '../../functions/show-docs.ts';
 import { handler as reference } from '../../functions/show-reference.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { routes } from '../../shared/routes.ts';
-import { isJson } from '../contract.ts';
-import { invoke } from '../invoke.ts';
+import { isJson } from '../helpers/contract.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://reviews.example/ws';
 

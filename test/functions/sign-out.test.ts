@@ -5,9 +5,9 @@ import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
 import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
-import { makeUser } from '../fixtures.ts';
-import { proxyEvent } from '../invoke.ts';
-import { postForm } from '../oauth/client.ts';
+import { makeUser } from '../helpers/fixtures.ts';
+import { proxyEvent } from '../helpers/invoke.ts';
+import { postForm } from '../helpers/oauth-client.ts';
 
 let answer: RequestListener = () => {};
 let asked = 0;

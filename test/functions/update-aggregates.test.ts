@@ -13,6 +13,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
 import {
   makeReview,
   makeUser,
@@ -23,10 +24,9 @@ import {
   scanTable,
   setAttributes,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
-import { stopClock } from '../oauth/clock.ts';
-import { aggregateDifferences } from '../recount.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { aggregateDifferences } from '../helpers/recount.ts';
 
 beforeEach(() => {
   for (const level of ['warn', 'error'] as const) {

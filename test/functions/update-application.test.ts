@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/update-application.ts';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
-import { makeUser } from '../fixtures.ts';
-import { invoke, proxyEvent } from '../invoke.ts';
-import { formOf, makeClient } from '../oauth/client.ts';
+import { makeUser } from '../helpers/fixtures.ts';
+import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { formOf, makeClient } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

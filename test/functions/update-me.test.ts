@@ -3,8 +3,8 @@ import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { makeUser, readItem, setAttributes } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { makeUser, readItem, setAttributes } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 describe('POST /user/me', () => {
   test.each([

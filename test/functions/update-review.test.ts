@@ -5,8 +5,15 @@ import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, readItem, setAttributes, type TestUser, text } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import {
+  makeReview,
+  makeUser,
+  readItem,
+  setAttributes,
+  type TestUser,
+  text,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const other = await makeUser();

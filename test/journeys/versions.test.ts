@@ -22,8 +22,8 @@ import {
   type TestUser,
   text,
   vote,
-} from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 /** What is counted, by the sort key of whom it is counted for. */
 const counted: Record<string, RegExp> = {

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startTestStack } from '../stack.ts';
-import { credentialsOn, noticeOn, openBrowser, type Shown, textBetween } from './browser.ts';
-import { stopClock } from './clock.ts';
+import {
+  credentialsOn,
+  noticeOn,
+  openBrowser,
+  type Shown,
+  textBetween,
+} from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
 afterEach(() => {
@@ -11,8 +17,8 @@ afterEach(() => {
 
 // The stack has set what these read.
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { makeUser, makeUsers, readItem } = await import('../fixtures.ts');
-const { makeClient, makeCode, redeem, refresh } = await import('./client.ts');
+const { makeUser, makeUsers, readItem } = await import('../helpers/fixtures.ts');
+const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');
 
 /** An owner who has signed in, with an application. */
 async function own(name: string) {

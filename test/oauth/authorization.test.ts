@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startTestStack } from '../stack.ts';
 import {
   contentOf,
   credentialsOn,
@@ -10,8 +9,9 @@ import {
   type Shown,
   textBetween,
   waysOn,
-} from './browser.ts';
-import { stopClock } from './clock.ts';
+} from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 // A sign-in that fails is logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
@@ -28,8 +28,8 @@ const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { table } = await import('../../shared/table/client.ts');
 const { sealRequest } = await import('../../shared/pages/sealed-request.ts');
-const { makeUser, randomNumbers, scanTable } = await import('../fixtures.ts');
-const { challenge, makeClient, redeem, verifier } = await import('./client.ts');
+const { makeUser, randomNumbers, scanTable } = await import('../helpers/fixtures.ts');
+const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 
 afterEach(() => {
   jest.useRealTimers();

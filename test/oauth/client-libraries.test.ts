@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { startTestStack } from '../stack.ts';
-import { type Browser, credentialsOn, openBrowser } from './browser.ts';
+import { type Browser, credentialsOn, openBrowser } from '../helpers/browser.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 // They have no types.
 const require = createRequire(import.meta.url);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startTestStack } from '../stack.ts';
-import { openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
-import { stopClock } from './clock.ts';
+import { openBrowser, type Shown, textBetween, waysOn } from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 jest.spyOn(console, 'warn').mockImplementation(() => {});
 const { authUrl: issuer } = await startTestStack();
@@ -18,8 +18,8 @@ const { deleteAccount } = await import('../../shared/account/delete-account.ts')
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
-const { makeUser, makeUsers, setAttributes } = await import('../fixtures.ts');
-const { makeClient } = await import('./client.ts');
+const { makeUser, makeUsers, setAttributes } = await import('../helpers/fixtures.ts');
+const { makeClient } = await import('../helpers/oauth-client.ts');
 
 const redirect_uri = 'https://client.example/callback';
 const owner = await makeUser({ display_name: 'Olga <b>' });

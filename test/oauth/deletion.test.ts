@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { faultsOn, openBrowser, type Shown, textBetween, waysOn } from './browser.ts';
-import { stopClock } from './clock.ts';
-import { startStackWithProvider } from './provider.ts';
+import { faultsOn, openBrowser, type Shown, textBetween, waysOn } from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, url, authUrl } = await startStackWithProvider();
 afterEach(() => {
@@ -9,7 +9,7 @@ afterEach(() => {
 });
 
 // The stack has set what these read.
-const { makeClient } = await import('./client.ts');
+const { makeClient } = await import('../helpers/oauth-client.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');

@@ -5,9 +5,16 @@ import { insertAuthorizationRequest } from '../../shared/oauth/authorization-rep
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
 import { findOrCreateUser } from '../../shared/user/identity-repository.ts';
-import { makeReview, makeUser, scanTable } from '../fixtures.ts';
-import { proxyEvent } from '../invoke.ts';
-import { type Client, challenge, makeClient, makeCode, redeem, refresh } from './client.ts';
+import { makeReview, makeUser, scanTable } from '../helpers/fixtures.ts';
+import { proxyEvent } from '../helpers/invoke.ts';
+import {
+  type Client,
+  challenge,
+  makeClient,
+  makeCode,
+  redeem,
+  refresh,
+} from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

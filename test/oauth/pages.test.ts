@@ -4,9 +4,9 @@ import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
-import { makeReview, makeUser } from '../fixtures.ts';
-import { invoke, proxyEvent } from '../invoke.ts';
-import { formOf, makeClient } from './client.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
+import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { formOf, makeClient } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

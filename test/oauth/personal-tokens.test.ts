@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { startTestStack } from '../stack.ts';
 import {
   type Browser,
   faultsOn,
@@ -8,7 +7,8 @@ import {
   openBrowser,
   type Shown,
   textBetween,
-} from './browser.ts';
+} from '../helpers/browser.ts';
+import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
 afterEach(() => {
@@ -16,8 +16,8 @@ afterEach(() => {
 });
 
 // The stack has set what these read.
-const { scanTable } = await import('../fixtures.ts');
-const { stopClock } = await import('./clock.ts');
+const { scanTable } = await import('../helpers/fixtures.ts');
+const { stopClock } = await import('../helpers/clock.ts');
 
 const day = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openBrowser, type Shown, textBetween } from './browser.ts';
-import { startStackWithProvider } from './provider.ts';
+import { openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, url, authUrl } = await startStackWithProvider();
 afterEach(() => {

@@ -4,7 +4,7 @@ import { type Expiry, expiryOf } from '../../../infra/local/expire.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { tableName } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
-import { scanTable, setAttributes } from '../../fixtures.ts';
+import { scanTable, setAttributes } from '../../helpers/fixtures.ts';
 
 const now = Math.floor(Date.now() / 1000);
 let expiry: Expiry;

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/global
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Served, startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';
-import { uncheckedFetch } from '../../contract.ts';
+import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // What these functions answer is nothing that the API describes.
 globalThis.fetch = uncheckedFetch;

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
-import { challenge, verifier } from '../../oauth/client.ts';
+import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 const gateway = await startGateway({
   port: 0,

@@ -5,8 +5,8 @@ import { openApiDocument } from '../../../infra/openapi/document.ts';
 import type { Endpoint } from '../../../infra/openapi/responses.ts';
 import { openApiAt } from '../../../shared/openapi.ts';
 import { routes } from '../../../shared/routes.ts';
-import { faultsOf, isJson } from '../../contract.ts';
-import { invoke } from '../../invoke.ts';
+import { faultsOf, isJson } from '../../helpers/contract.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 interface Parameter {
   name: string;

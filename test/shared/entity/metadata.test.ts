@@ -17,8 +17,8 @@ import type { EntityType } from '../../../shared/entity/entity-type.ts';
 import { findMetadata as findInTime } from '../../../shared/entity/metadata.ts';
 import { table } from '../../../shared/table/client.ts';
 import { metadataKey } from '../../../shared/table/keys.ts';
-import { readItem } from '../../fixtures.ts';
-import { stopClock } from '../../oauth/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { readItem } from '../../helpers/fixtures.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 

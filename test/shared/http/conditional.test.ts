@@ -7,8 +7,8 @@ import { handler as listLanguages } from '../../../functions/list-languages.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
-import { makeReview, makeUser, type TestUser, text, vote } from '../../fixtures.ts';
-import { invoke, type TestRequest } from '../../invoke.ts';
+import { makeReview, makeUser, type TestUser, text, vote } from '../../helpers/fixtures.ts';
+import { invoke, type TestRequest } from '../../helpers/invoke.ts';
 
 let author: TestUser;
 let review_id: string;

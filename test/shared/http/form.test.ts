@@ -4,8 +4,8 @@ import { handler as registerApplication } from '../../../functions/register-appl
 import { handler as revokeToken } from '../../../functions/revoke-token.ts';
 import { handler as signOut } from '../../../functions/sign-out.ts';
 import { startSession } from '../../../shared/pages/session.ts';
-import { makeUser } from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
+import { makeUser } from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

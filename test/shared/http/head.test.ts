@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { loadFunction } from '../../../infra/local/invoke.ts';
-import { makeReview, makeUser } from '../../fixtures.ts';
+import { makeReview, makeUser } from '../../helpers/fixtures.ts';
 
 const user = await makeUser();
 const review_id = await makeReview(user);

@@ -8,6 +8,7 @@ import { preflightHeaders } from '../../../shared/http/response.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
+import { stopClock } from '../../helpers/clock.ts';
 import {
   makeReview,
   makeUsers,
@@ -16,9 +17,8 @@ import {
   scanTable,
   setAttributes,
   type TestUser,
-} from '../../fixtures.ts';
-import { invoke, type TestResponse } from '../../invoke.ts';
-import { stopClock } from '../../oauth/clock.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../../helpers/invoke.ts';
 
 let author: TestUser;
 let reader: TestUser;

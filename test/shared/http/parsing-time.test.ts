@@ -13,7 +13,7 @@ import { tokenExpression } from '../../../shared/http/token-expression.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';
 import { parseScopes } from '../../../shared/oauth/scopes.ts';
 import { readSession } from '../../../shared/pages/session.ts';
-import { invoke, proxyEvent, type TestRequest } from '../../invoke.ts';
+import { invoke, proxyEvent, type TestRequest } from '../../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

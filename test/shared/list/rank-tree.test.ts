@@ -5,9 +5,15 @@ import { handler as updateAggregates } from '../../../functions/update-aggregate
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
-import { makeLongLists, makeUsers, readItem, readStream, type TestUser } from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
-import { aggregateDifferences } from '../../recount.ts';
+import {
+  makeLongLists,
+  makeUsers,
+  readItem,
+  readStream,
+  type TestUser,
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { aggregateDifferences } from '../../helpers/recount.ts';
 
 /** The children that lead from the root to the leaf in which an entry counts, in the order by popularity. */
 function pathOf(time: number, popularity: number): number[] {

@@ -18,9 +18,9 @@ import {
   readItem,
   setAttributes,
   type TestUser,
-} from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
-import { differences } from '../../recount.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
 
 const author = await makeUser();
 const operator = { reason: 'spam', note: '', moderator_id: null } as const;

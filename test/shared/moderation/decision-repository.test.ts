@@ -21,9 +21,9 @@ import {
   randomNumbers,
   readItem,
   type TestUser,
-} from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
-import { differences } from '../../recount.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const [mia, ben] = (await Promise.all(

@@ -18,9 +18,9 @@ import {
   scanTable,
   setAttributes,
   type TestUser,
-} from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
-import { differences } from '../../recount.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';

@@ -12,9 +12,15 @@ import { listGrants } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { applicationKey, grantKey, userKey } from '../../../shared/table/keys.ts';
-import { applyStream, makeUser, readItem, setAttributes, type TestUser } from '../../fixtures.ts';
-import { makeClient, makeCode, redeem, refresh } from '../../oauth/client.ts';
-import { differences } from '../../recount.ts';
+import {
+  applyStream,
+  makeUser,
+  readItem,
+  setAttributes,
+  type TestUser,
+} from '../../helpers/fixtures.ts';
+import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
+import { differences } from '../../helpers/recount.ts';
 
 /** Registers so many at once, and says how many succeeded; the others were refused with 400. */
 async function register(user: TestUser, count: number): Promise<number> {

@@ -14,8 +14,8 @@ import {
   startSession,
   startSignIn,
 } from '../../../shared/pages/session.ts';
-import { proxyEvent } from '../../invoke.ts';
-import { stopClock } from '../../oauth/clock.ts';
+import { stopClock } from '../../helpers/clock.ts';
+import { proxyEvent } from '../../helpers/invoke.ts';
 
 const key = Buffer.alloc(32, 'session');
 const other = Buffer.alloc(32, 'other');

@@ -5,9 +5,15 @@ import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
-import { applyStream, makeReview, makeUser, readItem, setAttributes } from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
-import { differences } from '../../recount.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  readItem,
+  setAttributes,
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
 
 const author = await makeUser();
 const other = await makeUser();

@@ -22,8 +22,8 @@ import {
   scanTable,
   type TestUser,
   vote,
-} from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 /** A line of the header: the keys up to what varies in them, and the partitions of indexes. */
 interface Line {

@@ -29,8 +29,8 @@ import {
   type Write,
 } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
-import { makeReview, makeUser, readItem, reviewBody, scanTable } from '../../fixtures.ts';
-import { invoke } from '../../invoke.ts';
+import { makeReview, makeUser, readItem, reviewBody, scanTable } from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 const $metadata = {};
 const key = { pk: 'A', sk: 'A' };

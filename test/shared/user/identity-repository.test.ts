@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
-import { scanTable } from '../../fixtures.ts';
+import { scanTable } from '../../helpers/fixtures.ts';
 
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };
 

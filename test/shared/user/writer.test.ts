@@ -17,10 +17,10 @@ import {
   setAttributes,
   type TestUser,
   vote,
-} from '../../fixtures.ts';
-import { invoke, proxyEvent } from '../../invoke.ts';
-import { formOf, makeClient, makeCode, redeem } from '../../oauth/client.ts';
-import { differences } from '../../recount.ts';
+} from '../../helpers/fixtures.ts';
+import { invoke, proxyEvent } from '../../helpers/invoke.ts';
+import { formOf, makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
+import { differences } from '../../helpers/recount.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  costs,
+  foldedVotes,
+  grownCosts,
+  importCosts,
+  type Units,
+  unitsIn,
+} from '../bin/bench/costs.ts';
+import { benchEndpoints } from '../bin/bench/endpoints.ts';
+import { benchLists, someLists } from '../bin/bench/lists.ts';
+import { measure, measureRun, roundTripsIn } from '../bin/bench/measure.ts';
+import { operationOf, pages, steps } from '../bin/bench/requests.ts';
+import { beginStage } from '../bin/bench/stage.ts';
+import { toLine, withCpu } from '../bin/bench/table.ts';
+import { seed } from '../bin/seed.ts';
+import { contribution } from '../shared/aggregates/contribution.ts';
+import { project } from '../shared/aggregates/project.ts';
+import { logChanges } from '../shared/changes/log.ts';
+import { routes } from '../shared/routes.ts';
+import { batchGet } from '../shared/table/batch.ts';
+import { reviewKey } from '../shared/table/keys.ts';
+import { importRecords } from '../shared/transfer/import.ts';
+import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
+import { makeUser, scanTable, setAttributes, vote } from './helpers/fixtures.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+
+beforeAll(async () => {
+  await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
+});
+
+// The deterministic part of `npm run bench`: offsets beyond 400 are descended to, as in a large set.
+describe('request units and round trips', () => {
+  test('of every endpoint are within budget', async () => {
+    const lines = await benchEndpoints(1);
+    expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
+      [],
+    );
+    expect(lines.find(({ name }) => name === 'get-review')?.read).toBe(2);
+  });
+
+  test('of a vote and of a new review are those that the guides tell', async () => {
+    const units = unitsIn(await benchEndpoints(3));
+    expect(units).toEqual({
+      'a vote': unitsOf(costs['a vote']),
+      'a new review': unitsOf(costs['a new review']),
+    });
+  });
+
+  test.each([
+    ['a list of 10', '10'],
+    ['a list of 50', '50'],
+  ] as const)('of %s are those that the guides tell', async (name, limit) => {
+    const { body, read } = await measure('list-reviews', { query: { limit } });
+    const authors = new Set(body.reviews.map(({ user }: { user: { id: string } }) => user.id));
+    // An author costs half a unit: here some have written several of these reviews.
+    const same = Number(limit) - authors.size;
+    expect(read + same / 2).toBe(costs[name].read);
+  });
+
+  test('of votes are fewer in a batch', async () => {
+    for (const { votes, write } of foldedVotes) {
+      const measured = await consumeVotes(votes);
+      // Lanes of the log of changes are chosen by id: chance decides how many votes share one.
+      expect([votes, Math.abs(measured - write) <= 1, measured]).toEqual([votes, true, measured]);
+    }
+  });
+
+  test('of an import are those that the guides tell', async () => {
+    const time = '2025-01-01T00:00:00.000Z';
+    const ids = Array.from({ length: 12 }, randomUUID);
+    const [author = '', ...voters] = ids;
+    const contact = { email: 'ann@mail.example', musicdb_username: null };
+    const accounts = ids.map((id) => {
+      return { kind: 'user', id, display_name: 'Ann', created: time, contact } as const;
+    });
+    const review: FullReviewRecord = {
+      kind: 'review',
+      id: randomUUID(),
+      entity_id: randomUUID(),
+      entity_type: 'work',
+      user_id: author,
+      language: 'en',
+      license: 'CC0 1.0',
+      created: time,
+      published_on: time,
+      is_hidden: false,
+      source: null,
+      source_url: null,
+      revisions: [{ id: 1, text: 'x'.repeat(1500), rating: 4, timestamp: time }],
+    };
+    const votes = voters.slice(1).map((user_id): VoteRecord => {
+      return {
+        kind: 'vote',
+        review_id: review.id,
+        user_id,
+        vote: true,
+        voted_at: time,
+        revision: 1,
+      };
+    });
+    const written = async (...records: TransferRecord[]) =>
+      (await measureRun(() => importRecords(sourced(records)))).write;
+    const account = (await written(...accounts)) / accounts.length;
+    const alone = await written({ ...review, id: randomUUID(), user_id: `${voters[0]}` });
+    const voted = await written(review, ...votes);
+    expect({ account, review: alone, vote: (voted - alone) / votes.length }).toEqual(importCosts);
+  });
+
+  test('are bounded for every endpoint of the API that uses the table', () => {
+    const measured = new Set([...steps, ...pages].map(operationOf));
+    const missing = routes.filter(
+      ({ operation, table, base }) =>
+        base === undefined && table !== 'none' && !measured.has(operation),
+    );
+    expect(missing.map(({ operation }) => operation)).toEqual([]);
+  });
+
+  test('of lists are within budget at every offset', async () => {
+    const shares: number[] = [];
+    const lines = await benchLists(await someLists(), 1, (_, share) => shares.push(share));
+    // It says how far it is, and at the end that it is there.
+    expect(shares).toEqual(shares.map((_, i) => (i + 1) / shares.length));
+    expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
+      [],
+    );
+    expect(lines.map(({ name }) => name)).toContain('all popularity @1000');
+  });
+});
+
+test('request units of a vote and of a new review are bounded in a table that has grown', async () => {
+  // The nodes that reviews of now are counted in.
+  await benchEndpoints(1);
+  for (const item of await scanTable()) {
+    if (!item.pk.startsWith('TREE#')) continue;
+    await setAttributes(
+      { pk: item.pk, sk: item.sk },
+      { padding: 'x'.repeat(item.sk === 'root' ? 7_500 : 3_800) },
+    );
+  }
+  const units = unitsIn(await benchEndpoints(3));
+  expect(units).toEqual(grownCosts);
+});
+
+/** Write units for each of so many votes, on reviews of different ages, that the consumer reads in one batch. */
+async function consumeVotes(count: number): Promise<number> {
+  const voter = await makeUser();
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const { body } = await measure('list-reviews', {
+      query: { review_type: 'review', offset: `${150 * i + 100}`, limit: '1' },
+    });
+    await vote(voter, body.reviews[0].id);
+    ids.push(body.reviews[0].id);
+  }
+  const items = await batchGet(ids.map(reviewKey), { consistent: true });
+  const { write } = await measureRun(async () => {
+    await project([...items.values()].map(contribution));
+    await logChanges(
+      [...items.values()].map(({ id, version }) => {
+        return { id: `${id}`, version: Number(version), isGone: false, made: Date.now() };
+      }),
+    );
+  });
+  return write / count;
+}
+
+async function* sourced(records: readonly TransferRecord[]) {
+  for (const record of records) yield { where: '', record };
+}
+
+function unitsOf({ read, write }: Units): Units {
+  return { read, write };
+}
+
+test('a stage says which it is, how far it is and how long the rest takes', () => {
+  const said: string[] = [];
+  let time = 0;
+  const tell = beginStage('Endpoints', { write: (line) => said.push(line), now: () => time });
+  for (const [at, share] of [
+    [5_000, 0.01],
+    [20_000, 0.1],
+    [25_000, 0.2],
+    [60_000, 0.5],
+  ] as const) {
+    time = at;
+    tell(share);
+  }
+  expect(said).toEqual([
+    '2 of 6: Endpoints',
+    '2 of 6: Endpoints: 10 %, about 3 minutes left',
+    '2 of 6: Endpoints: 50 %, about 60 seconds left',
+  ]);
+});
+
+describe('the measure', () => {
+  test('counts calls that overlap as one round trip', () => {
+    const calls = [
+      { start: 1, end: 4 },
+      { start: 2, end: 5 },
+      { start: 7, end: 9 },
+    ];
+    expect(roundTripsIn(calls)).toBe(2);
+  });
+
+  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, total: 5, body: {} };
+
+  test('names what is over its budget, and will not count a refusal', () => {
+    const budget = { read: 2, roundTrips: 1 };
+    expect(toLine('x', [{ cost, budget }]).broken).toEqual(['read 3 > 2']);
+    expect(() => toLine('x', [{ cost: { ...cost, status: 400 }, budget }])).toThrow('x: 400');
+  });
+
+  test('judges CPU by what was measured beside it, at the median', () => {
+    const line = toLine('x', [{ cost, budget: {} }]);
+    const calm = { cpu: 2, bare: 1, commands: 1, least: 0.25 };
+    const busy = { cpu: 40, bare: 20, commands: 1, least: 5 };
+    expect(withCpu(line, [calm, busy]).broken).toEqual([]);
+    expect(withCpu(line, [calm, calm, { ...calm, cpu: 99 }]).broken).toEqual([]);
+    expect(withCpu(line, [{ ...calm, cpu: 9 }]).broken).toEqual(['cpu is 2 × what it may be']);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { createTable } from '../../infra/local/database.ts';
+import { admin, dataFolder } from '../helpers/admin.ts';
+import { scanTable } from '../helpers/fixtures.ts';
+import { differences } from '../helpers/recount.ts';
+
+/** What the seed has made, by key: without totals and trees, which the rebuild makes of it. */
+async function seeded() {
+  const items = (await scanTable()).filter(({ pk }) => !/^(TREE#|TOTALS$)/.test(pk));
+  return Object.fromEntries(items.map((item) => [`${item.pk} ${item.sk}`, item]));
+}
+
+test('npm run admin -- seed makes the same data for the same options, with all counts right', async () => {
+  const options = ['seed', '--reviews', '150', '--users', '40'];
+  const first = await admin(options);
+  const answer = JSON.parse(first.stdout);
+  const totals = { reviews: 150, users: 40, corrected_projections: expect.any(Number) };
+  const votes = expect.any(Number);
+  expect(answer).toEqual({ reviews: 150, users: 40, entities: 8, votes, totals });
+  expect(answer.votes).toBeGreaterThan(10);
+  expect(await differences()).toEqual([]);
+  const made = await seeded();
+  expect(Object.keys(made).filter((key) => key.endsWith(' REVIEW'))).toHaveLength(150);
+
+  const again = `${process.env.TABLE_NAME}-again`;
+  await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, again);
+  expect((await admin(options, dataFolder({ table_name: again }))).stdout).toBe(first.stdout);
+  expect(process.env.TABLE_NAME).toBe(again);
+  expect(await seeded()).toEqual(made);
+});

@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, jest, test } from '@jest/globals';
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { launchBrowser } from '../helpers/chromium.ts';
+import { startTestStack } from '../helpers/stack.ts';
+
+jest.spyOn(console, 'warn').mockImplementation(() => {});
+const browser = await launchBrowser();
+const { url, authUrl: at, dataDir } = await startTestStack();
+const pictures = process.env.PICTURES;
+
+/** What an operator gets of the tool. */
+async function admin(...args: string[]): Promise<Record<string, unknown>> {
+  let stdout = '';
+  let stderr = '';
+  const status = await runAdmin(['--data-dir', dataDir, ...args], {
+    writeOut: (text) => {
+      stdout += text;
+    },
+    writeErr: (text) => {
+      stderr += text;
+    },
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What of the API's answers is looked at. */
+interface Answer {
+  id: string;
+  error: string;
+  reviews: object[];
+}
+
+/** Somebody at a browser of their own. */
+async function person(name: string, width: number) {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
+  const page = await context.newPage();
+  /** Gives the id of the account. */
+  const signIn = async () => {
+    await page.goto(`${at}/account`);
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
+  };
+  const id = await signIn();
+  const { access_token } = await admin(
+    ...['token', 'create', '--user', id, '--name', 'Script', '--scope', 'review,vote'],
+  );
+  return {
+    id,
+    name,
+    page,
+    signIn,
+    leave: () => context.close(),
+    /** Calls the API as a script of theirs does. */
+    async call(method: string, path: string, body?: object) {
+      const response = await fetch(url + path, {
+        method,
+        headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
+        body: body && JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Answer };
+    },
+    click: (button: string) => page.getByRole('button', { name: button, exact: true }).click(),
+    follow: (link: string | RegExp) => page.getByRole('link', { name: link }).first().click(),
+    hear: (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor(),
+    arrive: (title: string) =>
+      page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(),
+    async explain(reason: string, note: string) {
+      await page.getByLabel('Reason').selectOption({ label: reason });
+      await page.getByLabel('Note').fill(note);
+    },
+    look: (picture: string) => look(page, `${width}-${picture}`),
+  };
+}
+
+/** The page is for everybody, and nothing of it sticks out at the side. */
+async function look(page: Page, picture: string): Promise<void> {
+  if (pictures) await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true });
+  await page.evaluate(axe.source);
+  const options = { runOnly: tags, rules: { 'target-size': { enabled: true } } };
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = (await page.evaluate(
+      `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
+    )) as AxeResults;
+    const found = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target }) => `${id}: ${target.join(' ')}`),
+    );
+    expect([picture, colorScheme, found]).toEqual([picture, colorScheme, []]);
+  }
+  const { width = 0 } = page.viewportSize() ?? {};
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+}
+
+describe.each([
+  ['a desktop', 1280],
+  ['a phone', 390],
+] as const)('on %s', (device, width) => {
+  test('a review is reported, hidden, looked at again and restored, and the log has it all', async () => {
+    const named = (name: string) => person(`${name} on ${device}`, width);
+    const [ann, rita, rob, mia, ben] = await Promise.all(
+      ['Ann', 'Rita', 'Rob', 'Mia', 'Ben'].map(named),
+    );
+    if (!ann || !rita || !rob || !mia || !ben) throw new Error('five people were asked for');
+    for (const { id } of [mia, ben]) {
+      expect(await admin('user', 'promote', id)).toEqual({ id, is_moderator: true });
+    }
+
+    const text =
+      'Forty minutes that reward every new listen.\n\nThe shop at the corner has it for ten euros, and the lady behind the counter knows every record by heart.';
+    const review = { entity_id: randomUUID(), entity_type: 'release_group', text, rating: 5 };
+    const published = await ann.call('POST', '/review/', { ...review, license_choice: 'CC0 1.0' });
+    const { id } = published.body;
+    const path = `/review/${id}`;
+    expect((await rita.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
+    const words = { reason: 'This is an advertisement\nfor a <shop>.' };
+    expect((await rob.call('POST', `${path}/report`, words)).status).toBe(200);
+
+    // For others there is no such page.
+    await ann.page.goto(`${at}/account/moderation`);
+    await ann.arrive('Page not found');
+    expect(await ann.page.getByRole('link', { name: 'Moderation' }).count()).toBe(0);
+
+    await mia.page.goto(`${at}/account`);
+    await mia.follow('Moderation');
+    await mia.arrive('Reported reviews');
+    await mia.look('queue');
+    await mia.follow(`2 reports: a review by ${ann.name}`);
+    await mia.arrive(`A review by ${ann.name}`);
+    await mia.page.getByText('This is an advertisement\nfor a <shop>.').waitFor();
+    const reporters = mia.page.locator('section', { hasText: '2 reports' }).getByRole('link');
+    expect(await reporters.allTextContents()).toEqual([rita.name, rob.name]);
+    await mia.look('case');
+
+    // Ben has it open at the same time, and comes second.
+    await ben.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.explain('Spam', 'It advertises a shop.');
+    await mia.click('Hide the review');
+    await mia.hear('The review is hidden.');
+    await mia.page.getByText('There is nothing to decide.').waitFor();
+    await ben.explain('Another reason', 'Harmless.');
+    await ben.click('Dismiss the reports');
+    await ben.page
+      .getByRole('alert')
+      .filter({ hasText: `${mia.name} has decided` })
+      .waitFor();
+    await ben.look('second');
+    expect((await rob.call('GET', path)).status).toBe(404);
+
+    const own = (await ann.call('GET', '/user/me/reviews')).body.reviews[0];
+    expect(own).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide', reason: 'spam', note: 'It advertises a shop.' },
+    });
+    await ann.page.goto(`${at}/account`);
+    await ann.page.getByRole('heading', { name: 'Hidden: spam' }).waitFor();
+    await ann.page.getByText('It advertises a shop.').waitFor();
+    await ann.page.getByText('Ask for another look').click();
+    await ann.look('account');
+    const says = 'I do not know the shop, I only liked it there.';
+    await ann.page.getByLabel('What should the other moderator know?').fill(says);
+    await ann.click('Ask');
+    await ann.hear('Another moderator will take a look.');
+    expect(await ann.page.getByText('Ask for another look').count()).toBe(0);
+
+    await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.page.getByText('The author asks for another look at your decision').waitFor();
+    expect(await mia.page.getByRole('button', { name: 'Make it public again' }).count()).toBe(0);
+    await ben.page.goto(`${at}/account/moderation?sort=popularity`);
+    await ben.follow(`Another look: a review by ${ann.name}`);
+    await ben.page.getByText(says).waitFor();
+    await ben.explain('Another reason', 'A memory, no advertisement.');
+    await ben.look('appeal');
+    await ben.click('Make it public again');
+    await ben.hear('The review is public again.');
+    expect((await rob.call('GET', path)).status).toBe(200);
+
+    await ben.follow('Log');
+    await ben.arrive('Log of moderation');
+    const log = ben.page.locator('main li').filter({ hasText: ann.name });
+    expect(await log.locator('strong').allTextContents()).toEqual([
+      'Public again: another reason',
+      'Hidden: spam',
+    ]);
+    expect(await log.first().textContent()).toContain(`by ${ben.name}`);
+    expect(await log.last().textContent()).toContain(`by ${mia.name}, on 2 reports`);
+    await ben.look('log');
+
+    await ben.page.locator('main li').first().getByRole('link', { name: ann.name }).click();
+    await ben.arrive(`About ${ann.name}`);
+    await ben.explain('Abuse', 'Quarrels with everybody.');
+    await ben.look('author');
+    await ben.click('Block');
+    await ben.hear('The account is blocked');
+    await ben.page.getByText('since').first().waitFor();
+    const refused = await ann.call('POST', path, { rating: 1 });
+    expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
+    await ann.page.goto(`${at}/account`);
+    await ann.look('blocked');
+    await ann.click('Save');
+    await ann.arrive('Nothing was changed');
+    await ann.look('refused');
+    await ben.explain('Another reason', '');
+    await ben.click('Unblock');
+    await ben.hear('The account may write again.');
+    expect((await ann.call('POST', path, { rating: 1 })).status).toBe(200);
+    const { decisions } = await admin('decision', 'list');
+    expect(
+      (decisions as { user_id: string; decision: string; moderator_id: string }[])
+        .filter(({ user_id }) => user_id === ann.id)
+        .map(({ decision, moderator_id }) => [decision, moderator_id]),
+    ).toEqual([
+      ['unblock', ben.id],
+      ['block', ben.id],
+      ['restore', ben.id],
+      ['hide', mia.id],
+    ]);
+    for (const { leave } of [ann, rita, rob, mia, ben]) await leave();
+  });
+
+  test('what was decided outlives the review and the account that it was made on', async () => {
+    const named = (name: string) => person(`${name} staying on ${device}`, width);
+    const [ann, rob, mia, ben] = await Promise.all(['Ann', 'Rob', 'Mia', 'Ben'].map(named));
+    if (!ann || !rob || !mia || !ben) throw new Error('four people were asked for');
+    for (const { id } of [mia, ben]) await admin('user', 'promote', id);
+    const review = {
+      entity_id: randomUUID(),
+      entity_type: 'release_group',
+      text: 'Forty minutes that reward every new listen, and a shop that sells them.',
+      license_choice: 'CC0 1.0',
+    };
+    const { id } = (await ann.call('POST', '/review/', review)).body;
+    const path = `/review/${id}`;
+
+    // Mia has reported it, and leaves the decision to Ben.
+    expect((await mia.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
+    await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.page.getByText('You have reported this review: another moderator').waitFor();
+    expect(await mia.page.getByRole('button', { name: 'Hide the review' }).count()).toBe(0);
+    await mia.look('reported-by-me');
+    await ben.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await ben.explain('Spam', 'It advertises a shop.');
+    await ben.click('Hide the review');
+    await ben.hear('The review is hidden.');
+
+    // Deleted and published once more, it stays away until a moderator allows another one.
+    expect((await ann.call('DELETE', path)).status).toBe(200);
+    const again = await ann.call('POST', '/review/', review);
+    expect([again.status, again.body]).toEqual([
+      403,
+      { error: 'access_denied', description: 'A moderator has hidden your review of this' },
+    ]);
+    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.page.getByRole('heading', { name: 'Hidden reviews that were deleted' }).waitFor();
+    await mia.look('marked');
+    const section = mia.page.locator('section', { hasText: 'Hidden reviews that were deleted' });
+    await section.getByLabel('Reason').selectOption({ label: 'Another reason' });
+    await section.getByLabel('Note').fill('It was no shop after all.');
+    await mia.click('Allow a new review');
+    await mia.hear('The author may review it again.');
+    await mia.page.getByText('May be reviewed again: another reason').waitFor();
+    expect((await ann.call('POST', '/review/', review)).status).toBe(200);
+    await ann.page.goto(`${at}/account`);
+    await ann.page
+      .getByRole('heading', { name: 'May be reviewed again: another reason' })
+      .waitFor();
+
+    // Eleven reports on one day are one too many.
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i++) {
+      const own = { ...review, entity_id: randomUUID() };
+      const next = (await ann.call('POST', '/review/', own)).body.id;
+      const reported = await rob.call('POST', `/review/${next}/report`, { reason: 'spam' });
+      statuses.push(reported.status);
+      if (reported.status !== 200) expect(reported.body.error).toBe('limit_exceeded');
+    }
+    expect(statuses).toEqual([...Array(10).fill(200), 403]);
+
+    // A blocked developer gets nobody.
+    const redirect_uri = 'https://client.example/callback';
+    const { client_id } = await admin(
+      ...['app', 'create', '--owner', ann.id, '--name', 'Shelf', '--desc', 'A shelf.'],
+      ...['--website', 'https://client.example/', '--redirect-uri', redirect_uri],
+    );
+    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.explain('Abuse', 'Insults everybody.');
+    await mia.click('Block');
+    await mia.hear('The account is blocked');
+    const since = await mia.page.locator('dt:text-is("Blocked") + dd').textContent();
+    const query = { response_type: 'code', client_id: `${client_id}`, redirect_uri };
+    await rob.page.goto(`${at}/oauth/authorize?${new URLSearchParams(query)}`);
+    await rob.arrive('Shelf cannot be connected');
+    expect(new URL(rob.page.url()).origin).toBe(new URL(at).origin);
+    await rob.look('blocked-developer');
+
+    // Neither does the account get rid of the block by leaving.
+    await ann.page.goto(`${at}/account/delete`);
+    await ann.page.getByText('The block of a moderator: a hash of who signs in').waitFor();
+    await ann.look('deletion-of-blocked');
+    await ann.page.getByLabel('To go on, type your name').fill(ann.name);
+    await ann.click('Delete my account');
+    await ann.page.waitForLoadState();
+    const later = await ann.signIn();
+    expect(later).not.toBe(ann.id);
+    await ann.page.getByText('a moderator has blocked the account').waitFor();
+    await ann.click('Save');
+    await ann.arrive('Nothing was changed');
+    await mia.page.goto(`${at}/account/moderation/users/${later}`);
+    expect(await mia.page.locator('dt:text-is("Blocked") + dd').textContent()).toBe(since);
+    await mia.explain('Another reason', 'Has calmed down.');
+    await mia.click('Unblock');
+    await mia.hear('The account may write again.');
+    await ann.page.goto(`${at}/account`);
+    await ann.click('Save');
+    await ann.hear('Your profile is saved.');
+    // The reviews of the first account are erased, and with them the reports.
+    do await mia.page.goto(`${at}/account/moderation`);
+    while ((await mia.page.getByText('There is nothing to decide.').count()) === 0);
+    for (const { leave } of [ann, rob, mia, ben]) await leave();
+  });
+});

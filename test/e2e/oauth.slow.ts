@@ -1,0 +1,359 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { BrowserContext, Page } from 'playwright-core';
+import { launchBrowser } from '../helpers/chromium.ts';
+import { startTestStack } from '../helpers/stack.ts';
+
+const browser = await launchBrowser();
+const { url, authUrl: issuer } = await startTestStack();
+
+/** The application: all it does is to be there when the browser comes back. */
+const application = createServer((_, response) => {
+  response.setHeader('Content-Type', 'text/html');
+  response.end('<!doctype html><html lang="en"><title>Application</title><h1>Welcome back</h1>');
+}).listen(0, '127.0.0.1');
+await once(application, 'listening');
+const website = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
+const redirect_uri = `${website}callback`;
+
+afterAll(async () => {
+  application.close();
+});
+
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+async function open(options: Parameters<typeof browser.newContext>[0]): Promise<void> {
+  context = await browser.newContext(options);
+  page = await context.newPage();
+  complaints = [];
+  page.on('console', (message) => {
+    // Only the application has no icon.
+    const isIcon = message.location().url === `${website}favicon.ico`;
+    if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(`${error}`));
+  page.on('requestfailed', (request) => {
+    // Aborted is what the browser gave up itself, as it was on its way to another page.
+    const why = request.failure()?.errorText;
+    if (why !== 'net::ERR_ABORTED') complaints.push(`${why}: ${request.url()}`);
+  });
+}
+
+afterEach(async () => {
+  await context.close();
+  expect(complaints).toEqual([]);
+});
+
+/** Waits for a page with this heading. */
+const arrive = (name: string) =>
+  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+/** Waits for what the page says of a change. */
+const hear = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
+const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+const follow = (name: string) => page.getByRole('link', { name, exact: true }).click();
+const fill = (name: string, text: string) =>
+  page.getByRole('textbox', { name, exact: true }).fill(text);
+/** What a term of a list of terms stands for. */
+const described = async (term: string) =>
+  (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
+/** The secret, which is folded away. */
+const secret = async () => {
+  const code = page.locator('details code');
+  expect(await code.isVisible()).toBe(false);
+  await page.getByText('Show the secret').click();
+  await code.waitFor();
+  return (await code.textContent()) ?? '';
+};
+
+async function signIn(name: string): Promise<void> {
+  await arrive('Development sign-in');
+  await fill('Name', name);
+  await click('Sign in');
+}
+
+interface Registered {
+  client_id: string;
+  client_secret: string;
+}
+
+async function register(name: string, desc = 'Shows your reviews'): Promise<Registered> {
+  await fill('Name', name);
+  await fill('What it does', desc);
+  await fill('Website', website);
+  await fill('Redirect URI', redirect_uri);
+  await click('Register');
+  await hear('The application is registered');
+  expect(await page.title()).toBe(`${name} · Reviews`);
+  return {
+    client_id: (await page.locator('code').first().textContent()) ?? '',
+    client_secret: await secret(),
+  };
+}
+
+function authorize(client_id: string, scope: string, state: string) {
+  const query = { response_type: 'code', client_id, redirect_uri, scope, state };
+  return page.goto(`${issuer}/oauth/authorize?${new URLSearchParams(query)}`);
+}
+
+/** What the token endpoint answers, and with which status. */
+interface Answer {
+  status: number;
+  access_token?: string;
+  refresh_token?: string;
+  error?: string;
+}
+
+async function askForToken(
+  { client_id, client_secret }: Registered,
+  form: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_id, client_secret, redirect_uri, ...form }),
+  });
+  return { ...((await response.json()) as object), status: response.status };
+}
+
+/** The status and display name that a token gets from GET /user/me. */
+async function readMe(access_token = ''): Promise<[number, string | undefined]> {
+  const headers = { Authorization: `Bearer ${access_token}` };
+  const response = await fetch(`${url}/user/me`, { headers });
+  const { user } = (await response.json()) as { user?: { display_name: string } };
+  return [response.status, user?.display_name];
+}
+
+describe.each([
+  ['with JavaScript', { javaScriptEnabled: true }],
+  [
+    'without JavaScript, on a phone',
+    { javaScriptEnabled: false, viewport: { width: 360, height: 640 } },
+  ],
+])('%s', (situation, options) => {
+  const name = `Ann, ${situation}`;
+
+  beforeEach(() => open(options));
+
+  /** Nothing sticks out at the side. */
+  async function expectItFits(): Promise<void> {
+    const width = page.viewportSize()?.width ?? 0;
+    for (const element of await page.locator('body *:visible').all()) {
+      const box = await element.boundingBox();
+      if (box) expect(box.x + box.width).toBeLessThanOrEqual(width + 1);
+    }
+  }
+
+  test('a person registers an application, lets it act, and ends that', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    await arrive('Your applications');
+    await expectItFits();
+    const registered = await register('Shelf <b>');
+    await expectItFits();
+
+    await authorize(registered.client_id, 'review,vote', 'x y+z');
+    await arrive('Let Shelf <b> use your account?');
+    expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
+      'Know who you are. Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected.',
+      'Write in your name. Publish reviews, and change and delete those you have.',
+      'Vote in your name. Vote on reviews, and report them to moderators.',
+    ]);
+    expect(await described('Made by')).toBe(name);
+    expect(await page.getByRole('navigation').count()).toBe(0);
+    await expectItFits();
+    await click('Allow');
+    await arrive('Welcome back');
+    const back = new URL(page.url());
+    expect(back.origin + back.pathname).toBe(redirect_uri);
+    expect(back.searchParams.get('state')).toBe('x y+z');
+    expect(back.searchParams.get('iss')).toBe(issuer);
+
+    const code = back.searchParams.get('code') ?? '';
+    const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
+    expect(tokens.status).toBe(200);
+    expect(await readMe(tokens.access_token)).toEqual([200, name]);
+
+    await page.goto(`${issuer}/account`);
+    await arrive(name);
+    await expectItFits();
+    await follow('Connections');
+    await arrive('Connected applications');
+    const connected = page.getByRole('listitem').first();
+    expect(await connected.getByRole('heading').textContent()).toBe('Shelf <b>');
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await connected.locator('time').first().getAttribute('datetime')).toBe(today);
+    expect(await connected.getByText('Vote on reviews').isVisible()).toBe(false);
+    await connected.getByText('What it may do').click();
+    await connected.getByText('Vote on reviews').waitFor();
+    expect(await connected.textContent()).not.toContain('Change your profile');
+    await expectItFits();
+    await click('Revoke access of Shelf <b>');
+    await hear('The application has no access to your account any more.');
+    await page.getByText('No application is connected.').waitFor();
+    expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
+    const { refresh_token = '' } = tokens;
+    expect(
+      await askForToken(registered, { grant_type: 'refresh_token', refresh_token }),
+    ).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
+
+  test('a person refuses', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    const { client_id } = await register('Unwanted');
+    await click('Sign out');
+    await arrive('You are signed out');
+    await authorize(client_id, 'user', 's');
+    await signIn(name);
+    await arrive('Let Unwanted use your account?');
+    await click('Do not allow');
+    await arrive('Welcome back');
+    expect([...new URL(page.url()).searchParams]).toEqual([
+      ['error', 'access_denied'],
+      ['state', 's'],
+      ['iss', issuer],
+    ]);
+    // To go back and to answer otherwise is too late.
+    await page.goBack();
+    await arrive('Please start again');
+    expect(await page.getByRole('link', { name: 'Go back to 127.0.0.1' }).count()).toBe(1);
+    await page.goto(`${issuer}/account/connections`);
+    await page.getByText('No application is connected.').waitFor();
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+
+  test('a person changes an application and deletes it', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(name);
+    const before = await register('Draft');
+    await click('Make a new secret');
+    await hear('There is a new secret.');
+    const after = { ...before, client_secret: await secret() };
+    expect(after.client_secret).not.toBe(before.client_secret);
+    const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+    expect((await askForToken(before, form)).error).toBe('invalid_grant');
+    await click('End the old secret now');
+    await hear('The old secret is refused from now on.');
+    expect(await page.getByText('The old secret works until').count()).toBe(0);
+    expect((await askForToken(before, form)).error).toBe('invalid_client');
+    expect((await askForToken(after, form)).error).toBe('invalid_grant');
+
+    await fill('Redirect URI', 'http://client.example/');
+    await click('Save');
+    await page.getByRole('alert').waitFor();
+    await fill('Name', 'Final');
+    await fill('Redirect URI', redirect_uri);
+    await click('Save');
+    await hear('The registration is saved.');
+    await arrive('Final');
+    await follow('Applications');
+    await arrive('Your applications');
+    await follow('Final');
+    await arrive('Final');
+    // The browser asks for the tick.
+    await click('Delete');
+    await arrive('Final');
+    await page.getByRole('checkbox', { name: 'Delete Final' }).check();
+    await click('Delete');
+    await arrive('Your applications');
+    await hear('The application is deleted.');
+    expect(await page.getByRole('link', { name: 'Final' }).count()).toBe(0);
+    expect((await askForToken(after, form)).error).toBe('invalid_client');
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+
+  test('a person changes the profile and deletes the account', async () => {
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(`${name}, leaving`);
+    const registered = await register('Own');
+    await authorize(registered.client_id, '', '');
+    await click('Allow');
+    await arrive('Welcome back');
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    const tokens = await askForToken(registered, { grant_type: 'authorization_code', code });
+
+    await page.goto(`${issuer}/account`);
+    await fill('Public name', 'Annie');
+    await fill('Email address', '');
+    await click('Save');
+    await hear('Your profile is saved.');
+    await arrive('Annie');
+    expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
+    const id = await described('User id');
+
+    await follow('Delete my account …');
+    await arrive('Delete your account');
+    await expectItFits();
+    await fill('To go on, type your name: Annie', 'Ann');
+    await click('Delete my account');
+    await page.getByRole('alert').waitFor();
+    expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
+    await fill('To go on, type your name: Annie', 'Annie');
+    await click('Delete my account');
+    await arrive('Your account is gone');
+    await expectItFits();
+    expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
+    expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+
+    await follow('sign in');
+    await signIn(`${name}, leaving`);
+    await arrive(`${name}, leaving`);
+    expect(await described('User id')).not.toBe(id);
+  });
+
+  test('whoever asks wrongly is told so, here', async () => {
+    await authorize('0'.repeat(32), '', '');
+    await arrive('The application was not connected');
+    expect(new URL(page.url()).origin).toBe(new URL(issuer).origin);
+    await expectItFits();
+    complaints = complaints.filter((text) => !text.includes('400 (Bad Request)'));
+  });
+});
+
+describe.each([390, 360])('on a window of %i pixels', (width) => {
+  beforeEach(() => open({ viewport: { width, height: 640 } }));
+
+  test('no page is wider, whatever an application calls itself', async () => {
+    const fits = async () =>
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    const lines = async (text: string) => {
+      const box = await page.getByText(text, { exact: true }).boundingBox();
+      return Math.round((box?.height ?? 0) / 24);
+    };
+    const [name, desc] = ['W'.repeat(64), 'x'.repeat(500)];
+    await page.goto(`${issuer}/account/applications`);
+    await signIn(`${width}${'M'.repeat(61)}`);
+    await arrive('Your applications');
+    await fits();
+    const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all();
+    const boxes = await Promise.all(links.map((link) => link.boundingBox()));
+    expect(boxes).toHaveLength(3);
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+    const registered = await register(name, desc);
+    await fits();
+    await follow('Applications');
+    await arrive('Your applications');
+    await fits();
+    expect(await lines(desc)).toBe(3);
+    await authorize(registered.client_id, 'review,vote,user', '');
+    await arrive(`Let ${name} use your account?`);
+    await fits();
+    expect(await lines(desc)).toBe(3);
+    await click('Allow');
+    await arrive('Welcome back');
+    const code = new URL(page.url()).searchParams.get('code') ?? '';
+    await askForToken(registered, { grant_type: 'authorization_code', code });
+    await page.goto(`${issuer}/account/connections`);
+    expect(await page.getByRole('heading', { name }).isVisible()).toBe(true);
+    await fits();
+    await follow('Account');
+    await page.getByText('Standing').waitFor();
+    await fits();
+    await page.goto(`${issuer}/account/sign-out`);
+    await fits();
+  });
+});

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { logChanges } from '../../shared/changes/log.ts';
+import { bytesOf } from '../../shared/lambda-limits.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  setAttributes,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+import {
+  addHistory,
+  ask,
+  dump,
+  edit,
+  feed,
+  follow,
+  position,
+  records,
+  type Told,
+} from '../helpers/list-changes.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+describe('a mirror', () => {
+  test.each([1, 2, 3])(
+    'that began with a dump and follows at random ends as a later dump (seed %i)',
+    async (seed) => {
+      const random = randomNumbers(seed);
+      const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+      const users = await makeUsers(6);
+      const ids: { id: string; author: TestUser }[] = [];
+      for (let i = 0; i < 10; i++) {
+        const author = pick(users);
+        ids.push({ author, id: await makeReview(author) });
+      }
+      await applyStream();
+      // The position is taken first, and what happens before the table is read is told once more.
+      let since = (await ask()).body.next as string;
+      await edit(ids[0]?.author as TestUser, ids[0]?.id ?? '', { rating: 2 });
+      const mirror = await dump();
+      const versions = new Map<string, number>();
+      let behind: DynamoDBRecord[] = [];
+      const read = async () => {
+        const { body } = await ask({ since, limit: `${1 + Math.floor(random() * 5)}` });
+        for (const { id, version, review } of body.changes as Told[]) {
+          const known = versions.get(id) ?? 0;
+          // Only that a review is gone may be told again with the version of an earlier time.
+          if (version < known) expect(review).toBeNull();
+          if (version <= known) continue;
+          versions.set(id, version);
+          if (review) mirror.set(id, JSON.stringify(review));
+          else mirror.delete(id);
+        }
+        since = body.next;
+        return body.has_more as boolean;
+      };
+      for (let step = 0; step < 150; step++) {
+        const { id, author } = pick(ids);
+        const user = pick(users);
+        const path = { review_id: id };
+        const acts: (() => Promise<unknown>)[] = [
+          async () => ids.push({ author: user, id: await makeReview(user) }),
+          async () => edit(author, id, { rating: 1 + Math.floor(random() * 5) }),
+          async () => edit(author, id, { text: `${step}. ${text}` }),
+          async () => vote(user, id, random() < 0.7).catch(() => {}),
+          async () => vote(user, id, random() < 0.7).catch(() => {}),
+          async () => vote(user, id, random() < 0.7).catch(() => {}),
+          async () => invoke(deleteVote, { caller: user.caller, path }),
+          async () => setHidden(id, random() < 0.5).catch(() => {}),
+          async () => random() < 0.3 && invoke(deleteReview, { caller: author.caller, path }),
+        ];
+        await pick(acts)();
+        if (random() < 0.4) {
+          behind.push(...(await records()));
+          const count = Math.ceil(random() * behind.length);
+          await feed(behind.slice(0, count));
+          // Now and then a batch comes once more.
+          behind = behind.slice(random() < 0.2 ? 0 : count);
+        }
+        if (random() < 0.4) await read();
+      }
+      await feed([...behind, ...(await records())]);
+      while (await read());
+      expect(new Map([...mirror].toSorted())).toEqual(new Map([...(await dump())].toSorted()));
+      expect(versions.size).toBeGreaterThan(10);
+    },
+    60_000,
+  );
+});
+
+// The last, because the embedded engine slows down with every record in its stream.
+describe('GET /changes, of very much', () => {
+  test('fits what it tells into an answer of Lambda', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const long = '🎷'.repeat(5_000);
+    const ids: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      const id = await makeReview(author, { text: `${i}${long.slice(8)}` });
+      ids.push(id);
+      await addHistory(id, 29);
+    }
+    await applyStream();
+    const sizes: number[] = [];
+    const seen = new Set<string>();
+    let next = since;
+    for (let hasMore = true; hasMore; ) {
+      const { body } = await ask({ since: next, limit: '100' });
+      sizes.push(bytesOf({ statusCode: 200, body: JSON.stringify(body) }));
+      for (const { id, review } of body.changes) {
+        seen.add(id);
+        expect(review.revisions).toHaveLength(30);
+      }
+      next = body.next;
+      hasMore = body.has_more;
+    }
+    expect([...seen].toSorted()).toEqual(ids.toSorted());
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
+  }, 60_000);
+
+  test('reads long histories for a few reviews at a time, and tells all of them', async () => {
+    const author = await makeUser();
+    const since = await position();
+    const ids: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const id = await makeReview(author);
+      ids.push(id);
+      await addHistory(id, 499);
+    }
+    await applyStream();
+    const seen: string[] = [];
+    let next = since;
+    for (let hasMore = true; hasMore; ) {
+      const sent = jest.spyOn(table, 'send');
+      const { body } = await ask({ since: next, limit: '100' });
+      const answers = await Promise.all(sent.mock.results.map(({ value }) => value));
+      sent.mockRestore();
+      const items = answers.flatMap((answer) => (answer as { Items?: Item[] }).Items ?? []);
+      expect(items.filter(({ sk }) => sk.startsWith('REVISION#')).length).toBeLessThan(1_000);
+      for (const { id, review } of body.changes) {
+        expect(review.revisions).toHaveLength(500);
+        seen.push(id);
+      }
+      next = body.next;
+      hasMore = body.has_more;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('reads a bounded part of the log for an answer, however often one review was changed', async () => {
+    const author = await makeUser();
+    const id = await makeReview(author);
+    const since = await position();
+    // As 3,000 votes leave it that are cast one after the other.
+    const lane = Number.parseInt(id.slice(0, 8), 16) % 8;
+    const last = Number((await readItem(laneKey(lane)))?.latest);
+    const items = Array.from({ length: 3_000 }, (_, n) => ({
+      ...changesKey(lane, last + n + 1),
+      before: last + n,
+      changes: [`${id} ${n + 2}`],
+    }));
+    await batchWrite(items.map((put) => ({ put })));
+    await setAttributes(laneKey(lane), { latest: last + 3_000 });
+    await setAttributes(reviewKey(id), { version: 3_001 });
+    const sent = jest.spyOn(table, 'send');
+    const { told, pages } = await follow(since, 100);
+    // Two more are the head of the lanes and the review, for each page.
+    expect(sent.mock.calls.length / pages).toBeLessThan(50);
+    expect(pages).toBeGreaterThan(2);
+    expect(told.map(({ version }) => version)).toEqual(told.map(() => 3_001));
+  });
+
+  test('costs one unit where nothing is new, else one a change and six a lane, however much is behind', async () => {
+    const since = await position();
+    const query = { since };
+    expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
+    // Items of twenty changes each.
+    const ids = Array.from({ length: 200 }, () => randomUUID());
+    for (let version = 1; version <= 12; version++) {
+      await logChanges(ids.map((id) => ({ id, version, isGone: true })));
+    }
+    for (const limit of [1, 10]) {
+      const { read, body } = await measure('list-changes', { query: { since, limit: `${limit}` } });
+      expect(body).toMatchObject({ has_more: true, changes: { length: limit } });
+      expect(read).toBeLessThanOrEqual(1 + limit + 6);
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as listUsers } from '../../functions/list-users.ts';
+import { readFromCursor } from '../../shared/list/cursor.ts';
+import { applyStream, makeReview, makeUsers, type TestUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+let users: TestUser[];
+const ids: string[] = [];
+
+beforeAll(async () => {
+  users = await makeUsers(12);
+  for (const user of users) ids.push(await makeReview(user, { language: 'en' }));
+  await applyStream();
+});
+
+const list = (query: Record<string, string>) => invoke(listReviews, { query });
+const walkers = [
+  ['reviews', (query: Record<string, string>) => list({ sort_order: 'asc', ...query })],
+  ['users', (query: Record<string, string>) => invoke(listUsers, { query })],
+] as const;
+
+describe('a cursor', () => {
+  test.each(walkers)('leads through all %s, with offset and Link', async (name, page) => {
+    const seen: string[] = [];
+    let query: Record<string, string> = { limit: '5' };
+    for (let offset = 0; ; offset += 5) {
+      const { status, body, headers } = await page(query);
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ count: 12, limit: 5, offset });
+      seen.push(...body[name].map(({ id }: { id: string }) => id));
+      if (offset === 10) {
+        expect(body).not.toHaveProperty('next');
+        expect(headers).not.toHaveProperty('link');
+        break;
+      }
+      const [, link = ''] = /^<\?(.*)>; rel="next"$/.exec(headers.link ?? '') ?? [];
+      query = Object.fromEntries(new URLSearchParams(link));
+      expect(query).toMatchObject({ limit: '5', cursor: body.next });
+    }
+    const everyone = name === 'users' ? users.map(({ id }) => id) : ids;
+    expect(seen.toSorted()).toEqual(everyone.toSorted());
+    if (name === 'reviews') expect(seen).toEqual(ids);
+  });
+
+  test.each(walkers)('ends with the last full page of %s', async (name, page) => {
+    let query: Record<string, string> = { limit: '4' };
+    for (const at of [0, 4, 8]) {
+      const { body, headers } = await page(query);
+      expect([body.offset, body[name].length]).toEqual([at, 4]);
+      if (at === 8) expect([body.next, headers.link]).toEqual([undefined, undefined]);
+      query = { limit: '4', cursor: body.next };
+    }
+  });
+
+  test('keeps the filters of its list in the Link, and may be asked with another limit', async () => {
+    const { body, headers } = await list({ language: 'en', sort: 'popularity', limit: '3' });
+    expect(headers.link).toContain('language=en');
+    const query = { language: 'en', sort: 'popularity', limit: '20', cursor: body.next };
+    expect((await list(query)).body.reviews).toHaveLength(9);
+  });
+
+  test('leaves nothing out and repeats nothing while others publish and delete', async () => {
+    const first = await list({ limit: '4' });
+    const [author] = users;
+    await makeReview(author as TestUser);
+    const gone = first.body.reviews.at(-1).id;
+    const owner = users[ids.indexOf(gone)] as TestUser;
+    await invoke(deleteReview, { caller: owner.caller, path: { review_id: gone } });
+    const rest = await list({ cursor: first.body.next });
+    const seen = [...first.body.reviews, ...rest.body.reviews].map(({ id }) => id);
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  test('is refused when it is forged, foreign or for another list', async () => {
+    const { next } = (await list({ limit: '2' })).body;
+    const { next: foreign } = (await invoke(listUsers, { query: { limit: '2' } })).body;
+    const flipped = (next[5] === 'A' ? 'B' : 'A') as string;
+    const refused: Record<string, string>[] = [
+      { cursor: '' },
+      { cursor: 'x' },
+      { cursor: `${next}=` },
+      { cursor: next.slice(0, 30) },
+      { cursor: next.slice(0, 5) + flipped + next.slice(6) },
+      { cursor: Buffer.alloc(80).toString('base64url') },
+      { cursor: foreign },
+      { cursor: next, sort_order: 'asc' },
+      { cursor: next, sort: 'popularity' },
+      { cursor: next, language: 'en' },
+      { cursor: next, offset: '2' },
+    ];
+    for (const query of refused) {
+      const { status, body } = await list(query);
+      expect({ query, status }).toEqual({ query, status: 400 });
+      expect(body.error).toBe('invalid_request');
+    }
+    expect((await list({ cursor: next, offset: '0' })).status).toBe(200);
+  });
+
+  test.each([
+    ['popularity', '2026-01-01T00:00:00.000Z'],
+    ['published_on', 5n],
+  ])('is refused when it is forged with a place of another order than %s', async (sort, after) => {
+    const query = { sort };
+    const page = { limit: 2, offset: 0 };
+    const { cursor } = await readFromCursor(query, page, async () => ({ next: after }));
+    const read = () => readFromCursor(query, { ...page, cursor }, async () => ({}));
+    await expect(read()).rejects.toMatchObject({ status: 400 });
+  });
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { listed } from '../../bin/bench/oracle.ts';
+import { withoutStream } from '../../bin/seed.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
+import { newReview, type Review } from '../../shared/review/review.ts';
+import { insertReview } from '../../shared/review/review-repository.ts';
+import { reviewItem } from '../../shared/review/review-writes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { table } from '../../shared/table/client.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { userItem } from '../../shared/user/user-repository.ts';
+import { readItem, text } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+type Query = Record<string, string>;
+
+const length = 3000;
+const user_id = randomUUID();
+const reviews: Review[] = [];
+
+/** The entries that queries have read. */
+let read = 0;
+
+/** Few reviews match, all in the middle of the list: the 460 in German have a rating, the others none. */
+function makeReviewAt(i: number): Review {
+  const isFound = i >= 1270 && i < 1730;
+  // At either end, very many in one minute.
+  const hours = Math.min(Math.max(i, 300), length - 300);
+  const published_on = new Date(Date.UTC(2025, 0, 1) + hours * 3_600_000 + i).toISOString();
+  return {
+    ...newReview(user_id, {
+      entity_id: randomUUID(),
+      entity_type: 'work',
+      text,
+      rating: isFound ? 4 : null,
+      language: isFound ? 'de' : 'en',
+      license_choice: 'CC0 1.0',
+      is_draft: false,
+    }),
+    created: published_on,
+    last_updated: published_on,
+    published_on,
+    popularity: i % 5 === 0 ? (i % 7) - 3 : 0,
+  };
+}
+
+beforeAll(async () => {
+  reviews.push(...Array.from({ length }, (_, i) => makeReviewAt(i)));
+  const user = { id: user_id, display_name: 'Ann', created: '2024-01-01T00:00:00.000Z', karma: 0 };
+  const counts = { 'work|de|both4': 460, 'work|en|text': length - 460 };
+  await withoutStream(() =>
+    batchWrite([
+      { put: { ...userItem(user), ...counts } },
+      ...reviews.map((review) => ({ put: reviewItem(review) })),
+    ]),
+  );
+  await rebuildTotals();
+  expect(await readItem(userKey(user_id))).toMatchObject({ rank_tree: 'ready' });
+  table.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args);
+      read += (result.output as { ScannedCount?: number }).ScannedCount ?? 0;
+      return result;
+    },
+    { step: 'initialize' },
+  );
+}, 120_000);
+
+async function list(query: Query) {
+  read = 0;
+  const { status, body } = await invoke(listReviews, { query });
+  expect({ query, status }).toEqual({ query, status: 200 });
+  const ids: string[] = body.reviews.map(({ id }: { id: string }) => id);
+  return { ids, next: body.next as string | undefined, read };
+}
+
+const filters: Query[] = [
+  { user_id, language: 'de' },
+  { user_id, review_type: 'rating' },
+  { user_id, rating: '3,4' },
+  { review_type: 'rating' },
+  { language: 'de' },
+];
+const queries = filters.flatMap((filter) =>
+  ['published_on', 'popularity'].flatMap((sort) =>
+    ['asc', 'desc'].map((sort_order): Query => ({ ...filter, sort, sort_order })),
+  ),
+);
+
+/** A near read in vain, 852 entries, then a page and what lies around it. */
+const most = 852 + 250;
+
+async function walk(query: Query): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | undefined, pages = 0; pages === 0 || cursor; pages++) {
+    const page = await list({ ...query, ...(cursor && { cursor }) });
+    expect({ query, ids, isCheap: page.read <= most, read: page.read }).toMatchObject({
+      isCheap: true,
+    });
+    expect(pages).toBeLessThan(20);
+    ids.push(...page.ids);
+    cursor = page.next;
+  }
+  return ids;
+}
+
+describe('GET /review/ where few of many match', () => {
+  test.each(queries)('reads little at any offset and by cursor: %j', async (query) => {
+    const expected = listed(reviews, query).map(({ id }) => id);
+    for (const offset of [0, 100, 380, 430]) {
+      const page = await list({ ...query, offset: `${offset}`, limit: '10' });
+      const ids = expected.slice(offset, offset + 10);
+      expect({ offset, ids: page.ids }).toEqual({ offset, ids });
+      expect(page.read).toBeLessThanOrEqual(most);
+    }
+    expect(await walk(query)).toEqual(expected);
+  });
+
+  test('does not try to read near where the page will be far', async () => {
+    for (const offset of ['75', '100', '380', '430']) {
+      expect((await list({ user_id, language: 'de', offset })).read).toBeLessThan(100);
+    }
+  });
+
+  test('has what is not counted yet at the newest end, on as many pages as it takes', async () => {
+    const fresh = Array.from({ length: 70 }, (_, i) => {
+      const published_on = new Date(Date.UTC(2026, 0, 1) + i).toISOString();
+      return { ...makeReviewAt(1500), published_on, created: published_on };
+    });
+    await withoutStream(async () => {
+      for (const review of fresh) await insertReview(review);
+    });
+    for (const filter of filters) {
+      for (const sort_order of ['asc', 'desc']) {
+        const query: Query = { ...filter, sort_order };
+        const expected = listed([...reviews, ...fresh], query).map(({ id }) => id);
+        expect({ query, ids: await walk(query) }).toEqual({ query, ids: expected });
+      }
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import * as v from 'valibot';
+import { matchRoute } from '../../shared/http/match-route.ts';
+import { ErrorBody, OAuthErrorBody } from '../../shared/http/presented.ts';
+import { openApiAt } from '../../shared/openapi.ts';
+import { type Route, routes, stage } from '../../shared/routes.ts';
+
+/** What a client got, and where from. */
+interface Exchange {
+  route: Route | undefined;
+  method: string;
+  status: number;
+  body: unknown;
+}
+
+/** What the files of the JSON endpoints export. */
+interface Endpoint {
+  handler: unknown;
+  response?: v.GenericSchema;
+}
+
+/** Whether it is in the API's description: pages for people are not. */
+export const isJson = ({ base, operation }: Route) =>
+  base === undefined || operation === 'get-server-metadata';
+
+const load = (route: Route): Promise<Endpoint> => import(`../../functions/${route.operation}.ts`);
+
+let routesByHandler: Promise<Map<unknown, Route>> | undefined;
+
+/** The route whose endpoint this is; of pages, and of what a test makes by itself, none. */
+export function routeOf(handler: unknown): Promise<Route | undefined> {
+  routesByHandler ??= Promise.all(
+    routes.filter(isJson).map(async (route) => [(await load(route)).handler, route] as const),
+  ).then((entries) => new Map(entries));
+  return routesByHandler.then((known) => known.get(handler));
+}
+
+/** Throws where a response is not what its endpoint says of it, down to the last field. */
+export async function checkResponse({ route, method, status, body }: Exchange): Promise<void> {
+  if (method === 'HEAD' || status === 304 || status === 204) return;
+  const schema = status < 400 ? route && (await load(route)).response : errorSchemaOf(route);
+  const faults = schema ? faultsOf(schema, body) : [];
+  if (route && isJson(route)) faults.push(...undocumented(route, status, body));
+  if (faults.length > 0) {
+    throw new Error(
+      `${status} of ${route?.operation ?? 'no route'} is not as described: ${faults.slice(0, 5).join('; ')}`,
+    );
+  }
+}
+
+const documented: Record<string, Record<string, unknown>> = openApiAt('https://api.example').paths;
+
+/** What the OpenAPI document does not say of a response: its status, or the code of its error. */
+function undocumented({ path, method }: Route, status: number, body: unknown): string[] {
+  const operation = documented[path]?.[method.toLowerCase()];
+  if (!operation) return [`OpenAPI has no ${method} ${path} before \`npm run openapi\``];
+  const { responses } = operation as { responses: Record<string, Documented> };
+  const shared: Record<string, unknown> = openApiAt('https://api.example').components.responses;
+  const said = responses[status];
+  const found = said?.$ref ? (shared[said.$ref.split('/').at(-1) ?? ''] as Documented) : said;
+  if (!found) return [`OpenAPI has no status ${status}`];
+  const codes = Object.keys(found.content?.['application/json']?.examples ?? {});
+  const { error } = body as { error?: string };
+  return status < 400 || codes.includes(`${error}`)
+    ? []
+    : [`OpenAPI has no error ${error} of status ${status}`];
+}
+
+/** A response of the OpenAPI document. */
+interface Documented {
+  $ref?: string;
+  content?: { 'application/json'?: { examples?: Record<string, unknown> } };
+}
+
+function errorSchemaOf(route: Route | undefined) {
+  const isOAuth = route?.base === undefined && route?.path.startsWith('/oauth/');
+  return isOAuth ? v.union([OAuthErrorBody, ErrorBody]) : ErrorBody;
+}
+
+/** What of `body` breaks the schema, and which fields the schema does not have. */
+export function faultsOf(schema: v.GenericSchema, body: unknown): string[] {
+  const { success, issues, output } = v.safeParse(schema, body);
+  if (success) return undescribed(body, output, '');
+  return issues.map((issue) => `${v.getDotPath(issue) ?? 'the body'}: ${issue.message}`);
+}
+
+/** The fields that parsing has dropped. */
+function undescribed(sent: unknown, parsed: unknown, path: string): string[] {
+  if (typeof sent !== 'object' || sent === null) return [];
+  const known = parsed as Record<string, unknown>;
+  return Object.entries(sent).flatMap(([name, value]) =>
+    Object.hasOwn(known, name)
+      ? undescribed(value, known[name], `${path}${name}.`)
+      : [`${path}${name} is not described`],
+  );
+}
+
+/** As Node.js has it, for tests of a gateway whose functions are made up. */
+export const uncheckedFetch = globalThis.fetch;
+
+/** Whatever a test gets from the service over HTTP is checked on the way. */
+globalThis.fetch = async (input, init) => {
+  const response = await uncheckedFetch(input, init);
+  const { pathname } = new URL(input instanceof Request ? input.url : input);
+  const isOurs = pathname.startsWith(`/${stage}/`);
+  if (isOurs && response.headers.get('content-type') === 'application/json') {
+    const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+    const text = await response.clone().text();
+    await checkResponse({
+      route: matchRoute(method, pathname.slice(stage.length + 1))?.route,
+      method,
+      status: response.status,
+      body: text === '' ? undefined : JSON.parse(text),
+    });
+  }
+  return response;
+};

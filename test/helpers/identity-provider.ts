@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, jest } from '@jest/globals';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider, { interactionPolicy } from 'oidc-provider';
+import { startTestStack } from './stack.ts';
+
+/** What the service is told of it. */
+const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
+
+/**
+ * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own, signs out when asked to (OpenID Connect
+ * RP-Initiated Logout 1.0), and knows people by their addresses, not by name.
+ */
+export async function startStackWithProvider() {
+  // The library warns of its memory, which is enough here.
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  // It answers once it has been told where the service is.
+  let answer: RequestListener = (_, response) => response.writeHead(503).end();
+  const server = createServer((request, response) => answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  Object.assign(process.env, {
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: client.client_id,
+    OIDC_CLIENT_SECRET: client.client_secret,
+  });
+  const { url, authUrl } = await startTestStack({ oidcIssuer: issuer });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  answer = await listenerOf(issuer, authUrl);
+  return { issuer, url, authUrl };
+}
+
+async function listenerOf(issuer: string, authUrl: string): Promise<RequestListener> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const policy = interactionPolicy.base();
+  policy.remove('consent');
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        ...client,
+        redirect_uris: [`${authUrl}/account/callback`],
+        post_logout_redirect_uris: [`${authUrl}/account/sign-out`],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    ],
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
+    cookies: { keys: ['a key for cookies'] },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        logoutSource: (context, form) => {
+          const button =
+            '<button form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button>';
+          context.body = pageOf('Do you want to sign out?', form + button);
+        },
+      },
+    },
+    claims: { openid: ['sub'], email: ['email'] },
+    conformIdTokenClaims: false,
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub, email: sub }) }),
+    interactions: { policy, url: (_, { uid }) => `/sign-in/${uid}` },
+    async loadExistingGrant({ oidc }) {
+      const clientId = oidc.client?.clientId;
+      const grant = new provider.Grant({ clientId, accountId: oidc.session?.accountId });
+      grant.addOIDCScope('openid email profile');
+      await grant.save();
+      return grant;
+    },
+  });
+  const callback = provider.callback();
+  return async (request, response) => {
+    if (!request.url?.startsWith('/sign-in/')) return callback(request, response);
+    if (request.method === 'POST') {
+      const accountId = new URLSearchParams(await text(request)).get('email') ?? '';
+      return provider.interactionFinished(request, response, { login: { accountId } });
+    }
+    const fields =
+      '<label>Email <input name="email"></label> <label>Password <input type="password"></label>';
+    response.setHeader('Content-Type', 'text/html');
+    return response.end(
+      pageOf('Who are you?', `<form method="post">${fields}<button>Sign in</button></form>`),
+    );
+  };
+}
+
+function pageOf(title: string, content: string): string {
+  return `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1>${content}</html>`;
+}

@@ -1,0 +1,98 @@
+import { expect } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import * as v from 'valibot';
+import { handler } from '../../functions/list-changes.ts';
+import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { consumers, isFor } from '../../shared/background.ts';
+import { reviewRecord } from '../../shared/changes/record.ts';
+import { Review } from '../../shared/review/review.ts';
+import { type Revision, revisionOf } from '../../shared/review/revision.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
+import {
+  applyStream,
+  readItem,
+  readStream,
+  scanTable,
+  setAttributes,
+  type TestUser,
+} from './fixtures.ts';
+import { invoke } from './invoke.ts';
+
+export interface Told {
+  id: string;
+  version: number;
+  review: { revisions: { id: number }[] } | null;
+}
+
+export const ask = (query: Record<string, string> = {}) => invoke(handler, { query });
+
+export async function position(): Promise<string> {
+  await applyStream();
+  return (await ask()).body.next;
+}
+
+/** All that has changed behind a position, in pages; and the position behind that. */
+export async function follow(
+  since: string,
+  limit = 50,
+): Promise<{ told: Told[]; pages: number; next: string }> {
+  const told: Told[] = [];
+  let next = since;
+  for (let pages = 1; ; pages++) {
+    const { status, body } = await ask({ since: next, limit: `${limit}` });
+    expect([status, body.error]).toEqual([200, undefined]);
+    expect(body.changes.length).toBeLessThanOrEqual(limit);
+    told.push(...body.changes);
+    next = body.next;
+    if (!body.has_more) return { told, pages, next };
+  }
+}
+
+/** The records of the stream that the consumer asks for. */
+export async function records(): Promise<DynamoDBRecord[]> {
+  const all = await readStream();
+  return all.filter((record) => consumers[0] && isFor(consumers[0], record));
+}
+
+export async function feed(batch: readonly DynamoDBRecord[]): Promise<void> {
+  if (batch.length === 0) return;
+  expect(await updateAggregates({ Records: [...batch] })).toEqual({ batchItemFailures: [] });
+}
+
+export function edit({ caller }: TestUser, review_id: string, body: object) {
+  return invoke(updateReview, { caller, path: { review_id }, body });
+}
+
+/** Leaves a review as so many edits do. */
+export async function addHistory(id: string, edits: number): Promise<void> {
+  const item = await readItem(reviewKey(id));
+  await setAttributes(reviewKey(id), { edits, version: edits + 1 });
+  const earlier = Array.from({ length: edits }, (_, n) => ({
+    ...revisionKey(id, n + 1),
+    ...revisionOf(v.parse(Review, item)),
+    id: n + 1,
+  }));
+  await batchWrite(earlier.map((put) => ({ put })));
+}
+
+/** The public reviews as a dump has them, by id, read off the table without the feed. */
+export async function dump(): Promise<Map<string, string>> {
+  const items = await scanTable();
+  const alive = new Set(
+    items.filter(({ sk, deleted_at }) => sk === 'USER' && !deleted_at).map(({ pk }) => pk),
+  );
+  return new Map(
+    items
+      .filter(({ sk, published_on, is_hidden, user_id }) => {
+        return sk === 'REVIEW' && published_on && !is_hidden && alive.has(`USER#${user_id}`);
+      })
+      .map((item) => {
+        const earlier = items.filter(({ pk, sk }) => pk === item.pk && sk.startsWith('REVISION#'));
+        const review = item as unknown as Review;
+        const revisions = [...(earlier as unknown as Revision[]), revisionOf(review)];
+        return [review.id, JSON.stringify(reviewRecord(review, revisions))];
+      }),
+  );
+}

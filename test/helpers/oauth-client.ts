@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { handler as createToken } from '../../functions/create-token.ts';
+import type { Application } from '../../shared/oauth/application.ts';
+import { insertApplication } from '../../shared/oauth/application-repository.ts';
+import {
+  answerAuthorization,
+  insertAuthorizationRequest,
+} from '../../shared/oauth/authorization-repository.ts';
+import { clientSecret } from '../../shared/oauth/credentials.ts';
+import type { Scope } from '../../shared/routes.ts';
+import type { TestUser } from './fixtures.ts';
+import { invoke, type TestResponse } from './invoke.ts';
+
+/** A registered application and its secret. */
+export type Client = Application & { client_secret: string };
+
+/** 43 characters, as RFC 7636 section 4.1 has them at least. */
+export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+
+/** Its S256 challenge. */
+export const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+/** Registers an application. */
+export async function makeClient(
+  owner: Pick<TestUser, 'id'>,
+  redirect_uri = 'https://client.example/callback',
+  name = 'Demo',
+): Promise<Client> {
+  const website = 'https://client.example/';
+  const application = await insertApplication(owner.id, { name, desc: '', website, redirect_uri });
+  const { client_id, secret_id } = application;
+  return { ...application, client_secret: await clientSecret(client_id, secret_id) };
+}
+
+/** The code that a client gets when the user says yes. */
+export async function makeCode(
+  { client_id, name, redirect_uri }: Client,
+  user: Pick<TestUser, 'id'>,
+  {
+    code_challenge = null,
+    scopes = ['user'],
+  }: { code_challenge?: string | null; scopes?: Scope[] } = {},
+): Promise<string> {
+  const request = { client_id, name, redirect_uri, scopes, state: null, code_challenge };
+  const id = await insertAuthorizationRequest(request);
+  return `${(await answerAuthorization(id, 'approve', user.id)).code}`;
+}
+
+/** A form of `fields`, without those that are undefined. */
+export function formOf(fields: Record<string, string | undefined>): string {
+  const sent = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(sent as [string, string][]).toString();
+}
+
+/** Posts a form, or what is to pass for one, to an OAuth endpoint. */
+export function postForm(
+  handler: unknown,
+  form: Record<string, string | undefined> | string,
+  headers: Record<string, string> = {},
+  query?: Record<string, string>,
+): Promise<TestResponse> {
+  return invoke(handler, {
+    method: 'POST',
+    query,
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+    body: typeof form === 'string' ? form : formOf(form),
+  });
+}
+
+/** Redeems a code at the token endpoint; `fields` replace or, undefined, take away what is sent. */
+export function redeem(
+  { client_id, client_secret, redirect_uri }: Client,
+  code: string,
+  fields: Record<string, string | undefined> = {},
+): Promise<TestResponse> {
+  const grant_type = 'authorization_code';
+  const form = { grant_type, code, client_id, client_secret, redirect_uri };
+  return postForm(createToken, { ...form, ...fields });
+}
+
+/** Refreshes at the token endpoint, likewise. */
+export function refresh(
+  { client_id, client_secret, redirect_uri }: Client,
+  refresh_token: string,
+  fields: Record<string, string | undefined> = {},
+): Promise<TestResponse> {
+  const grant_type = 'refresh_token';
+  const form = { grant_type, refresh_token, client_id, client_secret, redirect_uri };
+  return postForm(createToken, { ...form, ...fields });
+}
+
+/** An HTTP Basic header, of parts that are form-encoded already. */
+export function basic(id: string, secret: string): { Authorization: string } {
+  return { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+}

@@ -1,0 +1,105 @@
+import { audit } from '../../shared/audit/audit.ts';
+import type { Item } from '../../shared/table/item.ts';
+import { scanTable } from './fixtures.ts';
+
+/**
+ * What of the numbers in the table is not what follows from the reviews, votes and users in it: a line each, with the key. The partitions in
+ * `known` were looked at before; it gets those that are looked at now.
+ */
+export async function differences(known = new Set<string>()): Promise<string[]> {
+  const found: string[] = [];
+  const items: Item[] = [];
+  const isDue = (item: Item) => {
+    items.push(item);
+    return !known.has(item.pk);
+  };
+  for await (const { differences, changing } of audit({ settle: 0, isDue })) {
+    for (const { pk, sk } of changing) found.push(`${pk} ${sk} is changing`);
+    for (const { pk, sk, attribute, stored, counted } of differences) {
+      found.push(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`);
+    }
+  }
+  for (const { pk } of items) known.add(pk);
+  return [...found, ...aggregateDifferencesIn(items)];
+}
+
+/** The same of totals, rank trees and projection states. */
+export async function aggregateDifferences(): Promise<string[]> {
+  return aggregateDifferencesIn(await scanTable());
+}
+
+/** Written without any of the code that keeps them. */
+function aggregateDifferencesIn(items: readonly Item[]): string[] {
+  const stored = aggregatesIn(items);
+  const counted = countAggregates(items);
+  const names = new Set([...stored.keys(), ...counted.keys()]);
+  return [...names].toSorted().flatMap((name) => {
+    const [is, should] = [stored.get(name), counted.get(name)];
+    return is === should ? [] : [`${name} is ${is}, not ${should}`];
+  });
+}
+
+/** The numbers of totals and rank trees, and what projection states count, by key and attribute; those of zero are left out. */
+export async function readAggregates(): Promise<Map<string, unknown>> {
+  return aggregatesIn(await scanTable());
+}
+
+function aggregatesIn(items: readonly Item[]): Map<string, unknown> {
+  return new Map(
+    items.flatMap(({ pk, sk, ...attributes }) => {
+      const isCounter = pk.startsWith('TREE#') || sk.startsWith('TOTAL#');
+      if (!isCounter && sk !== 'PROJECTION') return [];
+      return Object.entries(attributes).flatMap(([name, value]) =>
+        (isCounter ? value !== 0 : name === 'counted' && value !== null)
+          ? [[`${pk} ${sk} ${name}`, value] as const]
+          : [],
+      );
+    }),
+  );
+}
+
+function countAggregates(items: readonly Item[]): Map<string, unknown> {
+  const counted = new Map<string, unknown>();
+  const withTree = new Set(items.filter(({ rank_tree }) => rank_tree).map(({ pk }) => pk));
+  const bump = (name: string) => counted.set(name, Number(counted.get(name) ?? 0) + 1);
+
+  /** One entry of a list's rank trees: blocks of 512 hours, slots of four, and minutes. Popularities stay below 64 in tests. */
+  function countIn(list: string, time: unknown, content: string, popularity = 0): void {
+    const minutes = Math.floor(Date.parse(String(time)) / 60_000);
+    const slots = Math.floor(minutes / 240);
+    const when = [Math.floor(slots / 128), slots % 128, minutes % 240];
+    const along = (order: string, path: number[], letter: string) => {
+      for (const [i, child] of path.entries()) {
+        const node = i === 0 ? 'root' : [order, ...path.slice(0, i)].join('#');
+        bump(
+          `TREE#${list} ${node} ${i === 0 && order === 'popularity' ? 'v' : ''}${child}${letter}`,
+        );
+      }
+    };
+    const letter = content.charAt(0) + content.replace(/\D/g, '');
+    along('date', when, letter);
+    if (popularity === 0) return;
+    along('date', when, letter.toUpperCase());
+    along('popularity', [popularity, ...when.slice(0, 2)], letter);
+  }
+
+  for (const { pk, sk, ...item } of items) {
+    if (sk === 'USER' && item.deleted_at === undefined) {
+      counted.set(`${pk} PROJECTION counted`, 'USER');
+      countIn('users', item.created, 'user');
+    }
+    if (sk !== 'REVIEW' || item.published_on === null || item.is_hidden) continue;
+    const has = item.text === null ? 'rating' : item.rating === null ? 'text' : 'both';
+    const withStars = `${has}${item.rating ?? ''}`;
+    const facet = `${item.entity_type}|${item.language}`;
+    counted.set(`${pk} PROJECTION counted`, `${facet}|${withStars}`);
+    bump(`TOTALS TOTAL#${item.entity_type} ${item.language}|${has}`);
+    const owners = [`ENTITY#${item.entity_id}`, `USER#${item.user_id}`];
+    for (const list of ['all', ...owners.filter((owner) => withTree.has(owner))]) {
+      countIn(list, item.published_on, has, Number(item.popularity));
+      const inFacet = list === 'all' ? has : withStars;
+      countIn(`${list}|${facet}`, item.published_on, inFacet, Number(item.popularity));
+    }
+  }
+  return counted;
+}

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { routes } from '../../../shared/routes.ts';
+import { synthesized } from '../../helpers/aws/synthesized.ts';
+
+// Every byte is read and compiled at each cold start. To allow more: npx node test/infra/aws/record-sizes.ts
+const recorded: Record<string, number> = JSON.parse(
+  readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'),
+);
+const { outdir } = (await synthesized()).plain;
+const sizes = readdirSync(join(outdir, 'functions'), { encoding: 'utf8' }).map(
+  (operation) =>
+    [operation, statSync(join(outdir, 'functions', operation, 'index.cjs')).size] as const,
+);
+
+test('every bundle has a recorded size, and nothing else has', () => {
+  expect(Object.keys(recorded)).toEqual(sizes.map(([operation]) => operation).sort());
+});
+
+test.each(sizes)('%s is at most a tenth larger than recorded: %d bytes', (operation, bytes) => {
+  expect(bytes).toBeLessThanOrEqual(1.1 * (recorded[operation] ?? 0));
+  expect(bytes).toBeLessThan(512 * 1024);
+});
+
+/** These hold what they answer with. */
+const full = ['get-openapi', 'show-reference'];
+const light = routes
+  .filter(({ table, operation }) => table === 'none' && !full.includes(operation))
+  .map(({ operation }) => operation);
+
+// No table, no cookies and no forms; no-route has the style of the pages.
+test.each([...light, 'no-route'])('%s, which needs nothing, is under 40 KB', (operation) => {
+  expect(Object.fromEntries(sizes)[operation]).toBeLessThan(40 * 1024);
+});
+
+/** The descriptions of a schema and of what it is made of. */
+function descriptionsIn(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { type, description } = part as { type?: string; description?: string };
+  return type === 'description' ? [`${description}`] : Object.values(part).flatMap(descriptionsIn);
+}
+
+test('no bundle holds what endpoints say for the description of the API', async () => {
+  const modules = await Promise.all(
+    routes.map(({ operation }) => import(`../../../functions/${operation}.ts`)),
+  );
+  const texts = modules.flatMap(({ docs, response }) =>
+    docs ? [docs.summary, ...descriptionsIn(response)] : [],
+  );
+  // Shorter ones may stand there for another reason.
+  const said = [...new Set(texts)].filter((text) => text.length > 25);
+  expect(said).toEqual(
+    expect.arrayContaining(['The text, verbatim; `null` where there is only a rating']),
+  );
+  const others = sizes.map(([operation]) => operation).filter((name) => !full.includes(name));
+  const faults = others.flatMap((operation) => {
+    const code = readFileSync(join(outdir, 'functions', operation, 'index.cjs'), 'utf8');
+    return said.filter((text) => code.includes(text)).map((text) => `${operation}: ${text}`);
+  });
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,277 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, parse } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Template as Synthesized } from 'aws-cdk-lib/assertions';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
+import { addStacks } from '../../../infra/aws/app.ts';
+import { keepEnvironment } from '../../../infra/aws/environment.ts';
+import { type Route, routes } from '../../../shared/routes.ts';
+import { functions, merged, resources, type Template } from '../../helpers/aws/checks.ts';
+import { synthesized } from '../../helpers/aws/synthesized.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const { context } = JSON.parse(
+  readFileSync(new URL('../../../cdk.json', import.meta.url), 'utf8'),
+) as { context: Record<string, unknown> };
+
+const tables = new Map<string, Route['table']>([
+  ...routes.map(({ operation, table }) => [operation, table] as const),
+  ['authorizer', 'read'],
+  ['no-route', 'none'],
+]);
+const actionsOf: Record<Route['table'], string[]> = {
+  none: [],
+  public: ['GetItem'],
+  metadata: ['UpdateItem'],
+  read: ['GetItem'],
+  write: ['PutItem'],
+};
+
+/** Functions without code, as only their surroundings are looked at; each reads one variable, and does to the table what it may. */
+const bundles = new Map(
+  readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
+    const { name } = parse(file);
+    const actions = actionsOf[tables.get(name) ?? 'write'];
+    const variables = ['OIDC_LOGOUT_URL'];
+    return [name, { directory: folder, bytes: 0, variables, actions, indexes: [] }];
+  }),
+);
+
+type Templates = ReturnType<typeof deployed>;
+
+/** The templates of a deployment with these options. */
+function deployed(chosen: Record<string, string | number>) {
+  const app = new App({ context: { ...context, ...chosen } });
+  const { data, service } = addStacks(app, () => bundles);
+  const [functions] = service.node.findAll().filter(NestedStack.isNestedStack);
+  if (!functions) throw new Error('The functions have no stack of their own');
+  return { data: json(data), service: merged(json(service), json(functions)) };
+}
+
+function json(stack: Stack): Template {
+  return Synthesized.fromStack(stack).toJSON() as Template;
+}
+
+/** The properties of the one resource of a type. */
+function only(template: Template, type: string) {
+  const found = resources(template, type);
+  expect(found).toHaveLength(1);
+  return found[0]?.[1].Properties;
+}
+
+/** An expression with the names of what only CloudFormation knows in angle brackets. */
+function text(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const [[name, inner] = ['', '']] = Object.entries(value as Record<string, unknown>);
+  if (name === 'Fn::Join') return (inner as [string, unknown[]])[1].map(text).join('');
+  return `<${inner}>`.replace(/[\w-]+:ExportsOutput/, '').replace(/[0-9A-F]{8,}(?=>)/g, '');
+}
+
+function logoutUrl(template: Template): string {
+  const [, found] = functions(template).find(([operation]) => operation === 'sign-out') ?? [];
+  return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
+}
+
+// CloudFormation's own rules are for the templates of stacks.test.ts: to load them takes longer than all that is done here.
+process.env.CDK_VALIDATION = 'false';
+const { plain } = await synthesized();
+const chosen = deployed({
+  name: 'reviews',
+  domain: 'reviews.example.org',
+  certificateArn:
+    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
+  hostedZoneId: 'Z0123456789',
+  hostedZoneName: 'example.org',
+  alarmMail: 'ops@example.org',
+  budget: 50,
+  mailFrom: 'reviews@example.org',
+  rateLimit: 200,
+  signInConcurrency: 20,
+  maxReadRequestUnits: 1000,
+  maxWriteRequestUnits: 2000,
+});
+
+describe('a first deployment that fails', () => {
+  test('leaves no keys, and is not refused to delete what is protected', () => {
+    const policies = (type: string) =>
+      resources(plain.data, type).map(([, { DeletionPolicy, UpdateReplacePolicy }]) => [
+        DeletionPolicy,
+        UpdateReplacePolicy,
+      ]);
+    expect(policies('AWS::SecretsManager::Secret')).toEqual([
+      ['RetainExceptOnCreate', 'Retain'],
+      ['RetainExceptOnCreate', 'Retain'],
+    ]);
+    expect(policies('AWS::DynamoDB::Table')).toEqual([['Retain', 'Retain']]);
+    expect(policies('AWS::Cognito::UserPool')).toEqual([['Retain', 'Retain']]);
+  });
+});
+
+describe('the environment', () => {
+  test.each([
+    ['data', plain.data],
+    ['service', plain.service],
+  ])('of the %s stack is one that CloudFormation keeps at an update', (_, template) => {
+    expect(template.Parameters?.Environment).toMatchObject({
+      Type: 'String',
+      Default: 'production',
+      AllowedValues: ['production'],
+    });
+  });
+  test('of a production stack is refused by the template for development, with a way out', () => {
+    const stack = new Stack(new App(), 'Other');
+    keepEnvironment(stack, false);
+    new Topic(stack, 'Anything');
+    const { Parameters, Rules } = json(stack);
+    expect(Parameters?.Environment).toMatchObject({
+      Default: 'development',
+      AllowedValues: ['development'],
+      ConstraintDescription: expect.stringContaining('--context environment=production'),
+    });
+    expect(Rules).toMatchObject({
+      KeepsEnvironment: {
+        Assertions: [
+          {
+            Assert: { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] },
+            AssertDescription: expect.stringContaining('this stack is production'),
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe('the user pool', () => {
+  test('sends its mails from the address that is chosen, by Amazon SES in its region', () => {
+    const { From, EmailSendingAccount, SourceArn } = only(
+      chosen.data,
+      'AWS::Cognito::UserPool',
+    ).EmailConfiguration;
+    expect([From, EmailSendingAccount]).toEqual(['reviews@example.org', 'DEVELOPER']);
+    expect(text(SourceArn)).toBe(
+      'arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/reviews@example.org',
+    );
+    expect(only(plain.data, 'AWS::Cognito::UserPool').EmailConfiguration).toBeUndefined();
+  });
+  test('is signed out of at an address that the pages know, and that leads back to them', () => {
+    const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
+    expect(logoutUrl(chosen.service)).toBe(
+      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2Freviews.example.org%2Fws%2Faccount%2Fsign-out`,
+    );
+    expect(logoutUrl(plain.service)).toBe(
+      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2F<ApiRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>%2Fws%2Faccount%2Fsign-out`,
+    );
+    const { LogoutURLs, CallbackURLs } = only(chosen.service, 'AWS::Cognito::UserPoolClient');
+    expect(LogoutURLs).toEqual(['https://reviews.example.org/ws/account/sign-out']);
+    expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
+  });
+});
+
+describe('the API', () => {
+  test('compresses answers of a kilobyte and more, and takes nothing for binary', () => {
+    const api = only(plain.service, 'AWS::ApiGateway::RestApi');
+    expect(api.MinimumCompressionSize).toBe(1024);
+    expect(api.BinaryMediaTypes).toBeUndefined();
+  });
+  test('lets a flood of sign-ins or tokens through at a tenth of what other routes take, and large answers at 5 a second', () => {
+    const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
+    const limits = MethodSettings.map((setting: Record<string, string>) => [
+      `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
+      setting.ThrottlingRateLimit,
+      setting.ThrottlingBurstLimit,
+    ]);
+    expect(limits).toEqual([
+      ['* *', 200, 400],
+      ['POST /1/oauth/token', 20, 40],
+      ['POST /1/oauth/revoke', 20, 40],
+      ['GET /1/openapi.json', 5, 20],
+      ['HEAD /1/openapi.json', 5, 20],
+      ['GET /docs', 5, 20],
+      ['HEAD /docs', 5, 20],
+      ['GET /docs/api', 5, 20],
+      ['HEAD /docs/api', 5, 20],
+      ['GET /docs/{file}', 5, 20],
+      ['HEAD /docs/{file}', 5, 20],
+      ['GET /oauth/authorize', 20, 40],
+      ['HEAD /oauth/authorize', 20, 40],
+      ['POST /oauth/authorize', 20, 40],
+      ['GET /account/sign-in', 20, 40],
+      ['HEAD /account/sign-in', 20, 40],
+      ['GET /account/callback', 20, 40],
+      ['HEAD /account/callback', 20, 40],
+    ]);
+  });
+  test('gives sign-ins and tokens executions of their own, and no more, where that is chosen', () => {
+    const reserved = ({ service }: Templates) =>
+      functions(service).flatMap(([operation, { Properties }]) => {
+        const { ReservedConcurrentExecutions: executions } = Properties;
+        return executions === undefined ? [] : [[operation, executions]];
+      });
+    expect(reserved(plain)).toEqual([]);
+    expect(reserved(chosen).sort()).toEqual([
+      ['answer-authorization', 20],
+      ['create-token', 20],
+      ['finish-sign-in', 20],
+      ['request-authorization', 20],
+      ['revoke-token', 20],
+      ['sign-in', 20],
+    ]);
+  });
+  test('answers at its own domain only, for IPv4 and IPv6', () => {
+    const closed = ({ service }: Templates) =>
+      only(service, 'AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint;
+    expect([closed(plain), closed(chosen)]).toEqual([false, true]);
+    expect(only(chosen.service, 'AWS::ApiGateway::DomainName').EndpointConfiguration).toEqual({
+      Types: ['REGIONAL'],
+      IpAddressType: 'dualstack',
+    });
+    const records = resources(chosen.service, 'AWS::Route53::RecordSet').map(
+      ([, { Properties }]) => [Properties.Type, Properties.Name],
+    );
+    expect(records).toEqual([
+      ['A', 'reviews.example.org.'],
+      ['AAAA', 'reviews.example.org.'],
+    ]);
+  });
+});
+
+describe('spending', () => {
+  test('on the table and each of its indexes ends at the request units that are chosen', () => {
+    const limits = ({ data }: Templates) => {
+      const { OnDemandThroughput, GlobalSecondaryIndexes } = only(data, 'AWS::DynamoDB::Table');
+      return [{ OnDemandThroughput }, ...GlobalSecondaryIndexes].map(
+        (table) => table.OnDemandThroughput,
+      );
+    };
+    const most = { MaxReadRequestUnits: 1000, MaxWriteRequestUnits: 2000 };
+    expect(limits(chosen)).toEqual(Array(9).fill(most));
+    expect(limits(plain)).toEqual(Array(9).fill(undefined));
+  });
+  test('is told of by mail at 80 % of the budget, and when it is going to be more', () => {
+    const { Budget, NotificationsWithSubscribers } = only(chosen.service, 'AWS::Budgets::Budget');
+    expect(Budget).toEqual({
+      BudgetType: 'COST',
+      TimeUnit: 'MONTHLY',
+      BudgetLimit: { Amount: 50, Unit: 'USD' },
+    });
+    const subscribers = [{ SubscriptionType: 'EMAIL', Address: 'ops@example.org' }];
+    expect(NotificationsWithSubscribers).toMatchObject([
+      { Notification: { NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers: subscribers },
+      {
+        Notification: { NotificationType: 'FORECASTED', Threshold: 100 },
+        Subscribers: subscribers,
+      },
+    ]);
+    for (const { Notification } of NotificationsWithSubscribers) {
+      expect(Notification).toMatchObject({
+        ComparisonOperator: 'GREATER_THAN',
+        ThresholdType: 'PERCENTAGE',
+      });
+    }
+    expect(resources(plain.service, 'AWS::Budgets::Budget')).toEqual([]);
+  });
+});

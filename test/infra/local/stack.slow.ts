@@ -1,0 +1,482 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
+import { announce, type Discovery } from '../../../infra/local/discovery.ts';
+import { landing } from '../../../infra/local/gateway.ts';
+import { startStack } from '../../../infra/local/stack.ts';
+import { scanTable } from '../../helpers/fixtures.ts';
+
+interface Run {
+  child: ChildProcess;
+  /** The base URL, once it is printed. */
+  url: Promise<string>;
+  /** What it has printed so far. */
+  said(): string;
+  /** The exit status, and all that was written to stderr. */
+  end: Promise<{ code: number | null; stderr: string }>;
+}
+
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+let dataDir: string;
+let runs: Run[] = [];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'stack-test-'));
+  runs = [];
+});
+
+afterEach(async () => {
+  for (const { child, end } of runs) {
+    child.kill('SIGKILL');
+    await end;
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function start(args: string[] = [], env: Record<string, string> = {}): Run {
+  const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
+    cwd: root,
+    env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const url = new Promise<string>((resolve) => {
+    child.stdout?.on('data', (chunk) => {
+      stdout += chunk;
+      const found = stdout.match(/runs at (\S+)/)?.[1];
+      if (found) resolve(found);
+    });
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const end = once(child, 'close').then(([code]) => ({ code, stderr }));
+  const run = { child, url, end, said: () => stdout };
+  runs.push(run);
+  return run;
+}
+
+function discovery(folder = dataDir): Discovery {
+  return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
+}
+
+/** A dead process that nobody has asked for its status still has an entry, but no command line. */
+function isAlive(pid: number | null): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('waited for too long');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function languages(url: string): Promise<unknown> {
+  const response = await fetch(`${url}/review/languages`);
+  return response.json();
+}
+
+describe('one that runs', () => {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
+  let run: Run;
+  let base: string;
+  beforeAll(async () => {
+    run = start([], { DATA_DIR });
+    base = await run.url;
+  });
+  afterAll(async () => {
+    run.child.kill('SIGKILL');
+    await run.end;
+    rmSync(DATA_DIR, { recursive: true });
+  });
+
+  test('says where it is in one block, and has a line for each request', async () => {
+    await fetch(`${base}/review?limit=1`);
+    await until(() => run.said().includes('GET'));
+    const { origin } = new URL(base);
+    const [block, lines] = run.said().split(/\n(?=GET)/);
+    expect(block).toBe(`The review service runs at ${base}
+
+  Open   ${origin}${landing}
+  Try    curl ${base}/review/languages
+  Data   ${DATA_DIR}
+  Stop   Ctrl-C
+`);
+    expect(lines).toMatch(/^GET \/ws\/1\/review\?limit=1 200 \d+ ms\n$/);
+  });
+
+  test('serves, and says in its folder where it is', async () => {
+    expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
+    const { engine_pid, dynamodb_endpoint, ...rest } = discovery(DATA_DIR);
+    expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    expect(isAlive(engine_pid)).toBe(true);
+    expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
+    expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps its port, and another leaves nothing', async () => {
+    const { port } = new URL(base);
+    const { code, stderr } = await start(['--port', port]).end;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `Error: port ${port} is in use: type npm start -- --port ${Number(port) + 1}\n`,
+    });
+    expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
+  });
+
+  test('has one in memory beside it on the same folder', async () => {
+    const { child, url, said, end } = start(['--memory'], { DATA_DIR });
+    expect(await url).not.toBe(base);
+    const folder = /--data-dir (\S+)/.exec(said())?.[1] ?? '';
+    expect(discovery(folder).url).toBe(await url);
+    expect(discovery(DATA_DIR).url).toBe(base);
+    child.kill('SIGINT');
+    expect(await end).toEqual({ code: 0, stderr: '' });
+    expect(existsSync(folder)).toBe(false);
+    expect(await languages(base)).toHaveProperty('languages');
+  });
+
+  const soon = Math.floor(Date.now() / 1000);
+  const items = [
+    { pk: 'REQUEST#old', sk: 'REQUEST', expires_at: soon - 1 },
+    { pk: 'REQUEST#new', sk: 'REQUEST', expires_at: soon + 600 },
+  ];
+  let key: string;
+
+  test('leaves nothing at SIGTERM but its data folder', async () => {
+    key = readFileSync(join(DATA_DIR, 'signing-key'), 'utf8');
+    expect(Buffer.from(key, 'base64url')).toHaveLength(32);
+    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
+    const client = new DynamoDBClient({ endpoint: dynamodb_endpoint ?? '' });
+    for (const Item of items) {
+      const put = new PutCommand({ TableName: 'reviews', Item });
+      await DynamoDBDocumentClient.from(client).send(put);
+    }
+    client.destroy();
+    run.child.kill('SIGTERM');
+    expect(await run.end).toEqual({ code: 0, stderr: '' });
+    expect(isAlive(engine_pid)).toBe(false);
+    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
+    expect(existsSync(join(DATA_DIR, 'dynamodb.sqlite-wal'))).toBe(false);
+  });
+
+  test('starts again with its key and what has not expired, and ends if its engine does', async () => {
+    const { url, end } = start([], { DATA_DIR });
+    await url;
+    expect(readFileSync(join(DATA_DIR, 'signing-key'), 'utf8')).toBe(key);
+    const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
+    const deadline = Date.now() + 10_000;
+    let left = await scanTable(dynamodb_endpoint ?? '');
+    while (left.length > 1 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      left = await scanTable(dynamodb_endpoint ?? '');
+    }
+    expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
+
+    process.kill(Number(engine_pid), 'SIGKILL');
+    const { code, stderr } = await end;
+    expect(code).toBe(1);
+    expect(stderr).toContain('Error: the embedded DynamoDB ended (SIGKILL)');
+    expect(existsSync(join(DATA_DIR, 'stack.json'))).toBe(false);
+  });
+});
+
+test('leaves no engine at SIGKILL, and starts again', async () => {
+  const first = start();
+  await first.url;
+  const { engine_pid } = discovery();
+  first.child.kill('SIGKILL');
+  await first.end;
+  await until(() => !isAlive(engine_pid));
+  expect(await languages(await start().url)).toHaveProperty('languages');
+});
+
+test('ends an engine that outlived its stack, before it starts its own', async () => {
+  const leftover = await startDatabase({ file: join(dataDir, 'dynamodb.sqlite') });
+  announce(dataDir, {
+    pid: 1,
+    engine_pid: leftover.pid,
+    url: null,
+    identity_provider: null,
+    dynamodb_endpoint: leftover.endpoint,
+    table_name: 'reviews',
+  });
+  await start().url;
+  expect(isAlive(leftover.pid)).toBe(false);
+  expect(await leftover.failure).toContain('exit status 0');
+  await leftover.stop();
+});
+
+test('uses the database it is given, and leaves a process alone that only has the number of an engine', async () => {
+  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+  const other = spawn('sleep', ['60']);
+  announce(dataDir, {
+    pid: 1,
+    engine_pid: other.pid ?? null,
+    url: null,
+    identity_provider: null,
+    dynamodb_endpoint: null,
+    table_name: 'reviews',
+  });
+  await start([], { DYNAMODB_ENDPOINT: endpoint }).url;
+  expect(isAlive(other.pid ?? null)).toBe(true);
+  expect(discovery()).toMatchObject({ dynamodb_endpoint: endpoint, engine_pid: null });
+  expect(existsSync(join(dataDir, 'dynamodb.sqlite'))).toBe(false);
+  other.kill();
+});
+
+test('of two that start at once, one has the data folder', async () => {
+  const both = [start(), start()];
+  const loser = await Promise.race(both.map(async (run) => ({ run, ...(await run.end) })));
+  expect(loser.code).toBe(1);
+  expect(loser.stderr).toMatch(
+    /^Error: the data folder .* is in use by (process \d+|another process): stop that, or choose another with --data-dir\n$/,
+  );
+  const winner = both.find((run) => run !== loser.run);
+  expect(await languages((await winner?.url) ?? '')).toHaveProperty('languages');
+
+  const late = await start().end;
+  expect(late.code).toBe(1);
+  expect(late.stderr).toContain(`is in use by process ${winner?.child.pid}: `);
+  expect(discovery().pid).toBe(winner?.child.pid);
+});
+
+describe('what is wrong is told in one sentence', () => {
+  const servers: Server[] = [];
+  const environment = { ...process.env };
+  afterEach(() => {
+    process.env = { ...environment };
+    for (const server of servers.splice(0)) server.close();
+  });
+
+  /** Why the stack does not start. */
+  async function reason(options: Partial<Parameters<typeof startStack>[0]> = {}): Promise<string> {
+    const message = await startStack({ port: 0, dataDir, ...options }).then(
+      () => 'it started',
+      (error: Error) => error.message,
+    );
+    expect(message).not.toContain('\n');
+    expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
+    return message;
+  }
+
+  async function serve(server: Server): Promise<string> {
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  test.each(['localhost:8000', 'foo', 'ftp://localhost'])('the endpoint %s', async (endpoint) => {
+    expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
+      `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
+    );
+  });
+
+  test('one that takes connections and is silent', async () => {
+    const endpoint = await serve(createTcpServer((socket) => socket.resume()).unref());
+    expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
+      `no DynamoDB answers at ${endpoint} within 5 seconds: check DYNAMODB_ENDPOINT`,
+    );
+  });
+
+  test.each([
+    [200, '{}'],
+    [404, '{"error":"not_found"}'],
+    [501, '<!doctype html>'],
+  ])('a server that is another, with %i %s', async (status, body) => {
+    const endpoint = await serve(
+      createServer((_, response) => response.writeHead(status).end(body)),
+    );
+    expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
+      `what answers at ${endpoint} is no DynamoDB: check DYNAMODB_ENDPOINT`,
+    );
+  });
+
+  test('a table of another shape', async () => {
+    const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
+    const client = new DynamoDBClient(clientOptions(endpoint));
+    const key = { AttributeName: 'pk' };
+    await client.send(
+      new CreateTableCommand({
+        TableName: 'other',
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ ...key, AttributeType: 'S' }],
+        KeySchema: [{ ...key, KeyType: 'HASH' }],
+      }),
+    );
+    client.destroy();
+    process.env.TABLE_NAME = 'other';
+    expect(await reason({ dynamodbEndpoint: endpoint })).toMatch(
+      /^the table other at .* has other keys, indexes or/,
+    );
+  });
+
+  test.each<[string, (file: string) => void]>([
+    ['rubbish', (file) => writeFileSync(file, randomBytes(9_000))],
+    ['cut off', (file) => writeFileSync(file, sqlite(file).subarray(0, 8_192))],
+    [
+      'damaged in its middle',
+      (file) => writeFileSync(file, sqlite(file).fill(0xff, 8_192, 12_288)),
+    ],
+    ['of another program', (file) => writeFileSync(file, sqlite(file, 'notes'))],
+  ])('a data file that is %s', async (_, spoil) => {
+    const file = join(dataDir, 'dynamodb.sqlite');
+    spoil(file);
+    const before = readFileSync(file);
+    const sentence = await reason();
+    expect(sentence).toContain(file);
+    expect(sentence).toMatch(
+      /: move it away to begin with an empty one, or choose another folder with --data-dir$/,
+    );
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  function sqlite(file: string, table = '_stream_records'): Buffer {
+    const database = new DatabaseSync(file);
+    database.exec(`CREATE TABLE ${table} (text)`);
+    const insert = database.prepare(`INSERT INTO ${table} VALUES (?)`);
+    for (let i = 0; i < 50; i++) insert.run('x'.repeat(1_000));
+    database.close();
+    return readFileSync(file);
+  }
+
+  test.each([
+    ['signing-key', ''],
+    ['signing-key', 'short\n'],
+    ['session-key', '\n'],
+  ])('a %s that is %j', async (name, content) => {
+    delete process.env.SIGNING_KEYS;
+    const file = join(dataDir, name);
+    writeFileSync(file, content);
+    expect(await reason()).toContain(`the key ${file} is empty or damaged: put it back, or`);
+    expect(readFileSync(file, 'utf8')).toBe(content);
+  });
+
+  test.each(['/dev/null', '/dev/null/x'])('the data folder %s', async (folder) => {
+    expect(await reason({ dataDir: folder })).toMatch(
+      new RegExp(`^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another with`),
+    );
+  });
+
+  test('an address of another machine', async () => {
+    expect(await reason({ host: '192.0.2.1' })).toBe(
+      '192.0.2.1 is no address of this machine: check --host',
+    );
+  });
+});
+
+/** What `bin/start.ts` says that does not even begin. It has ten seconds to say it. */
+function refusal(args: string[], env: Record<string, string> = {}): string {
+  const { status, stderr } = spawnSync(process.execPath, ['bin/start.ts', ...args], {
+    cwd: root,
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
+    timeout: 10_000,
+  });
+  expect(status).toBe(1);
+  return `${stderr}`;
+}
+
+test('does not wait for a folder that can hold none', () => {
+  expect(refusal(['--data-dir', '/proc/x'])).toMatch(
+    /^Error: the data folder \/proc\/x cannot be used \(ENOENT.*\): choose another with --data-dir\n$/,
+  );
+});
+
+test('says that no database answers', () => {
+  const env = { DATA_DIR: dataDir, DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' };
+  expect(refusal([], env)).toBe(
+    'Error: no DynamoDB answers at http://127.0.0.1:9 (ECONNREFUSED): check DYNAMODB_ENDPOINT\n',
+  );
+});
+
+test('does not keep data in memory and elsewhere', () => {
+  expect(refusal(['--memory'], { DYNAMODB_ENDPOINT: 'http://x' })).toBe(
+    'Error: --memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT\n',
+  );
+});
+
+// What npm makes of `npm start --port 3001 --memory`, and of --port=3001.
+test.each([
+  [{ npm_config_port: 'true', npm_config_memory: 'true' }, ['3001'], '--port 3001 --memory'],
+  [{ npm_config_port: '3001' }, [], '--port 3001'],
+  [{ npm_config_data_dir: 'true' }, ['x'], '--data-dir x'],
+  [{ npm_config_data_dir: 'true', npm_config_port: 'true' }, ['x', '1'], '--port … --data-dir …'],
+])('says how to write an option that npm has kept: %j', (env, left, meant) => {
+  const [first] = meant.split(' ');
+  expect(refusal(left, env as Record<string, string>)).toBe(
+    `Error: npm keeps ${first} for itself. Type: npm start -- ${meant}\n`,
+  );
+});
+
+test('goes on where nobody reads its lines', async () => {
+  const { child, url } = start();
+  const base = await url;
+  child.stdout?.destroy();
+  for (let i = 0; i < 5; i++) expect(await languages(base)).toHaveProperty('languages');
+});
+
+test('says more, or nothing, if told to, and takes an empty variable for none', async () => {
+  const verbose = start(['--verbose'], { DYNAMODB_ENDPOINT: '', PORT: '', OIDC_ISSUER: ' ' });
+  const { headers } = await fetch(`${await verbose.url}/review?limit=1`);
+  await until(() => verbose.said().includes('GET'));
+  expect(verbose.said()).toContain(`\n  Data   ${dataDir}\n`);
+  expect(verbose.said()).toMatch(
+    new RegExp(`200 \\d+ ms 1 round trip request ${headers.get('x-amzn-requestid')}\\n$`),
+  );
+  verbose.child.kill('SIGTERM');
+  await verbose.end;
+  const quiet = start(['--quiet']);
+  await fetch(`${await quiet.url}/review?limit=1`);
+  quiet.child.kill('SIGTERM');
+  await quiet.end;
+  expect(quiet.said()).toMatch(/Ctrl-C\n\n$/);
+});
+
+test('shows an error with its places on lines of their own', async () => {
+  const { url, child, end } = start([], { SIGNING_KEYS: 'short' });
+  const form = 'grant_type=refresh_token&client_id=x&client_secret=x&refresh_token=x';
+  const response = await fetch(`${await url}/oauth/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `${form}&redirect_uri=http://localhost/`,
+  });
+  const { request_id } = (await response.json()) as { request_id: string };
+  child.kill('SIGTERM');
+  expect((await end).stderr).toMatch(
+    new RegExp(
+      `^Request failed, requestId ${request_id}\n  Error: SIGNING_KEYS must hold .*\n    at keysOf .*\n    at `,
+    ),
+  );
+});
+
+test.each(['SIGTERM', 'SIGKILL'] as const)('forgets a --memory run at %s', async (signal) => {
+  const { child, url, end } = start(['--memory']);
+  await url;
+  const { engine_pid } = discovery();
+  const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
+  const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
+  expect(existsSync(file)).toBe(true);
+  expect(file.startsWith(dataDir)).toBe(false);
+  child.kill(signal);
+  await end;
+  await until(() => !isAlive(engine_pid) && !existsSync(file));
+});

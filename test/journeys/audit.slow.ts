@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { handler as createReview } from '../../functions/create-review.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as putVote } from '../../functions/put-vote.ts';
+import { audit } from '../../shared/audit/audit.ts';
+import { applyStream, makeReview, makeUsers, reviewBody } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
+
+test('repairs beside eight people who vote and four who publish find nothing to repair', async () => {
+  const authors = await makeUsers(4);
+  const voters = await makeUsers(8);
+  const entity_id = randomUUID();
+  const ids = await Promise.all(authors.map((author) => makeReview(author)));
+  let isOver = false;
+  let deeds = 0;
+
+  const flip = async (i: number) => {
+    for (let vote = true; !isOver; vote = !vote) {
+      const path = { review_id: `${ids[deeds++ % ids.length]}` };
+      await invoke(putVote, { caller: voters[i]?.caller, path, body: { vote } });
+      await sleep(20);
+    }
+  };
+  const publish = async (i: number) => {
+    const caller = authors[i]?.caller;
+    while (!isOver) {
+      const body = reviewBody({ entity_id, rating: 1 + (deeds++ % 5) });
+      const { status, body: made } = await invoke(createReview, { caller, body });
+      expect(status).toBe(200);
+      await sleep(20);
+      await invoke(deleteReview, { caller, path: { review_id: made.id } });
+    }
+  };
+  const traffic = Promise.all([
+    ...voters.map((_, i) => flip(i)),
+    ...authors.map((_, i) => publish(i)),
+  ]);
+
+  const sum = { differences: 0, repaired: 0, changing: 0 };
+  const end = Date.now() + 15_000;
+  for (let pass = 0; pass < 30 && Date.now() < end; pass++) {
+    for await (const { differences, repaired, changing } of audit({ repair: true, settle: 20 })) {
+      sum.differences += differences.length;
+      sum.repaired += repaired;
+      sum.changing += changing.length;
+    }
+  }
+  isOver = true;
+  await traffic;
+  expect(deeds).toBeGreaterThan(100);
+  expect(sum).toMatchObject({ differences: 0, repaired: 0 });
+  // Else none of it was beside the audit.
+  expect(sum.changing).toBeGreaterThan(0);
+  await applyStream();
+  expect(await differences()).toEqual([]);
+}, 60_000);

@@ -1,0 +1,472 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as createReview } from '../../functions/create-review.ts';
+import { handler as deleteMe } from '../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../functions/delete-vote.ts';
+import { handler as getEntity } from '../../functions/get-entity.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler as listMyReviews } from '../../functions/list-my-reviews.ts';
+import { handler as listReviews } from '../../functions/list-reviews.ts';
+import { handler as listRevisions } from '../../functions/list-revisions.ts';
+import { handler as putVote } from '../../functions/put-vote.ts';
+import { handler as reportReview } from '../../functions/report-review.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { table } from '../../shared/table/client.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  makeUsers,
+  randomNumbers,
+  readItem,
+  reviewBody,
+  scanTable,
+  setAttributes,
+  type TestUser,
+  text,
+} from '../helpers/fixtures.ts';
+import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import { differences } from '../helpers/recount.ts';
+
+let author: TestUser;
+/** The partitions that tests before have left, and those that are known now. */
+let before = new Set<string>();
+let known = before;
+beforeEach(async () => {
+  before = known;
+  author = await makeUser();
+});
+
+function many<T>(count: number, act: (i: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, i) => act(i)));
+}
+
+function statuses(answers: readonly TestResponse[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+async function expectExactCounts(): Promise<void> {
+  await applyStream();
+  known = new Set(before);
+  expect(await differences(known)).toEqual([]);
+}
+
+describe('at the same time', () => {
+  test('20 reviews by one user of one entity: one is stored', async () => {
+    const body = reviewBody();
+    const answers = await many(20, () => invoke(createReview, { caller: author.caller, body }));
+    expect(statuses(answers)).toEqual({ 200: 1, 400: 19 });
+    await expectExactCounts();
+  });
+
+  test('30 votes on one review: all are counted', async () => {
+    const review_id = await makeReview(author);
+    const voters = await makeUsers(30);
+    const answers = await many(30, (i) =>
+      invoke(putVote, {
+        caller: voters[i]?.caller,
+        path: { review_id },
+        body: { vote: i % 3 > 0 },
+      }),
+    );
+    expect(statuses(answers)).toEqual({ 200: 30 });
+    const { body } = await invoke(getReview, { path: { review_id } });
+    expect(body.review).toMatchObject({
+      popularity: 10,
+      votes: { positive: 20, negative: 10 },
+      user: { karma: 10 },
+    });
+    await expectExactCounts();
+  });
+
+  test('25 votes by one user who has 10: 10 are counted', async () => {
+    const authors = await makeUsers(25);
+    const ids = await Promise.all(authors.map((user) => makeReview(user)));
+    const voter = await makeUser();
+    const answers = await many(25, (i) =>
+      invoke(putVote, {
+        caller: voter.caller,
+        path: { review_id: ids[i] ?? '' },
+        body: { vote: true },
+      }),
+    );
+    expect(statuses(answers)).toEqual({ 200: 10, 403: 15 });
+    const day = new Date().toISOString().slice(0, 10);
+    expect(await readItem(dailyVotesKey(voter.id, day))).toMatchObject({ count: 10 });
+    await expectExactCounts();
+  });
+
+  test('20 times the same vote by one user: one is counted, and one is spent', async () => {
+    const review_id = await makeReview(author);
+    const voter = await makeUser();
+    const answers = await many(20, () =>
+      invoke(putVote, { caller: voter.caller, path: { review_id }, body: { vote: true } }),
+    );
+    expect(statuses(answers)).toEqual({ 200: 20 });
+    expect(await readItem(reviewKey(review_id))).toMatchObject({ votes_positive: 1 });
+    const day = new Date().toISOString().slice(0, 10);
+    expect(await readItem(dailyVotesKey(voter.id, day))).toMatchObject({ count: 1 });
+  });
+
+  test('10 updates of one review: each is a revision', async () => {
+    const review_id = await makeReview(author);
+    const answers = await many(10, (i) =>
+      invoke(updateReview, {
+        caller: author.caller,
+        path: { review_id },
+        body: { text: `${text} Update number ${i}.` },
+      }),
+    );
+    expect(statuses(answers)).toEqual({ 200: 10 });
+    const { body } = await invoke(listRevisions, { path: { review_id } });
+    expect(body.revisions.map(({ id }: { id: number }) => id)).toEqual(
+      Array.from({ length: 11 }, (_, i) => 11 - i),
+    );
+    expect(new Set(body.revisions.map((revision: { text: string }) => revision.text)).size).toBe(
+      11,
+    );
+    await expectExactCounts();
+  });
+
+  test('30 voters, 20 editors and 10 deleters on one entity: its summary equals an audit', async () => {
+    const entity_id = randomUUID();
+    const authors = await makeUsers(30);
+    const content = { entity_id, entity_type: 'work' };
+    const ids = await many(30, (i) =>
+      makeReview(authors[i] as TestUser, { ...content, rating: 1 + (i % 5) }),
+    );
+    const voters = await makeUsers(30);
+    const at = (i: number) => ({ review_id: ids[i] ?? '' });
+    const answers = await Promise.all([
+      many(30, (i) => {
+        const body = { vote: i % 4 > 0 };
+        return invoke(putVote, { caller: voters[i]?.caller, path: at(i), body });
+      }),
+      // Half of them edit what is deleted meanwhile.
+      many(20, (i) => {
+        const body = [{ rating: 5 }, { rating: null }, { text: null }, { rating: 1 }][i % 4];
+        return invoke(updateReview, { caller: authors[i]?.caller, path: at(i), body });
+      }),
+      many(10, (i) => invoke(deleteReview, { caller: authors[i]?.caller, path: at(i) })),
+    ]);
+    for (const { status } of answers.flat()) expect([200, 400, 404]).toContain(status);
+    expect(statuses(answers[2])).toEqual({ 200: 10 });
+
+    const left = (await scanTable()).filter(
+      (item) => item.sk === 'REVIEW' && item.entity_id === entity_id,
+    );
+    expect(left).toHaveLength(20);
+    const stars = left.flatMap(({ rating }) => (rating === null ? [] : [Number(rating)]));
+    const { body } = await invoke(getEntity, { path: { entity_id } });
+    expect(body.entity).toEqual({
+      id: entity_id,
+      entity_type: 'work',
+      review_count: 20,
+      average_rating: {
+        rating: Math.round((10 * stars.reduce((sum, each) => sum + each, 0)) / stars.length) / 10,
+        count: stars.length,
+      },
+      ratings: Object.fromEntries(
+        [1, 2, 3, 4, 5].map((each) => [each, stars.filter((rating) => rating === each).length]),
+      ),
+      languages: { en: 20 },
+    });
+    for (const rating of ['1', '5', '2,3,4']) {
+      const list = await invoke(listReviews, { query: { entity_id, rating } });
+      const expected = stars.filter((each) => rating.includes(`${each}`)).length;
+      expect([list.body.count, list.body.reviews.length]).toEqual([expected, expected]);
+    }
+    await expectExactCounts();
+  });
+
+  test('10 deletions of one review: one succeeds', async () => {
+    const review_id = await makeReview(author);
+    const request = { caller: author.caller, path: { review_id } };
+    const answers = await many(10, () => invoke(deleteReview, request));
+    expect(statuses(answers)).toEqual({ 200: 1, 404: 9 });
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
+    await expectExactCounts();
+  });
+});
+
+test.each([
+  [
+    'an update',
+    (review_id: string, { caller }: TestUser) =>
+      invoke(updateReview, { caller, path: { review_id }, body: { text: `${text} Again.` } }),
+  ],
+  [
+    'the loss of its text',
+    (review_id: string, { caller }: TestUser) =>
+      invoke(updateReview, { caller, path: { review_id }, body: { text: null } }),
+  ],
+  [
+    'its deletion',
+    (review_id: string, { caller }: TestUser) =>
+      invoke(deleteReview, { caller, path: { review_id } }),
+  ],
+  ['its hiding', (review_id: string) => setHidden(review_id, true)],
+])('votes that race with %s leave exact counts', async (_, act) => {
+  const review_id = await makeReview(author);
+  const voters = await makeUsers(12);
+  const cast = (vote: boolean) => (voter: TestUser) =>
+    invoke(putVote, { caller: voter.caller, path: { review_id }, body: { vote } });
+  const answers = await Promise.all([
+    ...voters.slice(0, 6).map(cast(true)),
+    act(review_id, author),
+    ...voters.slice(6).map(cast(false)),
+    ...voters.slice(0, 3).map(cast(false)),
+  ]);
+  for (const answer of answers) {
+    expect([200, 400, 404, undefined]).toContain((answer as TestResponse | undefined)?.status);
+  }
+  await expectExactCounts();
+});
+
+describe('between the read and the write of', () => {
+  let reader: TestUser;
+  let id: string;
+  beforeEach(async () => {
+    reader = await makeUser();
+    id = await makeReview(author);
+  });
+
+  const cast = (vote = true, { caller } = reader) =>
+    invoke(putVote, { caller, path: { review_id: id }, body: { vote } });
+  const takeBack = () => invoke(deleteVote, { caller: reader.caller, path: { review_id: id } });
+  const update = (body: object = { text: `${text} Again.` }) =>
+    invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
+  const remove = () => invoke(deleteReview, { caller: author.caller, path: { review_id: id } });
+  const report = () => invoke(reportReview, { caller: reader.caller, path: { review_id: id } });
+  const hide = () => setHidden(id, true);
+  const otherVote = async () => cast(false, await makeUser());
+  const loseText = () => update({ text: null });
+
+  test.each<[string, string, () => Promise<TestResponse>, () => Promise<unknown>, number]>([
+    ['a vote', 'an update', cast, update, 200],
+    ['a vote', 'the loss of the text', cast, loseText, 400],
+    ['a vote', 'a deletion', cast, remove, 404],
+    ['a vote', 'a hiding', cast, hide, 404],
+    ['a vote', 'another vote', cast, otherVote, 200],
+    ['a vote', 'the same vote', cast, cast, 200],
+    ['a vote', 'the opposite vote', cast, () => cast(false), 200],
+    ['a vote', 'a hiding and its end', cast, () => hide().then(() => setHidden(id, false)), 200],
+    [
+      'a vote',
+      'the blocking of the voter',
+      cast,
+      () => setAttributes(userKey(reader.id), { karma: -50 }),
+      403,
+    ],
+    ['an update', 'a vote', update, cast, 200],
+    ['an update', 'the same update', update, update, 200],
+    ['an update', 'another update', update, () => update({ rating: null }), 200],
+    ['an update', 'the loss of the text', () => update({ rating: null }), loseText, 400],
+    ['an update', 'a deletion', update, remove, 404],
+    ['an update', 'a hiding', update, hide, 200],
+    ['a deletion', 'a vote', remove, cast, 200],
+    ['a deletion', 'an update', remove, update, 200],
+    ['a deletion', 'a deletion', remove, remove, 404],
+    ['a deletion', 'a hiding', remove, hide, 200],
+    ['a report', 'a deletion', report, remove, 404],
+    ['a report', 'a hiding', report, hide, 404],
+    ['a report', 'the same report', report, report, 200],
+    ['a taking back', 'a deletion', takeBack, remove, 404],
+    ['a taking back', 'a hiding', takeBack, hide, 404],
+    ['a taking back', 'the same', takeBack, takeBack, 404],
+    ['a taking back', 'the opposite vote', takeBack, () => cast(false), 200],
+    ['a taking back', 'an update and a vote', takeBack, () => update().then(() => cast()), 200],
+  ])('%s comes %s', async (what, _, act, meanwhile, status) => {
+    if (what === 'a taking back') await cast();
+    const karma = await readItem(userKey(reader.id));
+    let acted = false;
+    table.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName === 'TransactWriteItemsCommand' && !acted) {
+            acted = true;
+            await meanwhile();
+          }
+          return next(args);
+        },
+      { name: 'meanwhile', step: 'initialize' },
+    );
+    try {
+      const answer = await act();
+      expect({ acted, status: answer.status }).toEqual({ acted: true, status });
+    } finally {
+      table.middlewareStack.remove('meanwhile');
+    }
+    if (what === 'a vote' && status === 200) {
+      const review = await readItem(reviewKey(id));
+      expect(await readItem(voteKey(id, reader.id))).toMatchObject({
+        vote: true,
+        revision: Number(review?.edits) + 1,
+      });
+    }
+    await setAttributes(userKey(reader.id), { karma: karma?.karma });
+    await expectExactCounts();
+  });
+});
+
+describe('a deletion under so many votes that each of its writes comes too late', () => {
+  let id: string;
+  let cast: TestResponse[];
+  beforeEach(async () => {
+    id = await makeReview(author);
+    cast = [];
+  });
+  const remove = () => invoke(deleteReview, { caller: author.caller, path: { review_id: id } });
+
+  /** Deletes while somebody votes before every transaction of it; after `most` of them the database is gone. */
+  async function removeInStorm(most = Number.POSITIVE_INFINITY): Promise<TestResponse> {
+    const voters = await makeUsers(20);
+    let isVoting = false;
+    let writes = 0;
+    table.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName !== 'TransactWriteItemsCommand' || isVoting) return next(args);
+          if (++writes > most) throw Object.assign(new Error('gone'), { name: 'TimeoutError' });
+          isVoting = true;
+          const path = { review_id: id };
+          const caller = voters.pop()?.caller;
+          cast.push(await invoke(putVote, { caller, path, body: { vote: true } }));
+          isVoting = false;
+          return next(args);
+        },
+      { name: 'storm', step: 'initialize' },
+    );
+    try {
+      return await remove();
+    } finally {
+      table.middlewareStack.remove('storm');
+    }
+  }
+
+  test('gets through, and from its first success no vote does', async () => {
+    expect((await removeInStorm()).status).toBe(200);
+    // Too late, withdrawn although a vote came before it, deleted.
+    expect(cast.map(({ status }) => status)).toEqual([200, 200, 404]);
+    expect(await readItem(reviewKey(id))).toBeUndefined();
+    expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
+    await expectExactCounts();
+    expect((await remove()).status).toBe(404);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['the author tries again', async () => expect((await remove()).status).toBe(200)],
+    ['the stream is followed', applyStream],
+    [
+      'the author leaves',
+      async () => {
+        const caller = author.caller;
+        expect((await invoke(deleteMe, { caller })).status).toBe(200);
+        await applyStream();
+      },
+    ],
+  ])('which stops half-way shows nothing, and is done when %s', async (_, finish) => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    expect((await removeInStorm(2)).status).toBe(503);
+    jest.mocked(console.error).mockRestore();
+    expect(await readItem(reviewKey(id))).toMatchObject({ votes_positive: 2 });
+
+    const path = { review_id: id };
+    const { caller } = author;
+    const [reader] = await makeUsers(1);
+    const body = { vote: true };
+    const answers = await Promise.all([
+      invoke(getReview, { path }),
+      invoke(putVote, { caller: reader?.caller, path, body }),
+      invoke(deleteReview, { caller: reader?.caller, path }),
+      invoke(reportReview, { caller: reader?.caller, path }),
+      invoke(updateReview, { caller, path, body: { text: `${text} Again.` } }),
+    ]);
+    expect(statuses(answers)).toEqual({ 404: 5 });
+    await expect(setHidden(id, false)).rejects.toMatchObject({ status: 404 });
+    const own = await invoke(listMyReviews, { caller });
+    expect([own.status, own.body.reviews]).toEqual([200, []]);
+    const all = await invoke(listReviews, { query: { user_id: author.id } });
+    expect(all.body).toMatchObject({ count: 0, reviews: [] });
+
+    await finish();
+    expect(await readItem(reviewKey(id))).toBeUndefined();
+    const item = await readItem(userKey(author.id));
+    expect([0, undefined]).toContain(item?.karma);
+    await expectExactCounts();
+  });
+});
+
+test.each([
+  ['of 8 users at a time', 7, 0],
+  ['while accounts are deleted and the stream is followed', 8, 0.03],
+])('300 operations %s leave exact counts', async (_, seed, deletions) => {
+  const random = randomNumbers(seed);
+  const below = (n: number) => Math.floor(random() * n);
+  const users = [author, ...(await makeUsers(11))];
+  const entities = Array.from({ length: 4 }, randomUUID);
+  const types = ['artist', 'work', 'bk_author', 'event'];
+  const reviews: { id: string; user: TestUser }[] = [];
+  const seen: Record<string, number> = {};
+
+  async function act(user: TestUser): Promise<void> {
+    const { caller } = user;
+    const target = reviews[below(reviews.length)];
+    const path = { review_id: target?.id ?? randomUUID() };
+    const owner = target?.user ?? user;
+    const rating = [null, 1, 3, 5][below(4)];
+    const content = { text: random() < 0.7 ? `${text}${below(3)}` : null, rating };
+    const dice = random() + deletions;
+    let answer: TestResponse | undefined;
+    if (dice < 0.2 || !target) {
+      const entity = below(4);
+      answer = await invoke(createReview, {
+        caller,
+        body: reviewBody({
+          ...content,
+          entity_id: entities[entity],
+          entity_type: types[entity],
+          language: ['en', 'de'][below(2)],
+          is_draft: random() < 0.3,
+        }),
+      });
+      if (answer.status === 200) reviews.push({ id: answer.body.id, user });
+    } else if (dice < 0.55) {
+      answer = await invoke(putVote, { caller, path, body: { vote: random() < 0.6 } });
+    } else if (dice < 0.65) {
+      answer = await invoke(deleteVote, { caller, path });
+    } else if (dice < 0.8) {
+      const body = { ...content, ...(random() < 0.4 && { is_draft: false }) };
+      answer = await invoke(updateReview, { caller: owner.caller, path, body });
+    } else if (dice < 0.85) {
+      answer = await invoke(deleteReview, { caller: owner.caller, path });
+    } else if (dice < 0.9) {
+      answer = await invoke(reportReview, { caller, path });
+    } else if (dice < 1) {
+      await setHidden(path.review_id, random() < 0.5).catch((error) => {
+        if (error.status !== 404) throw error;
+      });
+    } else {
+      answer = await invoke(deleteMe, { caller });
+    }
+    const status = answer?.status ?? 0;
+    seen[status] = (seen[status] ?? 0) + 1;
+    if (status >= 500) throw new Error(JSON.stringify(answer?.body));
+  }
+
+  for (let round = 0; round < 3; round++) {
+    await Promise.all([
+      many(8, async (actor) => {
+        for (let i = 0; i < 13; i++) await act(users[(actor + i) % users.length] ?? author);
+      }),
+      deletions > 0 && applyStream(),
+    ]);
+    await expectExactCounts();
+  }
+  expect(Object.keys(seen)).toEqual(expect.arrayContaining(['0', '200', '400', '404']));
+});

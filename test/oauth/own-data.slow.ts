@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { startStackWithProvider } from '../helpers/identity-provider.ts';
+
+const { issuer, authUrl } = await startStackWithProvider();
+
+// The stack has set what these read.
+const { newReview } = await import('../../shared/review/review.ts');
+const { reviewItem } = await import('../../shared/review/review-writes.ts');
+const { batchWrite } = await import('../../shared/table/batch.ts');
+const { claimKey } = await import('../../shared/table/keys.ts');
+
+async function join(email: string) {
+  const browser = openBrowser(authUrl, issuer);
+  const account = await browser.submit(await browser.visit('account'), 'Sign in', { email });
+  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+  return { browser, id, account };
+}
+
+/** Reviews with texts of so many bytes each; gives their ids. */
+async function write(userId: string, count: number, bytes: number): Promise<string[]> {
+  const reviews = Array.from({ length: count }, () =>
+    newReview(userId, {
+      entity_id: randomUUID(),
+      entity_type: 'work',
+      text: '🎷'.repeat(bytes / 4),
+      rating: null,
+      language: 'en',
+      license_choice: 'CC0 1.0',
+      is_draft: false,
+    }),
+  );
+  await batchWrite(
+    reviews.flatMap((review) => [
+      { put: reviewItem(review) },
+      { put: { ...claimKey(userId, review.entity_id), review_id: review.id } },
+    ]),
+  );
+  return reviews.map(({ id }) => id);
+}
+
+function fileIn({ status, headers, html }: Shown) {
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
+  expect(headers.get('cache-control')).toBe('no-store');
+  const [, name] = /^attachment; filename="([\w.-]+)"$/.exec(
+    headers.get('content-disposition') ?? '',
+  ) ?? [undefined, undefined];
+  const data = JSON.parse(html) as { profile?: { id: string }; reviews: { id: string }[] };
+  return { name, data };
+}
+
+describe('GET /account/data', () => {
+  test('is one file for nearly everybody, by a link on the account page', async () => {
+    const { browser, id, account } = await join('ann@example.com');
+    const ids = await write(id, 3, 100);
+    expect(account.html).toContain(`<a class="button quiet" href="${authUrl}/account/data">`);
+    const { name, data } = fileIn(await browser.visit('account/data'));
+    expect(name).toBe('my-data.json');
+    expect(data.profile?.id).toBe(id);
+    expect(data.reviews.map((review) => review.id).toSorted()).toEqual(ids.toSorted());
+    expect(data).not.toHaveProperty('next');
+  });
+
+  test('is a list of files where there is more than fits one, and they hold all of it', async () => {
+    const { browser, id } = await join('ben@example.com');
+    const ids = await write(id, 700, 20_000);
+    const page = await browser.visit('account/data');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const links = [...page.html.matchAll(/<li><a href="([^"]+)">(Part \d+)<\/a>/g)];
+    expect(links.map(([, , title]) => title)).toEqual(['Part 1', 'Part 2', 'Part 3']);
+    const found: string[] = [];
+    for (const [i, [, address = '']] of links.entries()) {
+      const { name, data } = fileIn(await browser.visit(address.replaceAll('&amp;', '&')));
+      expect([name, data.profile?.id]).toEqual([`my-data-${i + 1}.json`, i === 0 ? id : undefined]);
+      found.push(...data.reviews.map((review) => review.id));
+    }
+    expect(found.toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('sends who has not signed in to do so, and gives nobody a part of another', async () => {
+    const nobody = openBrowser(authUrl, issuer);
+    const shown = await nobody.visit('account/data');
+    expect([shown.status, shown.html]).toEqual([200, expect.stringContaining('Sign in')]);
+    const [ann, ben] = [await join('ann@example.com'), await join('ben@example.com')];
+    const page = await ben.browser.visit('account/data');
+    const [, address = ''] = /<a href="([^"]+cursor[^"]+)">Part 2/.exec(page.html) ?? [];
+    expect(address).not.toBe('');
+    expect((await ann.browser.visit(address.replaceAll('&amp;', '&'))).status).toBe(400);
+  });
+});

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as createReview } from '../../../functions/create-review.ts';
+import { handler as deleteMe } from '../../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as eraser } from '../../../functions/eraser.ts';
+import { handler as putVote } from '../../../functions/put-vote.ts';
+import { handler as reportReview } from '../../../functions/report-review.ts';
+import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
+import { setHidden } from '../../../shared/moderation/decision-repository.ts';
+import { insertGrant } from '../../../shared/oauth/grant-repository.ts';
+import { batchWrite } from '../../../shared/table/batch.ts';
+import { table } from '../../../shared/table/client.ts';
+import { type Item, keyString } from '../../../shared/table/item.ts';
+import { findOrCreateUser } from '../../../shared/user/identity-repository.ts';
+import {
+  makeReview,
+  makeUsers,
+  readStream,
+  reviewBody,
+  scanTable,
+  type TestUser,
+  text,
+  vote,
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { makeClient, makeCode } from '../../helpers/oauth-client.ts';
+import { differences } from '../../helpers/recount.ts';
+
+const send = table.send.bind(table);
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** The records of the stream that a consumer asks for. */
+function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord[] {
+  const consumer = consumers.find(({ operation }) => operation === name) as Consumer;
+  return records.filter((record) => isFor(consumer, record));
+}
+
+/**
+ * Lets the consumers follow the stream to its end. The eraser dies at its `killAt`th write, and is started again where the stream was,
+ * as Lambda does; between two writes it makes no difference at which call it dies. Gives how many writes it made.
+ */
+async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
+  let writes = 0;
+  for (let records = await readStream(); records.length > 0; records = await readStream()) {
+    const fed = dueTo('update-aggregates', records);
+    for (let start = 0; start < fed.length; start += 100) {
+      const batch = { Records: fed.slice(start, start + 100) };
+      expect(await updateAggregates(batch)).toEqual({ batchItemFailures: [] });
+    }
+    let due = dueTo('eraser', records);
+    while (due.length > 0) {
+      const spy = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+        if (!isRead(command) && ++writes === killAt) throw new Error('killed');
+        return send(command);
+      }) as never);
+      const { batchItemFailures } = await eraser({ Records: due });
+      spy.mockRestore();
+      const failed = batchItemFailures[0]?.itemIdentifier;
+      due = failed
+        ? due.slice(due.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === failed))
+        : [];
+    }
+  }
+  return writes;
+}
+
+function isRead(command: object): boolean {
+  return [GetCommand, BatchGetCommand, QueryCommand].some((kind) => command instanceof kind);
+}
+
+/** Someone who has signed in before, and has left something of every kind. */
+async function makeRichUser(): Promise<TestUser> {
+  const subject = randomUUID();
+  const profile = { display_name: 'Vic', email: 'v@example.com', musicdb_username: null };
+  const known = await findOrCreateUser({ issuer: 'https://id.example', subject, ...profile });
+  const caller = { user_id: known.id, client_id: '0'.repeat(32), scope: 'review vote user' };
+  const user = { ...known, caller };
+  const [friend, foe] = (await makeUsers(2)) as [TestUser, TestUser];
+
+  const [edited, , hidden] = await Promise.all([
+    makeReview(user),
+    makeReview(user, { is_draft: true }),
+    makeReview(user, { text: `Hidden. ${text}`, rating: null }),
+    makeReview(user, { text: null }),
+  ]);
+  await Promise.all([vote(friend, edited), vote(friend, hidden), vote(foe, edited, false)]);
+  await setHidden(hidden, true, { reason: 'abuse', note: 'Names a person.' });
+  const body = { text: `Better. ${text}` };
+  await invoke(updateReview, { caller, path: { review_id: edited }, body });
+  await vote(friend, edited);
+  await invoke(reportReview, { caller: foe.caller, path: { review_id: edited } });
+
+  const [loved, hated, gone] = await Promise.all([
+    makeReview(friend),
+    makeReview(foe),
+    makeReview(foe),
+  ]);
+  await vote(user, loved);
+  await vote(user, hated, false);
+  await vote(user, gone);
+  await setHidden(hated, true);
+  await invoke(deleteReview, { caller: foe.caller, path: { review_id: gone } });
+  await invoke(reportReview, { caller, path: { review_id: loved } });
+
+  const [own, others] = await Promise.all([makeClient(user), makeClient(friend)]);
+  await insertGrant({ user_id: user.id, client_id: own.client_id, scopes: [] });
+  await insertGrant({ user_id: friend.id, client_id: own.client_id, scopes: [] });
+  await insertGrant({ user_id: user.id, client_id: others.client_id, scopes: ['vote'] });
+  await makeCode(others, user);
+  return user;
+}
+
+/** Makes the table what it was. */
+async function restore(items: readonly Item[]): Promise<void> {
+  const kept = new Set(items.map(keyString));
+  const others = (await scanTable()).filter((item) => !kept.has(keyString(item)));
+  await batchWrite([
+    ...items.map((item) => ({ put: item })),
+    ...others.map(({ pk, sk }) => ({ delete: { pk, sk } })),
+  ]);
+  await readStream();
+}
+
+function endAccount({ caller }: TestUser) {
+  return invoke(deleteMe, { caller });
+}
+
+async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
+  expect(await differences()).toEqual([]);
+  const remains = (await scanTable()).filter((item) => {
+    const written = JSON.stringify(item, (_, value) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    );
+    return users.some(({ id }) => written.includes(id));
+  });
+  // Of what moderators have decided ids stay, and the projection state expires by itself.
+  const [decisions, others] = [
+    remains.filter(({ sk }) => sk === 'DECISION'),
+    remains.filter(({ sk }) => sk !== 'DECISION'),
+  ];
+  for (const { note, author } of decisions) expect([note, author]).toEqual(['', undefined]);
+  expect(others.filter(({ pk, sk }) => !pk.startsWith('USER#') || sk !== 'PROJECTION')).toEqual([]);
+  for (const { counted: kept, expires_at } of others) {
+    expect({ kept, isExpiring: typeof expires_at === 'number' }).toEqual({
+      kept: null,
+      isExpiring: true,
+    });
+  }
+}
+
+describe('the erasure of an account', () => {
+  test('goes on wherever it was killed, and leaves nothing behind', async () => {
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    const user = await makeRichUser();
+    await follow();
+    const before = await scanTable();
+    let killAt = 0;
+    let writes: number;
+    do {
+      await restore(before);
+      expect((await endAccount(user)).status).toBe(200);
+      writes = await follow(++killAt);
+      await expectNothingOf([user]);
+    } while (writes >= killAt);
+    // Or the kill was not where we think.
+    expect(killAt).toBeGreaterThan(18);
+  }, 120_000);
+
+  test('changes nothing when it is done again', async () => {
+    const user = await makeRichUser();
+    await follow();
+    await endAccount(user);
+    const records = dueTo('eraser', await readStream());
+    for (let i = 0; i < 2; i++) await eraser({ Records: records });
+    await follow();
+    const before = await scanTable();
+    expect(await eraser({ Records: records })).toEqual({ batchItemFailures: [] });
+    expect(await scanTable()).toEqual(before);
+    expect(await readStream()).toEqual([]);
+  });
+
+  test('counts a vote, a review or a grant of the last moment, or refuses it', async () => {
+    const [author] = (await makeUsers(1)) as [TestUser];
+    const client = await makeClient(author);
+    const users: TestUser[] = [];
+    for (let i = 0; i < 12; i++) {
+      const [user, fan] = (await makeUsers(2)) as [TestUser, TestUser];
+      const [own, others] = await Promise.all([makeReview(user), makeReview(author)]);
+      const { caller } = user;
+      const up = { vote: true };
+      const answers = await Promise.all([
+        invoke(putVote, { caller, path: { review_id: others }, body: up }),
+        invoke(putVote, { caller: fan.caller, path: { review_id: own }, body: up }),
+        endAccount(user),
+        invoke(createReview, { caller, body: reviewBody() }),
+        invoke(updateReview, { caller, path: { review_id: own }, body: { rating: 1 } }),
+        invoke(reportReview, { caller, path: { review_id: others } }),
+      ]);
+      await insertGrant({ user_id: user.id, client_id: client.client_id, scopes: [] }).then(
+        () => expect(user).toBe('gone'),
+        ({ status }) => expect(status).toBe(404),
+      );
+      expect(answers[2]?.status).toBe(200);
+      for (const { status } of answers) expect([200, 401, 404]).toContain(status);
+      users.push(user);
+    }
+    await follow();
+    await expectNothingOf(users);
+  });
+
+  test('takes away a voter and the author of the same review', async () => {
+    const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
+    const review_id = await makeReview(author);
+    await vote(voter, review_id);
+    await Promise.all([endAccount(author), endAccount(voter)]);
+    await follow();
+    await expectNothingOf([author, voter]);
+  });
+});

@@ -1,0 +1,359 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, expect, test } from '@jest/globals';
+import { handler as createReview } from '../../../functions/create-review.ts';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as deleteVote } from '../../../functions/delete-vote.ts';
+import { handler as putVote } from '../../../functions/put-vote.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { createTable } from '../../../infra/local/database.ts';
+import { table } from '../../../shared/table/client.ts';
+import { type Item, keyString } from '../../../shared/table/item.ts';
+import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type {
+  FullReviewRecord,
+  TransferRecord,
+  UserRecord,
+  VoteRecord,
+} from '../../../shared/transfer/record.ts';
+import type { Sourced } from '../../../shared/transfer/unit.ts';
+import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
+import {
+  applyStream,
+  makeReview,
+  makeUser,
+  randomNumbers,
+  readItem,
+  reviewBody,
+  scanTable,
+  text,
+  vote,
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'import-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const time = '2020-02-29T12:00:00.000Z';
+
+function user(but: Partial<UserRecord> = {}): UserRecord {
+  return {
+    kind: 'user',
+    id: randomUUID(),
+    display_name: 'Ann',
+    created: time,
+    contact: null,
+    ...but,
+  };
+}
+
+function review(user_id: string, but: Partial<FullReviewRecord> = {}): FullReviewRecord {
+  return {
+    kind: 'review',
+    id: randomUUID(),
+    entity_id: randomUUID(),
+    entity_type: 'work',
+    user_id,
+    language: 'en',
+    license: 'CC0 1.0',
+    created: time,
+    published_on: time,
+    is_hidden: false,
+    source: null,
+    source_url: null,
+    revisions: [{ id: 1, text, rating: 4, timestamp: time }],
+    ...but,
+  };
+}
+
+function voteOn(review_id: string, user_id: string, but: Partial<VoteRecord> = {}): VoteRecord {
+  return { kind: 'vote', review_id, user_id, vote: true, voted_at: time, revision: 1, ...but };
+}
+
+async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
+  for (const [i, record] of records.entries()) yield { where: `${i}`, record };
+}
+
+/** Imports them, and follows the stream. */
+async function load(...records: TransferRecord[]) {
+  const outcome = await importRecords(sourced(records));
+  await applyStream();
+  return outcome;
+}
+
+test('keeps ids and times, and counts what is imported', async () => {
+  const contact = { email: 'ann@mail.example', musicdb_username: null };
+  const [ann, bob, eve] = [user({ contact }), user(), user()];
+  const made = review(ann.id, {
+    source: 'BBC',
+    source_url: 'https://bbc.example/1',
+    revisions: [
+      { id: 1, text: 'Too short', rating: null, timestamp: time },
+      { id: 2, text: `${text.repeat(200)}`, rating: 5, timestamp: '2021-01-01T00:00:00.000Z' },
+    ],
+  });
+  const votes = [
+    voteOn(made.id, bob.id),
+    voteOn(made.id, eve.id, { vote: false, revision: 2, voted_at: '2021-02-01T00:00:00.000Z' }),
+  ];
+  expect(await load(ann, bob, eve, made, ...votes)).toEqual({
+    written: { user: 3, review: 1, vote: 2 },
+    present: {},
+    refused: {},
+  });
+  expect(await readItem(reviewKey(made.id))).toMatchObject({
+    created: time,
+    published_on: time,
+    last_updated: '2021-01-01T00:00:00.000Z',
+    text: text.repeat(200),
+    rating: 5,
+    edits: 1,
+    source: 'BBC',
+    source_url: 'https://bbc.example/1',
+    votes_positive: 1,
+    votes_negative: 1,
+    revision_votes_positive: 0,
+    revision_votes_negative: 1,
+    popularity: 0,
+  });
+  expect(await readItem(entityKey(made.entity_id))).toMatchObject({
+    review_count: 1,
+    rating_sum: 5,
+    rating_count: 1,
+  });
+  expect(await readItem(contactKey(ann.id))).toMatchObject(contact);
+  expect(await differences()).toEqual([]);
+});
+
+test('adds votes that come without their review, to the revisions that they are on', async () => {
+  const [ann, bob, eve] = [user(), user(), user()];
+  const made = review(ann.id, {
+    revisions: [1, 2].map((id) => ({ id, text, rating: id, timestamp: time })),
+  });
+  await load(ann, bob, eve, made);
+  const votes = [voteOn(made.id, bob.id), voteOn(made.id, eve.id, { revision: 2 })];
+  expect(await load(...votes)).toMatchObject({ written: { vote: 2 } });
+  expect(await load(...votes)).toMatchObject({ written: {}, present: { vote: 2 } });
+  expect(await readItem(reviewKey(made.id))).toMatchObject({
+    votes_positive: 2,
+    revision_votes_positive: 1,
+    popularity: 2,
+  });
+  expect(await readItem(userKey(ann.id))).toMatchObject({ karma: 2 });
+  const late = voteOn(made.id, user().id, { revision: 3 });
+  expect((await load(late)).refused).toEqual({ 'revision is not one of its review': 1 });
+  expect(await differences()).toEqual([]);
+});
+
+test('brings back what was deleted, which totals and trees then count', async () => {
+  const ann = await makeUser();
+  const made = review(ann.id);
+  await load(made);
+  await invoke(deleteReview, { caller: ann.caller, path: { review_id: made.id } });
+  await applyStream();
+  expect(await readItem(reviewKey(made.id))).toBeUndefined();
+  expect(await load(made)).toMatchObject({ written: { review: 1 } });
+  expect(await differences()).toEqual([]);
+});
+
+test('of several who import the same at once, all together write it once', async () => {
+  const people = Array.from({ length: 40 }, () => user());
+  const records = [
+    ...people,
+    // Everybody votes on all of the first, which is more than a transaction has room for, and few on the others.
+    ...people.flatMap(({ id }, i) => {
+      const one = review(id);
+      const voters = people.filter((voter, n) => voter.id !== id && (i === 0 || n % 13 === i % 13));
+      return [one, ...voters.map((voter) => voteOn(one.id, voter.id))];
+    }),
+  ];
+  const outcomes = await Promise.all([1, 2, 3].map(() => importRecords(sourced(records))));
+  await applyStream();
+  const sum = (name: 'written' | 'present') =>
+    outcomes.flatMap((each) => Object.values(each[name])).reduce((a, b) => a + b, 0);
+  expect(outcomes.map(({ refused }) => refused)).toEqual([{}, {}, {}]);
+  expect([sum('written'), sum('present')]).toEqual([records.length, 2 * records.length]);
+  expect(await differences()).toEqual([]);
+});
+
+test('is exact beside people who write, vote, edit and delete', async () => {
+  const random = randomNumbers(15);
+  const number = (below: number) => Math.floor(random() * below);
+  const people = await Promise.all(Array.from({ length: 6 }, () => makeUser()));
+  const entities = Array.from({ length: 4 }, () => randomUUID());
+  const strangers = Array.from({ length: 10 }, () => user());
+  const reviews = [...strangers, ...people].flatMap(({ id }) =>
+    entities.map((entity_id) => review(id, { entity_id, entity_type: 'release_group' })),
+  );
+  const records: TransferRecord[] = [
+    ...strangers,
+    ...reviews.flatMap((one) => [
+      one,
+      ...[...strangers, ...people]
+        .filter(({ id }) => id !== one.user_id && random() < 0.3)
+        .map(({ id }) => voteOn(one.id, id, { vote: random() < 0.5 })),
+    ]),
+  ];
+  let isDone = false;
+  const statuses = new Set<number>();
+  const live = people.map(async (person) => {
+    const { caller } = person;
+    while (!isDone) {
+      const review_id = reviews[number(reviews.length)]?.id ?? '';
+      const path = { review_id };
+      const calls = [
+        () =>
+          invoke(createReview, { caller, body: reviewBody({ entity_id: entities[number(4)] }) }),
+        () => invoke(putVote, { caller, path, body: { vote: random() < 0.5 } }),
+        () => invoke(deleteVote, { caller, path }),
+        () => invoke(updateReview, { caller, path, body: { rating: 1 + number(5) } }),
+        () => invoke(deleteReview, { caller, path }),
+      ];
+      const { status } = (await calls[number(calls.length)]?.()) ?? { status: 0 };
+      statuses.add(status);
+    }
+  });
+  const outcome = await importRecords(sourced(records));
+  isDone = true;
+  await Promise.all(live);
+  await applyStream();
+  const told = [outcome.written, outcome.present, outcome.refused].flatMap((counts) =>
+    Object.values(counts),
+  );
+  expect(told.reduce((a, b) => a + b, 0)).toBe(records.length);
+  expect([...statuses].filter((status) => status >= 500)).toEqual([]);
+  expect(await differences()).toEqual([]);
+  // Somebody was first with the same entity, or took the review away before its votes.
+  expect(
+    Object.keys(outcome.refused).filter((reason) => !/another review|not there/.test(reason)),
+  ).toEqual([]);
+});
+
+async function itemsIn(TableName: string): Promise<number> {
+  const { Count = 0 } = await table.send(new ScanCommand({ TableName, Select: 'COUNT' }));
+  return Count;
+}
+
+test('killed again and again, it ends where one that was left alone does', async () => {
+  const people = Array.from({ length: 60 }, (_, i) => user({ display_name: `Reader ${i}` }));
+  const records = [
+    ...people,
+    ...people.flatMap(({ id }, i) =>
+      Array.from({ length: 3 }, (_, n) => review(id, { language: n === 0 ? 'de' : 'en' })).flatMap(
+        (one) => [
+          one,
+          voteOn(one.id, people[(i + 1) % 60]?.id ?? ''),
+          voteOn(one.id, people[(i + 2) % 60]?.id ?? '', { vote: false }),
+        ],
+      ),
+    ),
+  ];
+  const name = join(folder, 'killed.jsonl');
+  const header = { kind: 'header', format: 'review-service', version: 1 };
+  const lines = [header, ...records].map((record) => `${JSON.stringify(record)}\n`);
+  writeFileSync(name, lines.join(''));
+
+  const folders = [];
+  for (const table_name of [`whole-${randomUUID()}`, `killed-${randomUUID()}`]) {
+    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, table_name);
+    folders.push({ table_name, dataDir: dataFolder({ table_name }) });
+  }
+  const [whole, killed] = folders as [(typeof folders)[0], (typeof folders)[0]];
+  const { code } = await spawnAdmin(['import', name], whole.dataDir);
+  expect(code).toBe(0);
+
+  const ends: unknown[] = [];
+  for (const most of [90, 360, 660, Number.POSITIVE_INFINITY]) {
+    const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
+    const child = spawn(process.execPath, ['bin/admin.ts', 'import', name], {
+      cwd: root,
+      env: { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS, DATA_DIR: killed.dataDir },
+      stdio: 'ignore',
+    });
+    const gone = once(child, 'exit');
+    while (child.exitCode === null && (await itemsIn(killed.table_name)) < most) await sleep(20);
+    if (child.exitCode === null) child.kill('SIGKILL');
+    await gone;
+    ends.push(child.signalCode ?? child.exitCode);
+    // The service was killed as well, and begins again: from then on the stream is followed.
+    await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, killed.table_name);
+    const { code, stderr } = await spawnAdmin(['audit'], killed.dataDir);
+    const isUnfinished = stderr.includes('an import is at work or was interrupted');
+    expect({ code, isUnfinished }).toEqual({
+      code: ends.at(-1) === 0 ? 0 : 1,
+      isUnfinished: ends.at(-1) !== 0,
+    });
+  }
+  expect(ends).toEqual(['SIGKILL', 'SIGKILL', 'SIGKILL', 0]);
+
+  const inTable = async ({ table_name }: { table_name: string }) => {
+    process.env.TABLE_NAME = table_name;
+    const items = await scanTable();
+    // The numbers that the rebuild gives are compared by the recount.
+    const isFact = ({ pk, sk }: Item) => !/^(TREE#|TOTALS$)/.test(pk) && sk !== 'PROJECTION';
+    // A version begins at the time of the import.
+    const facts = items.filter(isFact).map(({ version, ...item }) => item as Item);
+    return Object.fromEntries(facts.map((item) => [keyString(item), item]));
+  };
+  const before = process.env.TABLE_NAME;
+  try {
+    expect(await inTable(killed)).toEqual(await inTable(whole));
+    process.env.TABLE_NAME = killed.table_name;
+    expect(await differences()).toEqual([]);
+  } finally {
+    process.env.TABLE_NAME = before;
+  }
+}, 120_000);
+
+test('leaves what is there as it is', async () => {
+  const ann = await makeUser({ display_name: 'Ann now' });
+  const bob = await makeUser();
+  const id = await makeReview(ann);
+  await vote(bob, id);
+  const before = await readItem(reviewKey(id));
+  const { entity_id } = before as unknown as { entity_id: string };
+  const outcome = await load(
+    user({ id: ann.id, display_name: 'Ann then' }),
+    review(ann.id, { id, entity_id }),
+    voteOn(id, bob.id, { vote: false }),
+  );
+  expect(outcome).toEqual({ written: {}, present: { user: 1, review: 1, vote: 1 }, refused: {} });
+  expect(await readItem(reviewKey(id))).toEqual(before);
+  expect(await readItem(userKey(ann.id))).toMatchObject({ display_name: 'Ann now' });
+});
+
+// The last, because what is large is slow to recount.
+test('takes more votes, revisions and bytes than a transaction has room for', async () => {
+  const voters = Array.from({ length: 120 }, () => user());
+  const ann = user();
+  const revisions = Array.from({ length: 130 }, (_, i) => {
+    return { id: i + 1, text: `${i} ${text}`, rating: 1 + (i % 5), timestamp: time };
+  });
+  const popular = review(ann.id, { revisions });
+  const votes = voters.map(({ id }, i) => {
+    return voteOn(popular.id, id, { vote: i % 5 < 3, revision: 1 + (i % 130) });
+  });
+  const large = Array.from({ length: 25 }, () => {
+    const [timestamp, length] = [time, 90_000];
+    return review(ann.id, {
+      revisions: [{ id: 1, text: 'é'.repeat(length), rating: null, timestamp }],
+    });
+  });
+  const many = { id: 1, text: 'a'.repeat(400_000), rating: null, timestamp: time };
+  const tooLarge = review(ann.id, { revisions: [many] });
+  const outcome = await load(ann, ...voters, popular, ...votes, ...large, tooLarge);
+  expect(outcome.written).toEqual({ user: 121, review: 26, vote: 120 });
+  expect(outcome.refused).toEqual({ 'a text is larger than the table takes': 1 });
+  expect(await readItem(reviewKey(popular.id))).toMatchObject({
+    edits: 129,
+    popularity: 72 - 48,
+  });
+  expect(await differences()).toEqual([]);
+});

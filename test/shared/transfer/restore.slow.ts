@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import type { DynamoDBRecord } from 'aws-lambda';
+import { handler as deleteMe } from '../../../functions/delete-me.ts';
+import { handler as deleteReview } from '../../../functions/delete-review.ts';
+import { handler as eraser } from '../../../functions/eraser.ts';
+import { handler as getUser } from '../../../functions/get-user.ts';
+import { handler as listUsers } from '../../../functions/list-users.ts';
+import { handler as reportReview } from '../../../functions/report-review.ts';
+import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
+import { handler as updateReview } from '../../../functions/update-review.ts';
+import { audit } from '../../../shared/audit/audit.ts';
+import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
+import { table } from '../../../shared/table/client.ts';
+import { deleteItems } from '../../../shared/table/erase.ts';
+import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
+import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
+import { importRecords } from '../../../shared/transfer/import.ts';
+import type { TransferRecord } from '../../../shared/transfer/record.ts';
+import { Spool } from '../../../shared/transfer/spool.ts';
+import type { Sourced } from '../../../shared/transfer/unit.ts';
+import {
+  applyStream,
+  makeGrant,
+  makeReview,
+  makeUsers,
+  readItem,
+  readStream,
+  type TestUser,
+  text,
+  vote,
+} from '../../helpers/fixtures.ts';
+import { invoke } from '../../helpers/invoke.ts';
+import { differences } from '../../helpers/recount.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'restore-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+/** All that an export has of the table. */
+async function exported(): Promise<TransferRecord[]> {
+  const spool = new Spool(join(folder, randomUUID()));
+  await scanInto(spool, () => {});
+  const records = [...allRecords(spool)];
+  spool.close();
+  return records;
+}
+
+async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
+  for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
+}
+
+/** Follows the stream to its end, as `applyStream` does, and gives the records that the eraser got. */
+async function followed(): Promise<DynamoDBRecord[]> {
+  const [aggregates, erasures] = consumers as [Consumer, Consumer];
+  const erased: DynamoDBRecord[] = [];
+  for (let records = await readStream(); records.length > 0; records = await readStream()) {
+    const due = records.filter((record) => isFor(erasures, record));
+    await updateAggregates({ Records: records.filter((record) => isFor(aggregates, record)) });
+    await eraser({ Records: due });
+    erased.push(...due);
+  }
+  return erased;
+}
+
+/** A review with two revisions, two votes, a report and a case. */
+async function makeRichReview(author: TestUser, [fan, foe]: TestUser[]): Promise<string> {
+  const review_id = await makeReview(author);
+  await vote(fan as TestUser, review_id);
+  const body = { text: `Better. ${text}` };
+  await invoke(updateReview, { caller: author.caller, path: { review_id }, body });
+  await vote(foe as TestUser, review_id, false);
+  await invoke(reportReview, { caller: foe?.caller, path: { review_id }, body: {} });
+  return review_id;
+}
+
+/** Someone with something of most kinds, after which the stream is followed. */
+async function makeLively(): Promise<TestUser> {
+  const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+  await makeRichReview(ann, [fan, foe]);
+  await makeReview(ann, { is_draft: true });
+  await vote(ann, await makeRichReview(fan, [ann, foe]));
+  await makeGrant(fan, ['vote'], { owner: ann });
+  await makeGrant(ann, ['user'], { owner: fan });
+  await applyStream();
+  return ann;
+}
+
+/** Erases again what these records tell, while `act` happens before the given command. Gives how many there were. */
+async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Promise<unknown>) {
+  const send = table.send.bind(table);
+  let commands = 0;
+  const spy = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+    if (++commands === at) {
+      spy.mockImplementation(send as never);
+      await act();
+    }
+    return send(command);
+  }) as never);
+  expect(await eraser({ Records })).toEqual({ batchItemFailures: [] });
+  spy.mockRestore();
+  return commands;
+}
+
+describe('what an import brings back', () => {
+  test('a review stays, whenever the record of its deletion comes', async () => {
+    const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const review_id = await makeRichReview(ann, [fan, foe]);
+    await applyStream();
+    const before = await exported();
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    const deletion = await followed();
+    expect((await importRecords(sourced(before))).written).toEqual({
+      review: 1,
+      vote: 2,
+      report: 1,
+      case: 1,
+    });
+    await eraser({ Records: deletion });
+    await applyStream();
+    expect(await exported()).toEqual(before);
+    expect(await differences()).toEqual([]);
+  });
+
+  test('an account stays, at whichever command of a late erasure it comes back', async () => {
+    const ann = await makeLively();
+    const before = await exported();
+    let commands = 0;
+    for (let at = 1; at <= commands + 1; at++) {
+      await invoke(deleteMe, { caller: ann.caller });
+      const deletion = await followed();
+      const bringBack = async () => {
+        expect((await importRecords(sourced(before))).refused).toEqual({});
+      };
+      commands = await eraseAgain(deletion, at, bringBack);
+      if (at > commands) await bringBack();
+      await eraser({ Records: deletion });
+      await applyStream();
+      expect({ at, left: await exported() }).toEqual({ at, left: before });
+    }
+    expect(commands).toBeGreaterThan(10);
+    expect(await differences()).toEqual([]);
+  }, 60_000);
+
+  test('a report counts again in the case that is still open', async () => {
+    const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const path = { review_id: await makeReview(eve) };
+    for (const { caller } of [ann, bob]) await invoke(reportReview, { caller, path });
+    await applyStream();
+    const before = await exported();
+    const reports = async () => (await readItem(caseKey(path.review_id)))?.reports;
+    await invoke(deleteMe, { caller: ann.caller });
+    await applyStream();
+    expect(await reports()).toBe(1);
+    expect((await importRecords(sourced(before))).written).toEqual({ user: 1, report: 1 });
+    expect(await reports()).toBe(2);
+    const found: object[] = [];
+    for await (const each of audit({ settle: 0 })) found.push(...each.differences);
+    expect(found).toEqual([]);
+  });
+
+  test('long reviews keep the revisions that are written ahead of them', async () => {
+    const [ann] = (await makeUsers(1)) as [TestUser];
+    const review_id = await makeReview(ann);
+    await applyStream();
+    const before = (await exported()).map((record) => {
+      if (record.kind !== 'review' || record.id !== review_id) return record;
+      const [first] = record.revisions;
+      const revisions = Array.from({ length: 60 }, (_, i) => ({ ...first, id: i + 1 }));
+      return { ...record, revisions } as typeof record;
+    });
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    const deletion = await followed();
+    // The record comes again between the revisions and the review.
+    const send = table.send.bind(table);
+    const spy = jest.spyOn(table, 'send').mockImplementation((async (command: {
+      input: { TransactItems?: { Put?: { Item: { sk: string } } }[] };
+    }) => {
+      if (command.input.TransactItems?.some(({ Put }) => Put?.Item.sk === 'REVIEW')) {
+        spy.mockImplementation(send as never);
+        await eraser({ Records: deletion });
+      }
+      return send(command as never);
+    }) as never);
+    await importRecords(sourced(before));
+    await applyStream();
+    expect(await exported()).toEqual(before);
+
+    // Deleted again, they go.
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await applyStream();
+    expect(await importRecords(sourced(before))).toMatchObject({ written: { review: 1 } });
+  });
+});
+
+describe('an import that meets an unfinished deletion', () => {
+  test('says so, and waits for it', async () => {
+    const [ann, bob, fan, foe] = (await makeUsers(4)) as [TestUser, TestUser, TestUser, TestUser];
+    const review_id = await makeRichReview(ann, [fan, foe]);
+    await makeReview(bob);
+    await applyStream();
+    const before = await exported();
+    // Since the export there is another vote, which the deletion takes away.
+    await vote(bob, review_id);
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await invoke(deleteMe, { caller: bob.caller });
+
+    const told: string[] = [];
+    const onRefused = (where: string, reason: string) => told.push(`${where}: ${reason}`);
+    const { written } = await importRecords(sourced(before), { onRefused });
+    expect(written).toEqual({});
+    const at = (id: string) =>
+      `line ${before.findIndex((record) => 'id' in record && record.id === id)}`;
+    const why =
+      'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
+    expect(told).toContain(`${at(bob.id)}, user ${bob.id}: ${why}`);
+    expect(told).toContain(`${at(review_id)}, review ${review_id}: ${why}`);
+
+    const waited = jest.fn(() => void applyStream());
+    const onWaiting = waited;
+    const outcome = await importRecords(sourced(before), { patience: 30_000, onWaiting });
+    expect(outcome.refused).toEqual({});
+    expect(outcome.written).toMatchObject({ user: 1, review: 2, vote: 2 });
+    expect(waited).toHaveBeenCalledTimes(1);
+    await applyStream();
+    expect(await exported()).toEqual(before);
+    expect(await differences()).toEqual([]);
+  });
+
+  test('gives up after a while', async () => {
+    const [ann] = (await makeUsers(1)) as [TestUser];
+    await applyStream();
+    const before = await exported();
+    await invoke(deleteMe, { caller: ann.caller });
+    const { refused } = await importRecords(sourced(before), { patience: 500 });
+    expect(Object.entries(refused)).toEqual([[expect.stringContaining('is not finished'), 1]]);
+  });
+});
+
+describe('versions only rise', () => {
+  test('of a review whose deletion nobody remembers', async () => {
+    const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const review_id = await makeRichReview(ann, [fan, foe]);
+    await applyStream();
+    const before = await exported();
+    const { version } = (await readItem(reviewKey(review_id))) as unknown as { version: number };
+    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await applyStream();
+    // It expires after two weeks.
+    const always = {
+      ConditionCheck: { Key: userKey(ann.id), ConditionExpression: 'karma = karma' },
+    };
+    await deleteItems([projectionKey(reviewKey(review_id))], always);
+    await importRecords(sourced(before));
+    expect(Number((await readItem(reviewKey(review_id)))?.version)).toBeGreaterThan(version + 1);
+    await applyStream();
+    expect(await differences()).toEqual([]);
+  });
+
+  test('of an account that came back and is deleted again', async () => {
+    const [ann] = (await makeUsers(1)) as [TestUser];
+    await applyStream();
+    const before = await exported();
+    const count = async () => (await invoke(listUsers, {})).body.count;
+    const users = await count();
+    for (let i = 0; i < 2; i++) {
+      await invoke(deleteMe, { caller: ann.caller });
+      await applyStream();
+      expect(await count()).toBe(users - 1);
+      await importRecords(sourced(before));
+      await applyStream();
+      expect(await count()).toBe(users);
+      expect((await invoke(getUser, { path: { user_id: ann.id } })).status).toBe(200);
+    }
+    expect(await differences()).toEqual([]);
+  });
+});
