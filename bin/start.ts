@@ -27,6 +27,7 @@ const command = new Command('npm start --')
     new Option('--data-dir <folder>', 'where the data lives').env('DATA_DIR').default('.data'),
   )
   .option('--memory', 'keep the data of this run in memory, and forget it at the end')
+  .option('--demo', 'fill an empty data folder with 200 reviews to look at, and make a moderator')
   .addOption(
     new Option('--dynamodb-endpoint <url>', 'a DynamoDB to use instead of the embedded one').env(
       'DYNAMODB_ENDPOINT',
@@ -40,6 +41,7 @@ const {
   host,
   dataDir,
   memory,
+  demo: isDemo,
   dynamodbEndpoint,
   quiet,
   verbose,
@@ -78,13 +80,14 @@ function fail(reason: unknown): never {
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
 
+const { OIDC_ISSUER: oidcIssuer } = process.env;
 const starting = startStack({
   port: number,
   host,
   dataDir,
   memory,
   dynamodbEndpoint,
-  oidcIssuer: process.env.OIDC_ISSUER,
+  oidcIssuer,
   threads: Math.min(mostThreads, availableParallelism()),
   ...(!quiet && { log: (served) => console.log(requestLine(served, verbose)) }),
 });
@@ -109,12 +112,15 @@ try {
   const { origin } = new URL(stack.url);
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
+  const demo = isDemo
+    ? await (await import('./demo.ts')).prepareDemo(stack, !oidcIssuer)
+    : undefined;
   console.log(`The review service runs at ${stack.url}
 
   Open   ${origin}${landing}
-  Try    curl ${stack.url}/review/languages
+  Try    curl ${demo?.example ?? `${stack.url}/review/languages`}
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
-  Stop   Ctrl-C
+${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `);
 
   const reason = await stack.failure;

@@ -413,7 +413,7 @@ describe('npm run admin', () => {
       expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden });
     }
     const items = await scanTable();
-    const { users, reviews } = await run('feed', 'rebuild');
+    const { users, reviews } = await run('aggregates', 'rebuild');
     expect(users).toBe(items.filter(({ sk, all }) => sk === 'USER' && all).length);
     expect(reviews).toBe(items.filter(({ sk, all }) => sk === 'REVIEW' && all).length);
     await applyStream();
@@ -688,7 +688,7 @@ describe('npm run admin', () => {
       ],
       [
         [...issue, client, '--scope', 'admin'],
-        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user.'),
+        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user, separated by commas or spaces.'),
       ],
       ...['-1', '0', '1.5', '99999999999999', '1e3', ''].map((value): [string[], string] => [
         [...issue, client, '--expires-in', value],

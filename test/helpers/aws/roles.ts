@@ -160,7 +160,10 @@ export function signingFault(headers: IncomingHttpHeaders): string | undefined {
   const [, day, , , signed = ''] = scope;
   const [, y, m, d, time] = /^(\d{4})(\d\d)(\d\d)T(\d{6})Z$/.exec(`${date}`) ?? [];
   const [h, min, s] = time?.match(/\d\d/g) ?? [];
-  const ago = Math.abs(Date.now() - Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`));
+  // A test may stop the clock, and the SDK follows the one of the answers, which is real.
+  const clocks = [Date.now(), performance.timeOrigin + performance.now()];
+  const sent = Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`);
+  const ago = Math.min(...clocks.map((now) => Math.abs(now - sent)));
   if (!(ago < 300_000) || !`${date}`.startsWith(`${day}`)) return `x-amz-date is ${date}`;
   if (token !== sessionToken) return `x-amz-security-token is ${token}`;
   const unsigned = ['host', 'x-amz-date', 'x-amz-security-token', 'x-amz-target'].filter(

@@ -126,8 +126,9 @@ describe('one that runs', () => {
 
   test('serves, and says in its folder where it is', async () => {
     expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
-    const { engine_pid, dynamodb_endpoint, ...rest } = discovery(DATA_DIR);
+    const { engine_pid, dynamodb_endpoint, identity_provider, ...rest } = discovery(DATA_DIR);
     expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
+    expect(identity_provider).toBe(`${new URL(base).origin}/identity-provider`);
     expect(isAlive(engine_pid)).toBe(true);
     expect((await fetch(dynamodb_endpoint ?? '')).status).toBe(200);
     expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);

@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Stack } from '../infra/local/stack.ts';
+import { authUrl } from '../shared/auth-url.ts';
+import { type EntityType, groupOf } from '../shared/entity/entity-type.ts';
+import { insertReport } from '../shared/moderation/report-repository.ts';
+import { entityKey } from '../shared/table/keys.ts';
+import { getItem, scanItems } from '../shared/table/query.ts';
+import { importRecords } from '../shared/transfer/import.ts';
+import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
+import { findOrCreateUser } from '../shared/user/identity-repository.ts';
+import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
+
+type Person = { person: string; language: FullReviewRecord['language'] };
+/**
+ * An entity. Release groups have their real ids of MusicBrainz. Books have none in the file: their
+ * ids are made of their names, and no other database knows them.
+ */
+type Entity = { entity: string; type: EntityType; id?: string };
+/** A review with its votes, its first revision if it was edited, and why people report it. */
+type Review = { of: string; by: string; up?: number; down?: number; reason?: string } & State & {
+    before?: State;
+  };
+type State = { rating?: number; text?: string };
+
+const lines = readFileSync(new URL('demo.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line): Person | Entity | Review => JSON.parse(line));
+const people = lines.filter((line) => 'person' in line);
+const entities = lines
+  .filter((line) => 'entity' in line)
+  .map(({ entity: name, type, id = uuidOf(name) }) => ({ id, name, type }));
+const reviews = lines.filter((line) => 'of' in line);
+
+/** Milliseconds over which the reviews are spread, up to now. */
+const period = 2 * 365 * 86_400_000;
+
+/**
+ * Fills an empty table with demo data. A table with data stays as it is. Gives an argument of curl
+ * to try, and a notice. With `hasModerator`, whoever signs in as Moderator is one.
+ */
+export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
+  nameEntities(url);
+  const wasEmpty = await isEmpty();
+  if (wasEmpty) {
+    await fill();
+    if (hasModerator) await createModerator();
+    await stream.idle();
+  }
+  const [{ id } = { id: '' }] = entities;
+  const isThere = (await getItem(entityKey(id))) !== undefined;
+  const queue = `${authUrl()}/account/moderation`;
+  const moderation = hasModerator ? `; sign in as Moderator to decide on one: ${queue}` : '';
+  return {
+    example: isThere ? `'${url}/entity/${id}?include_metadata=true'` : undefined,
+    notice: wasEmpty
+      ? `${reviews.length} reviews${moderation}`
+      : 'nothing was added, because there is data already: try --memory, or another --data-dir',
+  };
+}
+
+async function isEmpty(): Promise<boolean> {
+  for await (const { items } of scanItems({ pageSize: 1 })) return items.length === 0;
+  return true;
+}
+
+/** Sets databases of names where none are configured. Their URL holds the answer: no network. */
+function nameEntities(url: string): void {
+  const pages = { MUSICDB: 'https://musicbrainz.org/{type}/{id}', BOOKDB: `${url}/entity/{id}` };
+  for (const [group, page] of Object.entries(pages)) {
+    if (process.env[`${group}_API`]) continue;
+    const known = entities.filter(({ type }) => groupOf(type).toUpperCase() === group);
+    const answer = encodeURIComponent(JSON.stringify({ known }));
+    process.env[`${group}_API`] = `data:application/json,${answer}#{ids}`;
+    process.env[`${group}_PAGE`] = page;
+  }
+}
+
+/** Imports the data, because nothing else writes with times of the past. Two people report now. */
+async function fill(): Promise<void> {
+  await importRecords(recordsAt(Date.now()), {
+    onRefused(where, reason) {
+      throw new Error(`the demo data cannot be written (${where}: ${reason})`);
+    },
+  });
+  for (const { of, by, reason } of reviews) {
+    if (reason === undefined) continue;
+    const review = { id: uuidOf(of + by), user_id: uuidOf(by) };
+    for (const { person } of people.slice(0, 2)) {
+      await insertReport(review, { user_id: uuidOf(person), reason });
+    }
+  }
+}
+
+/** The people, and each review with its votes. */
+async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: TransferRecord }> {
+  const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString();
+  for (const { person: where } of people) {
+    const created = ago(period * (1 + partOf(where) / 4));
+    const user = { id: uuidOf(where), display_name: where, created, contact: null };
+    yield { where, record: { kind: 'user', ...user } };
+  }
+  for (const { of, by, before, up = 0, down = 0, reason, ...state } of reviews) {
+    const where = of + by;
+    const entity = entities.find(({ name }) => name === of);
+    const author = people.find(({ person }) => person === by);
+    if (!entity || !author) throw new Error(`demo.jsonl has no ${of}, or no ${by}`);
+    // Moderators meet what is reported while it is new.
+    const age = reason ? 3_600_000 : period * partOf(where);
+    const states = [...(before ? [before] : []), state];
+    const review: FullReviewRecord = {
+      kind: 'review',
+      id: uuidOf(where),
+      entity_id: entity.id,
+      entity_type: entity.type,
+      user_id: uuidOf(by),
+      language: author.language,
+      license: 'CC BY-SA 4.0',
+      created: ago(age),
+      published_on: ago(age),
+      is_hidden: false,
+      source: null,
+      source_url: null,
+      revisions: states.map(({ text = null, rating = null }, i) => {
+        return { id: i + 1, text, rating, timestamp: ago(age / (i + 1)) };
+      }),
+    };
+    yield { where, record: review };
+    const voters = people.filter(({ person }) => person !== by);
+    for (let i = 0; i < up + down; i++) {
+      const { person = '' } = voters[(where.length + i) % voters.length] ?? {};
+      const cast = {
+        review_id: review.id,
+        user_id: uuidOf(person),
+        vote: i < up,
+        voted_at: ago((age / states.length) * (1 - (i + 1) / (up + down + 1))),
+        revision: states.length,
+      };
+      yield { where, record: { kind: 'vote', ...cast } };
+    }
+  }
+}
+
+/** The account of who signs in by this name at the development sign-in, and has kept the name. */
+async function createModerator(): Promise<void> {
+  const name = 'Moderator';
+  const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: name, display_name: name };
+  const contact = { email: null, musicdb_username: null };
+  const { id } = await findOrCreateUser({ ...identity, ...contact });
+  await updateProfile(id, { display_name: name });
+  await setModerator(id, true);
+}
+
+/** A UUID of version 8: the same for the same name. */
+function uuidOf(name: string): string {
+  const hex = hash('sha256', `demo ${name}`);
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
+}
+
+/** A number from 0 to 1 that looks random: the same for the same name. */
+function partOf(name: string): number {
+  return Number.parseInt(hash('sha256', name).slice(0, 8), 16) / 2 ** 32;
+}

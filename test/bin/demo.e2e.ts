@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connect } from '../../infra/local/connect.ts';
+import { openBrowser } from '../oauth/browser.ts';
+import { root, spawnAdmin } from './admin.ts';
+
+interface Listed {
+  id: string;
+  entity_id: string;
+  entity_type: string;
+  text: string | null;
+  rating: number | null;
+  language: string;
+  published_on: string;
+  popularity: number;
+  user: { id: string; karma: number };
+  metadata: { name: string } | null;
+}
+
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const folder = mkdtempSync(join(tmpdir(), 'demo-'));
+const children = new Set<ChildProcess>();
+
+afterAll(async () => {
+  await Promise.all([...children].map(stop));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The service as a newcomer starts it: its base URL, and what it prints. */
+async function start(dataDir: string, ...args: string[]) {
+  const options = ['bin/start.ts', '--port', '0', '--data-dir', dataDir, ...args];
+  const env = { PATH, NODE_COMPILE_CACHE };
+  const child = spawn(process.execPath, options, {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  let said = '';
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    said += chunk;
+    if (said.includes('Ctrl-C')) break;
+  }
+  child.stdout.resume();
+  return { child, said, url: /runs at (\S+)/.exec(said)?.[1] ?? '' };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, 'exit');
+}
+
+/** What the command after “Try” prints, in a shell. */
+function tryIt(said: string) {
+  const [, command = ''] = /^ {2}Try {4}(curl .*)$/m.exec(said) ?? [];
+  return JSON.parse(spawnSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }).stdout);
+}
+
+async function allReviews(url: string): Promise<Listed[]> {
+  const found: Listed[] = [];
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    const at: string = cursor && `&cursor=${cursor}`;
+    const response = await fetch(`${url}/review/?include_metadata=true${at}`);
+    const { reviews, next } = (await response.json()) as { reviews: Listed[]; next?: string };
+    found.push(...reviews);
+    cursor = next;
+  }
+  return found;
+}
+
+describe('npm start -- --demo --memory', () => {
+  const dataDir = join(folder, 'memory');
+  let said: string;
+  let url: string;
+  let reviews: Listed[];
+  beforeAll(async () => {
+    ({ said, url } = await start(dataDir, '--demo', '--memory'));
+    reviews = await allReviews(url);
+  });
+
+  test('shows something at “Try”: a release by its name, with what people think of it', () => {
+    const { entity, latest, popular, metadata } = tryIt(said);
+    expect(metadata).toMatchObject({ id: entity.id, type: 'release_group', name: 'OK Computer' });
+    expect(metadata.url).toBe(`https://musicbrainz.org/release-group/${entity.id}`);
+    expect(entity.review_count).toBeGreaterThan(5);
+    expect([latest.length, popular.length]).toEqual([3, 3]);
+  });
+
+  test('has some 200 reviews of 20 named releases and books in five languages', () => {
+    expect(reviews.length).toBeGreaterThanOrEqual(190);
+    expect(said).toContain(`  Demo   ${reviews.length} reviews; `);
+    const names = Map.groupBy(reviews, ({ entity_id }) => entity_id);
+    expect(names.size).toBe(20);
+    for (const [, of] of names) {
+      expect(new Set(of.map(({ metadata }) => metadata?.name)).size).toBe(1);
+      expect(of[0]?.metadata?.name).toMatch(/\S/);
+    }
+    const types = new Set(reviews.map(({ entity_type }) => entity_type));
+    expect(types).toEqual(new Set(['release_group', 'bk_edition_group', 'bk_literary_work']));
+    const languages = Object.entries(Object.groupBy(reviews, ({ language }) => language));
+    expect(languages.map(([language]) => language).sort()).toEqual(['de', 'en', 'es', 'fr', 'it']);
+    for (const [, of = []] of languages) expect(of.length).toBeGreaterThan(20);
+  });
+
+  test('has texts of all lengths, each written once, over two years', () => {
+    const texts = reviews.flatMap(({ text }) => text ?? []);
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(texts.length).toBeLessThan(reviews.length);
+    expect(texts.filter((text) => text.length < 100).length).toBeGreaterThan(20);
+    expect(texts.filter((text) => text.includes('\n\n')).length).toBeGreaterThan(10);
+    const days = reviews.map(({ published_on }) => (Date.now() - Date.parse(published_on)) / 864e5);
+    expect(Math.min(...days)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...days)).toBeGreaterThan(650);
+    expect(Math.max(...days)).toBeLessThanOrEqual(731);
+  });
+
+  test('has votes, so that popularity and karma differ', () => {
+    const popularity = reviews.map((review) => review.popularity);
+    expect(Math.max(...popularity)).toBeGreaterThan(10);
+    expect(Math.min(...popularity)).toBeLessThan(0);
+    const karma = reviews.map(({ user }) => user.karma);
+    expect(Math.max(...karma)).toBeGreaterThanOrEqual(50);
+    expect(Math.min(...karma)).toBeLessThan(0);
+  });
+
+  test('gives feeds their names', async () => {
+    const { entity_id } = reviews.find(({ metadata }) => metadata?.name === 'Der Process') ?? {};
+    const feed = await (await fetch(`${url}/entity/${entity_id}/reviews.atom`)).text();
+    expect(feed).toContain('<title>Reviews of Der Process</title>');
+    expect(feed).toMatch(/<title>★+☆* Der Process<\/title>/);
+  });
+
+  test('counts all of it right, and logs every review', async () => {
+    const { stdout } = await spawnAdmin(['audit'], dataDir);
+    expect(JSON.parse(stdout)).toMatchObject({ differences: 0 });
+    connect(dataDir);
+    const { differences } = await import('../recount.ts');
+    const { scanTable } = await import('../fixtures.ts');
+    expect(await differences()).toEqual([]);
+    const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
+    const logged = JSON.stringify(log);
+    expect(reviews.filter(({ id }) => !logged.includes(id))).toEqual([]);
+  });
+
+  test('lets Moderator decide on the one review that was reported', async () => {
+    const [, queue = ''] = /sign in as Moderator to decide on one: (\S+)/.exec(said) ?? [];
+    const browser = openBrowser(new URL('..', `${url}/`).href.replace(/\/$/, ''));
+    const shown = await browser.submit(await browser.visit(queue), 'Sign in', {
+      name: 'Moderator',
+    });
+    expect([shown.url, shown.status]).toEqual([queue, 200]);
+    expect(shown.html.match(/2 reports: a review by/g)).toHaveLength(1);
+    expect(shown.html).toContain('80% OFF');
+  });
+});
+
+test('a folder that has data stays as it is, and keeps its names', async () => {
+  const dataDir = join(folder, 'kept');
+  const first = await start(dataDir, '--demo');
+  const { entity } = tryIt(first.said);
+  const all = await allReviews(first.url);
+  await spawnAdmin(['user', 'delete', all[0]?.user.id ?? '', '--yes'], dataDir);
+  const left = await allReviews(first.url);
+  expect(left.length).toBeLessThan(all.length);
+  await stop(first.child);
+
+  const second = await start(dataDir, '--demo');
+  expect(second.said).toContain(
+    '  Demo   nothing was added, because there is data already: try --memory, or another --data-dir\n',
+  );
+  expect(tryIt(second.said)).toMatchObject({
+    entity: { id: entity.id },
+    metadata: { name: 'OK Computer' },
+  });
+  expect((await allReviews(second.url)).map(({ id }) => id)).toEqual(left.map(({ id }) => id));
+});
+
+test('beside data of another origin nothing is added', async () => {
+  const dataDir = join(folder, 'other');
+  const first = await start(dataDir);
+  await spawnAdmin(['user', 'create', '--name', 'Ann'], dataDir);
+  await stop(first.child);
+  const second = await start(dataDir, '--demo');
+  expect(second.said).toContain('nothing was added');
+  expect(tryIt(second.said)).toHaveProperty('languages');
+  expect(await allReviews(second.url)).toEqual([]);
+});
