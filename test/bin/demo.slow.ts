@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
-import { openBrowser } from '../oauth/browser.ts';
-import { root, spawnAdmin } from './admin.ts';
+import { openBrowser } from '../helpers/browser.ts';
+import { root, spawnAdmin } from '../helpers/admin.ts';
 
 interface Listed {
   id: string;
@@ -139,8 +139,8 @@ describe('npm start -- --demo --memory', () => {
     const { stdout } = await spawnAdmin(['audit'], dataDir);
     expect(JSON.parse(stdout)).toMatchObject({ differences: 0 });
     connect(dataDir);
-    const { differences } = await import('../recount.ts');
-    const { scanTable } = await import('../fixtures.ts');
+    const { differences } = await import('../helpers/recount.ts');
+    const { scanTable } = await import('../helpers/fixtures.ts');
     expect(await differences()).toEqual([]);
     const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
     const logged = JSON.stringify(log);
