@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { gatewayEvent } from '../../infra/local/gateway-event.ts';
+import { contextOf } from '../../infra/local/invoke.ts';
 import { checkResponse, routeOf } from './contract.ts';
 
 /** What a test says of a request; the rest of the event is what API Gateway would make of it. */
@@ -48,79 +50,26 @@ export function proxyEvent({
   headers = body === undefined ? {} : { 'content-type': 'application/json' },
   caller,
 }: TestRequest): APIGatewayProxyEvent {
-  const sent = mapValues(
-    { Host: 'api.example', 'X-Forwarded-Proto': 'https', ...headers },
-    (value) => [value].flat(),
-  );
-  const values = query && mapValues(query, (value) => [value].flat());
-  const requestId = randomUUID();
-  return {
+  return gatewayEvent({
+    method,
     resource: '/1/test',
     path: '/1/test',
-    httpMethod: method,
-    headers: mapValues(sent, (all) => all.at(-1)),
-    multiValueHeaders: sent,
-    queryStringParameters: values ? mapValues(values, (all) => all.at(-1)) : null,
-    multiValueQueryStringParameters: values ?? null,
-    pathParameters: path ?? null,
-    stageVariables: null,
-    body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
-    isBase64Encoded: false,
-    requestContext: {
-      accountId: '000000000000',
-      apiId: 'test',
-      authorizer: caller && { principalId: caller.user_id, ...caller },
-      domainName: 'api.example',
-      domainPrefix: 'api',
-      extendedRequestId: requestId,
-      httpMethod: method,
-      identity: {
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        sourceIp: '192.0.2.1',
-        user: null,
-        userAgent: 'test',
-        userArn: null,
-      },
-      path: '/ws/1/test',
-      protocol: 'HTTP/1.1',
-      requestId,
-      requestTime: '20/Nov/2026:20:30:00 +0000',
-      requestTimeEpoch: Date.now(),
-      resourceId: 'test',
-      resourcePath: '/1/test',
-      stage: 'ws',
-    },
-  };
+    headers: pairsOf({ Host: 'api.example', 'X-Forwarded-Proto': 'https', ...headers }),
+    query: pairsOf(query),
+    pathParameters: path,
+    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    authorizer: caller && { principalId: caller.user_id, ...caller },
+    requestId: randomUUID(),
+    domainName: 'api.example',
+    sourceIp: '192.0.2.1',
+  });
 }
 
 /** What Lambda tells a handler about its run. */
-export function lambdaContext(): Context {
-  return {
-    awsRequestId: randomUUID(),
-    callbackWaitsForEmptyEventLoop: false,
-    functionName: 'test',
-    functionVersion: '$LATEST',
-    invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:test',
-    logGroupName: '/aws/lambda/test',
-    logStreamName: 'test',
-    memoryLimitInMB: '512',
-    getRemainingTimeInMillis: () => 29_000,
-    done() {},
-    fail() {},
-    succeed() {},
-  };
-}
+export const lambdaContext = () => contextOf('test', 29_000);
 
-function mapValues<A, B>(from: Record<string, A>, map: (value: A) => B): Record<string, B> {
-  return Object.fromEntries(Object.entries(from).map(([name, value]) => [name, map(value)]));
+function pairsOf(sent: Record<string, string | readonly string[]> = {}): [string, string][] {
+  return Object.entries(sent).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  );
 }
