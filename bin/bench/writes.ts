@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
-import { tokenResponse } from '../../shared/oauth/grant.ts';
-import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { showProgress } from '../progress.ts';
+import { newCaller } from './caller.ts';
 
 interface Known {
   id: string;
@@ -32,7 +30,11 @@ const text = 'It grew on me, and then it stayed: every side of it has a reason t
  */
 export async function writeAtRandom(url: string, total: number): Promise<Record<string, number>> {
   const known = await sample(url);
-  const writers = await makeWriters(url, Math.ceil(total / writesPerWriter));
+  const writers: Writer[] = [];
+  for (let i = 0; i < total; i += writesPerWriter) {
+    const { tokens } = await newCaller('Writer');
+    writers.push({ token: tokens.access_token, reviews: [], votes: [] });
+  }
   const hidden: string[] = [];
   const anyReview = () => (isLucky(0.5) ? pick(known).id : (pick(writers).reviews[0] ?? ''));
 
@@ -106,27 +108,6 @@ async function sample(url: string): Promise<Known[]> {
     reviews.push(...page.reviews);
   }
   return reviews;
-}
-
-/** Tokens of accounts that there are. */
-async function makeWriters(url: string, count: number): Promise<Writer[]> {
-  const users: { id: string }[] = [];
-  for (let offset = 0; offset < count; offset += 50) {
-    const page = await ask<{ users: { id: string }[] }>(`${url}/user?limit=50&offset=${offset}`);
-    users.push(...page.users);
-  }
-  const { client_id } = await insertApplication(users[0]?.id ?? '', {
-    name: 'Bench',
-    desc: 'Writes at random',
-    website: 'https://client.example/',
-    redirect_uri: 'https://client.example/callback',
-  });
-  const writers: Writer[] = [];
-  for (const { id: user_id } of users) {
-    const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote'] });
-    writers.push({ token: (await tokenResponse(grant)).access_token, reviews: [], votes: [] });
-  }
-  return writers;
 }
 
 /** What the service answers. Throws ApiError for anything but 200. */

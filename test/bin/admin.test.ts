@@ -688,7 +688,11 @@ describe('npm run admin', () => {
       ],
       [
         [...issue, client, '--scope', 'admin'],
-        invalid('--scope <scopes>', 'admin', 'It may hold review, vote, user, separated by commas or spaces.'),
+        invalid(
+          '--scope <scopes>',
+          'admin',
+          'It may hold review, vote, user, separated by commas or spaces.',
+        ),
       ],
       ...['-1', '0', '1.5', '99999999999999', '1e3', ''].map((value): [string[], string] => [
         [...issue, client, '--expires-in', value],

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
-import { openBrowser } from '../helpers/browser.ts';
 import { root, spawnAdmin } from '../helpers/admin.ts';
+import { openBrowser } from '../helpers/browser.ts';
 
 interface Listed {
   id: string;

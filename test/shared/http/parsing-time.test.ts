@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { type EndpointRequest, eventOf } from '../../../bin/bench/event.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { handler as createToken } from '../../../functions/create-token.ts';
 import { handler as getMe } from '../../../functions/get-me.ts';
@@ -13,7 +14,7 @@ import { tokenExpression } from '../../../shared/http/token-expression.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';
 import { parseScopes } from '../../../shared/oauth/scopes.ts';
 import { readSession } from '../../../shared/pages/session.ts';
-import { invoke, proxyEvent, type TestRequest } from '../../helpers/invoke.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
@@ -55,7 +56,7 @@ describe('time grows in proportion', () => {
   );
 
   test.each(['a', 'a=b;', ';', '=', 'a;', 'session=x;', '"', '%'])('cookies of %s', (piece) =>
-    expectProportion((size) => readSession(proxyEvent({ headers: { cookie: fill(size, piece) } }))),
+    expectProportion((size) => readSession(eventOf({ headers: { cookie: fill(size, piece) } }))),
   );
 
   test.each(['rva_', 'rva_A=', 'A', '-'])('tokens of %s', (piece) =>
@@ -69,7 +70,7 @@ describe('time grows in proportion', () => {
     expectProportion((size) => parseScopes(fill(size, piece))),
   );
 
-  test.each<[string, unknown, (text: (piece: string) => string) => TestRequest]>([
+  test.each<[string, unknown, (text: (piece: string) => string) => EndpointRequest]>([
     ['entity tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"a",') } })],
     ['commas', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(',')}x` } })],
     ['spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(' ')}x` } })],
@@ -134,11 +135,11 @@ test('4 MB of JSON that is none of ours costs a fraction of a second', async () 
   expect(best).toBeLessThan(800);
 });
 
-function basic(credentials: string): TestRequest {
+function basic(credentials: string): EndpointRequest {
   return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
 }
 
-function json(body: string): TestRequest {
+function json(body: string): EndpointRequest {
   return { method: 'POST', caller, body };
 }
 
