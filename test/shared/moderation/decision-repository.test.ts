@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { randomNumbers } from '../../../bin/random.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import {
@@ -18,7 +19,6 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
   readItem,
   type TestUser,
 } from '../../helpers/fixtures.ts';
