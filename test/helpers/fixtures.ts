@@ -35,6 +35,7 @@ import type { Item, Key } from '../../shared/table/item.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { invoke } from './invoke.ts';
+import './table.ts';
 
 /** Someone who can call the API. */
 export interface TestUser {
