@@ -1,4 +1,3 @@
-// @slow
 
 import { createHash } from 'node:crypto';
 

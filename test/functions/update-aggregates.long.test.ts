@@ -1,4 +1,3 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';

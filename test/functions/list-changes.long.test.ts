@@ -1,4 +1,3 @@
-// @slow
 
 import { randomUUID } from 'node:crypto';
 

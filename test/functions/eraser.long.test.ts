@@ -1,4 +1,3 @@
-// @slow
 
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 
