@@ -40,7 +40,7 @@ async function bench(): Promise<void> {
     await seed({ reviews, users: Math.ceil(reviews / 40), seed: 1 });
   }
   if (writes > 0) {
-    console.error('Wrote at random:', await writeAtRandom(stack.url, writes));
+    console.error('Wrote at random:', await writeAtRandom(writes));
     await stack.stream.idle();
   }
 

@@ -122,18 +122,29 @@ export async function someLists(): Promise<Listed[]> {
 
 /** The entity and the author that come up most in pages from all over the list. */
 async function busiest(): Promise<{ entity_id: string; user_id: string }> {
-  const { body: whole } = await measure('list-reviews', { query: { limit: '0' } });
-  const entities: string[] = [];
-  const authors: string[] = [];
-  for (let i = 0; i < 20; i++) {
-    const offset = `${Math.floor((i * whole.count) / 20)}`;
-    const { body } = await measure('list-reviews', { query: { offset } });
-    for (const review of body.reviews) {
-      entities.push(review.entity_id);
-      authors.push(review.user.id);
-    }
-  }
-  return { entity_id: mostFrequent(entities), user_id: mostFrequent(authors) };
+  const reviews = await sample();
+  return {
+    entity_id: mostFrequent(reviews.map(({ entity_id }) => entity_id)),
+    user_id: mostFrequent(reviews.map(({ user }) => user.id)),
+  };
+}
+
+/** Reviews of pages from all over the list. */
+export async function sample(): Promise<Shown[]> {
+  const { count } = await countOf({ query: {} });
+  const offsets = Array.from({ length: 20 }, (_, i) => Math.floor((i * count) / 20));
+  const pages = await Promise.all(
+    offsets.map((offset) => measure('list-reviews', { query: { offset: `${offset}` } })),
+  );
+  return pages.flatMap(({ body }) => body.reviews);
+}
+
+/** A review as a list shows it. */
+interface Shown {
+  id: string;
+  entity_id: string;
+  entity_type: string;
+  user: { id: string };
 }
 
 async function countOf({ query }: Pick<Listed, 'query'>): Promise<{ count: number }> {
