@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { landing } from '../infra/local/gateway.ts';
 import { requestLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
 
@@ -20,8 +19,30 @@ const command = new Command('npm start --')
   )
   .option(
     '--host <address>',
-    'which address to listen at; 0.0.0.0 is all, and whoever reaches it can sign in as anybody',
+    'which address to listen at; 0.0.0.0 is all, and whoever reaches it can sign in as anybody, unless OIDC_ISSUER is set',
     '127.0.0.1',
+  )
+  .addOption(
+    new Option(
+      '--public-url <url>',
+      'the HTTPS address of a proxy in front, such as https://reviews.example.org; a path such as https://example.org/reviews is passed on; needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+    ).env('PUBLIC_URL'),
+  )
+  .addOption(
+    new Option(
+      '--trusted-proxies <list>',
+      'IP addresses and ranges besides this machine whose X-Forwarded-Proto and -For are believed, such as 172.16.0.0/12',
+    ).env('TRUSTED_PROXIES'),
+  )
+  .option(
+    '--insecure-sign-in',
+    'with --public-url, for a demonstration: anybody signs in as anybody',
+  )
+  .addOption(
+    new Option(
+      '--security-contact <contact>',
+      'an e-mail address or URL for /.well-known/security.txt',
+    ).env('SECURITY_CONTACT'),
   )
   .addOption(
     new Option('--data-dir <folder>', 'where the data lives').env('DATA_DIR').default('.data'),
@@ -38,13 +59,13 @@ const command = new Command('npm start --')
 refuseWhatNpmKept();
 const {
   port: number,
-  host,
   dataDir,
   memory,
   demo: isDemo,
   dynamodbEndpoint,
   quiet,
   verbose,
+  ...host
 } = command.parse().opts();
 if (memory && dynamodbEndpoint) {
   fail('--memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT');
@@ -83,7 +104,7 @@ process.on('unhandledRejection', (reason) => console.error('unhandled:', reason)
 const { OIDC_ISSUER: oidcIssuer } = process.env;
 const starting = startStack({
   port: number,
-  host,
+  ...host,
   dataDir,
   memory,
   dynamodbEndpoint,
@@ -109,7 +130,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 try {
   const stack = await starting;
-  const { origin } = new URL(stack.url);
+  const proxied = host.publicUrl ? `\n  Proxy  to ${stack.local}` : '';
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
   const demo = isDemo
@@ -117,8 +138,8 @@ try {
     : undefined;
   console.log(`The review service runs at ${stack.url}
 
-  Open   ${origin}${landing}
-  Try    curl ${demo?.example ?? `${stack.url}/review/languages`}
+  Open   ${new URL('.', stack.url)}
+  Try    curl ${demo?.example ?? `${stack.url}/review/languages`}${proxied}
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `);

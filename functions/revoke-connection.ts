@@ -7,6 +7,7 @@ import { deleteGrants } from '../shared/oauth/grant-repository.ts';
 import { nobody } from '../shared/oauth/personal-token-repository.ts';
 import { page } from '../shared/pages/page.ts';
 import { Session } from '../shared/pages/session.ts';
+import { batchDelete } from '../shared/table/batch.ts';
 
 export const request = v.object({
   caller: Session,
@@ -16,6 +17,6 @@ export const request = v.object({
 export const handler = page(request, async ({ caller, path }) => {
   // Personal tokens are no connection: they end one by one, on their own page.
   if (path.client_id === nobody) throw notFound('Application');
-  await deleteGrants(caller.user_id, path.client_id);
+  await deleteGrants(caller.user_id, path.client_id, batchDelete);
   return { location: `${authUrl()}/account/connections`, notice: 'connection-revoked' };
 });

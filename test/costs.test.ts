@@ -9,7 +9,7 @@ function guide(name: string): string {
   return readFileSync(new URL(`../${name}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
 }
 
-const deploy = guide('.github/docs/deploy.md');
+const deploy = guide('infra/aws/README.md');
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 const total = (name: keyof typeof costs) => dollars(billOf(costs[name]).total);
 

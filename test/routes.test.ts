@@ -164,7 +164,7 @@ describe('a path parameter that cannot name anything is 404, and the answer says
 });
 
 describe('what is no route', () => {
-  test.each(['1', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
+  test.each(['11', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
     '%j: 404',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy } });
@@ -237,7 +237,16 @@ describe('what is no route', () => {
     }
   });
 
-  test.each(['1', '1/typo', '/1/account', '1/oauth/typo'])(
+  test.each(['1', '1/', '/1//'])('the base URL leads to the reference, as %j', async (proxy) => {
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await invoke(noRoute, { path: { proxy }, method });
+      expect([status, headers.location]).toEqual([302, 'https://api.example/ws/docs']);
+    }
+    const { status } = await invoke(noRoute, { path: { proxy }, method: 'POST' });
+    expect(status).toBe(404);
+  });
+
+  test.each(['1/typo', '/1/account', '1/oauth/typo'])(
     '%j: 404 in JSON for a browser as well',
     async (proxy) => {
       const { status, body } = await invoke(noRoute, { path: { proxy }, headers: browser });

@@ -13,6 +13,7 @@ import {
 } from '../../shared/oauth/grant-repository.ts';
 import { createPersonalToken, lifetimes } from '../../shared/oauth/personal-token-repository.ts';
 import { type Scope, scopes } from '../../shared/routes.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { findUsers, getUser } from '../../shared/user/user-repository.ts';
 import { listOf, Name, Uuid } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
@@ -106,7 +107,7 @@ export function addTokenCommands(admin: Command): void {
     .option('--client <client id>', 'only to this application', as(ClientId))
     .action(
       answer(async ({ user, client }: { user: string; client?: string }) => {
-        const revoked = await deleteGrants(user, client);
+        const revoked = await deleteGrants(user, client, batchDelete);
         // What is gone has nothing left to revoke, which is no mistake; what never was is one.
         if (revoked === 0) {
           await getUser(user);

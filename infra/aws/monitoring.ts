@@ -218,7 +218,7 @@ export class Monitoring extends Construct {
       threshold: 0,
       evaluationPeriods: 1,
       alarmDescription:
-        'A stream record or a daily job was given up: the message says of which function, and .github/docs/operate.md what to do',
+        'A stream record or a daily job was given up: the message says of which function, and infra/aws/README.md what to do',
     });
     this.#alarm('AuthorizerFailures', {
       metric: authorizerFailures,

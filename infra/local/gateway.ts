@@ -10,15 +10,19 @@ import { stage, version } from '../../shared/routes.ts';
 import { authorize } from './authorize.ts';
 import { compress, type Reply } from './compress.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
+import { hostFile } from './host-files.ts';
 import type { Mount } from './identity-provider.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
 import { proxyEvent } from './proxy-event.ts';
+import { localUrl, type PublicAddress } from './public-address.ts';
 import { countRoundTrips } from './round-trips.ts';
 
 /** A running HTTP server. */
 export interface Gateway {
-  /** The base URL: `http://localhost:3000/ws/1`. */
+  /** The base URL for everybody: `http://localhost:3000/ws/1`, or below the public address. */
   url: string;
+  /** The origin that a proxy on this machine connects to. */
+  local: string;
   /** From now on requests below the path of `mount`, which is outside the stage, are its own to answer. */
   mount(mount: Mount): void;
   /** Takes no more requests, and resolves when those in flight are answered, or cut off after five seconds. */
@@ -28,7 +32,7 @@ export interface Gateway {
 /** A request that is over, for a log. */
 export interface Served {
   method: string;
-  /** As sent, below the origin. */
+  /** As sent, below the origin and the path of the public address. */
   url: string;
   /** Undefined where the client did not wait for it. */
   status: number | undefined;
@@ -46,13 +50,11 @@ const surelyFits = 512 * 1024;
 /** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
 const longestUrl = 256 * 1024;
 const patience = 5_000;
-
-/** The first page: the root of the host leads there. */
-export const landing = `/${stage}/`;
+const metadata = '/.well-known/oauth-authorization-server';
 
 /**
  * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
- * when a request that may have written is answered; `timeout` is in milliseconds.
+ * when a request that may have written is answered; `timeout` is in milliseconds. `address` is that of a proxy in front.
  */
 export async function startGateway(options: {
   port: number;
@@ -61,8 +63,11 @@ export async function startGateway(options: {
   afterWrite?: () => void;
   log?: (served: Served) => void;
   timeout?: number;
+  address?: PublicAddress;
+  securityContact?: string;
 }): Promise<Gateway> {
   const { port, host = '127.0.0.1', load, log, timeout = 29_000 } = options;
+  const { address, securityContact } = options;
   const { afterWrite = () => {} } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
 
@@ -71,7 +76,8 @@ export async function startGateway(options: {
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = performance.now();
     const requestId = randomUUID();
-    const { method = 'GET', url = '/' } = request;
+    const { method = 'GET' } = request;
+    const url = localUrl(request.url, address?.path);
     const served: Served = {
       method,
       url,
@@ -96,10 +102,16 @@ export async function startGateway(options: {
       refuseMalformed(request);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
+        request.url = url;
         mounted.serve(request, response);
         return;
       }
-      const exchange = { request, response, requestId, load, timeout, served };
+      const file = hostFile(method, url, { address, securityContact });
+      if (file) {
+        reply(toReply(file));
+        return;
+      }
+      const exchange = { request, response, requestId, load, timeout, served, address };
       const result = await countRoundTrips(async (roundTrips) => {
         try {
           return await answer(exchange);
@@ -123,10 +135,13 @@ export async function startGateway(options: {
   server.on('checkExpectation', serve);
   server.on('clientError', refuse);
   await listen(server, port, host);
-  const address = server.address();
-  const bound = address !== null && typeof address === 'object' ? address.port : port;
+  const listening = server.address();
+  const bound = listening !== null && typeof listening === 'object' ? listening.port : port;
+  const local = `http://${nameOf(host)}:${bound}`;
+  const top = address ? address.url.origin + address.path : local;
   return {
-    url: `http://${nameOf(host)}:${bound}/${stage}${version}`,
+    url: `${top}/${stage}${version}`,
+    local,
     mount(mount) {
       mounts.push(mount);
     },
@@ -147,33 +162,24 @@ interface Exchange {
   load: Load;
   timeout: number;
   served: Served;
+  address: PublicAddress | undefined;
 }
 
 async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
-  const { request, requestId, load, timeout, served } = exchange;
+  const { request, requestId, load, timeout, served, address } = exchange;
   const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
-  if (request.url === '/' && method === 'GET') {
-    return {
-      statusCode: 302,
-      headers: { Location: landing },
-      body: `{"message":"See ${landing}"}`,
-    };
-  }
-
-  const [asked = '', ...query] = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/, '').split('?');
+  const [asked = '', ...query] = served.url.split('?');
   // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom domain can map it so.
-  const sentPath = asked.replace(
-    new RegExp(`^(/\\.well-known/oauth-authorization-server)/${stage}$`),
-    `/${stage}$1`,
-  );
+  const isMetadata = asked === `${metadata}${address?.path ?? ''}/${stage}`;
+  const sentPath = isMetadata ? `/${stage}${metadata}` : asked;
   if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
     throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
   }
   const path = sentPath.slice(stage.length + 1) || '/';
   const match = matchRoute(method, path);
   const event = readable(() =>
-    proxyEvent(request, { requestId, path, query: query.join('?'), match }),
+    proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
   );
   const body = await readBody(exchange);
   if (match && match.route.access !== 'public') {

@@ -7,7 +7,7 @@ import { readPairs } from '../../shared/http/pairs.ts';
 import { field } from '../../shared/pages/fields.ts';
 import { layout } from '../../shared/pages/layout.ts';
 
-/** Answers HTTP requests whose path begins with `path`. */
+/** Answers HTTP requests whose path, below that of the public address, begins with `path`. */
 export interface Mount {
   path: string;
   serve(request: IncomingMessage, response: ServerResponse): void;
@@ -31,15 +31,16 @@ const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
  * An OpenID Connect provider for this machine: anybody signs in with any name, so the service's own sign-in is the same as with a
- * real one. `origin` is where it is mounted, such as `http://localhost:3000`. It keeps nothing over a restart but the
- * names, which are the subjects.
+ * real one. `host` is where it is mounted, such as `http://localhost:3000` or `https://example.org/reviews`. It keeps nothing over a
+ * restart but the names, which are the subjects.
  */
 export async function identityProvider(
-  origin: string,
+  host: string,
   redirect_uri: string,
 ): Promise<Mount & { environment: Environment }> {
+  const issuer = new URL(host.replace(/\/$/, '') + path);
   const environment: Environment = {
-    OIDC_ISSUER: origin + path,
+    OIDC_ISSUER: issuer.href,
     OIDC_CLIENT_ID: 'review-service',
     OIDC_CLIENT_SECRET: randomBytes(32).toString('base64url'),
   };
@@ -74,7 +75,10 @@ export async function identityProvider(
         musicdb_username: name,
       }),
     }),
-    interactions: { policy: askEachTime(), url: (_, { uid }) => `${path}/sign-in/${uid}` },
+    interactions: {
+      policy: askEachTime(),
+      url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}`,
+    },
     async loadExistingGrant({ oidc }) {
       const grant = new provider.Grant({
         clientId: oidc.client?.clientId,
@@ -93,6 +97,7 @@ export async function identityProvider(
       Session: 600,
     },
   });
+  provider.proxy = true;
   const callback = provider.callback();
 
   async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -132,9 +137,12 @@ export async function identityProvider(
         return;
       }
       // As connect and express do when they mount an application.
-      Object.assign(request, {
-        originalUrl: request.url,
-        url: request.url?.slice(path.length) || '/',
+      const url = request.url?.slice(path.length) || '/';
+      Object.assign(request, { originalUrl: issuer.pathname + url, url });
+      // The library makes its addresses of these, and whatever a client says of them is replaced.
+      Object.assign(request.headers, {
+        'x-forwarded-proto': issuer.protocol.slice(0, -1),
+        'x-forwarded-host': issuer.host,
       });
       callback(request, response);
     },
@@ -164,7 +172,7 @@ function askEachTime() {
 
 function signInPage() {
   const content = html`<section>
-    <p>This provider exists on this machine only. Any name will do, and the same name is the same person.</p>
+    <p>This provider is for development and demonstrations. Any name will do, and the same name is the same person.</p>
     <form method="post">
       ${field({ name: 'name', label: 'Name', maxlength: longestName, hasFocus: true })}
       <div class="buttons">

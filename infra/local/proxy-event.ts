@@ -3,6 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { readPairs } from '../../shared/http/pairs.ts';
 import { gatewayEvent } from './gateway-event.ts';
+import { arrivalOf, type Arrival, type PublicAddress } from './public-address.ts';
 
 /**
  * The event of Lambda proxy integration for `path`, below the stage and as sent, and `query`, without its question mark. No
@@ -15,41 +16,46 @@ export function proxyEvent(
     path,
     query,
     match,
-  }: { requestId: string; path: string; query: string; match?: Match },
+    address,
+  }: {
+    requestId: string;
+    path: string;
+    query: string;
+    match?: Match;
+    address?: PublicAddress;
+  },
 ): APIGatewayProxyEvent {
   const method = request.method ?? 'GET';
   const rest = path.replace(/^\/+/, '');
   const proxied = rest === '' ? '/' : '/{proxy+}';
   const resource = match ? resourceOf(match.route) : proxied;
   const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
-  const host = request.headers.host ?? 'localhost';
+  const arrival = arrivalOf(request, address);
   return gatewayEvent({
     method,
     resource,
     path,
-    headers: headersOf(request),
+    headers: headersOf(request, arrival),
     query: readPairs(query),
     pathParameters: Object.fromEntries(
       params.map(([name, value]) => [name, decodeURIComponent(value)]),
     ),
     requestId,
-    domainName: host.replace(/:\d+$/, ''),
-    sourceIp: request.socket.remoteAddress ?? '127.0.0.1',
+    domainName: arrival.hostname,
+    sourceIp: arrival.client,
     protocol: `HTTP/${request.httpVersion}`,
   });
 }
 
 /** Names keep the case in which they were sent. The X-Forwarded headers are API Gateway's own word. */
-function headersOf(request: IncomingMessage): [string, string][] {
+function headersOf(request: IncomingMessage, arrival: Arrival): [string, string][] {
   const sent = request.rawHeaders.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
   ) as [string, string][];
-  const { remoteAddress = '127.0.0.1', localPort } = request.socket;
-  const forwarded = [request.headers['x-forwarded-for'] ?? [], remoteAddress].flat();
   return [
     ...sent,
-    ['X-Forwarded-For', forwarded.join(', ')],
-    ['X-Forwarded-Port', `${localPort}`],
-    ['X-Forwarded-Proto', 'http'],
+    ['X-Forwarded-For', arrival.forwardedFor],
+    ['X-Forwarded-Port', arrival.port],
+    ['X-Forwarded-Proto', arrival.protocol],
   ];
 }

@@ -17,6 +17,7 @@ import { announce, type Discovery, localKey, readDiscovery, retract } from './di
 import { refuseForeign } from './engine-records.ts';
 import { expiryOf } from './expire.ts';
 import { type Gateway, type Served, startGateway } from './gateway.ts';
+import { type HostOptions, readHost } from './host-options.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import { followClock } from './schedule.ts';
@@ -28,8 +29,10 @@ const patience = 6_000;
 
 /** The service at work on this machine. */
 export interface Stack {
-  /** The base URL. */
+  /** The base URL for everybody. */
   url: string;
+  /** The origin that a proxy on this machine connects to. */
+  local: string;
   /** Of the database. */
   endpoint: string;
   /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
@@ -46,19 +49,20 @@ export interface Stack {
  * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
  * in as many `threads` as are busy, or in this one if there are none.
  */
-export async function startStack(options: {
-  port: number;
-  host?: string;
-  dataDir: string;
-  memory?: boolean;
-  dynamodbEndpoint?: string;
-  oidcIssuer?: string;
-  threads?: number;
-  log?: (served: Served) => void;
-}): Promise<Stack> {
-  const { port, host, memory = false, threads = 0, log } = options;
+export async function startStack(
+  options: HostOptions & {
+    port: number;
+    dataDir: string;
+    memory?: boolean;
+    dynamodbEndpoint?: string;
+    threads?: number;
+    log?: (served: Served) => void;
+  },
+): Promise<Stack> {
+  const { port, memory = false, threads = 0, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
+  const host = readHost(options);
   const undo: (() => unknown)[] = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
@@ -107,7 +111,7 @@ export async function startStack(options: {
     }
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
     undo.push(stream.stop);
-    const gateway = await startGateway({ port, host, load, log, afterWrite: stream.poke });
+    const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
     undo.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
@@ -119,7 +123,8 @@ export async function startStack(options: {
     undo.push(clock.stop, expiry.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
-    return { url: gateway.url, endpoint, dataDir, stream, failure, stop };
+    const { url, local } = gateway;
+    return { url, local, endpoint, dataDir, stream, failure, stop };
   } catch (error) {
     await stop();
     // Errors of files, and no others, have a path.
@@ -149,7 +154,7 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promis
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
   if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
-  const provider = await identityProvider(new URL(gateway.url).origin, callback);
+  const provider = await identityProvider(new URL('../..', `${gateway.url}/`).href, callback);
   gateway.mount(provider);
   Object.assign(process.env, provider.environment);
   return provider.environment.OIDC_ISSUER;

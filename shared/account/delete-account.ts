@@ -1,5 +1,6 @@
 import { invalidToken } from '../errors.ts';
 import { deleteGrants, listGrants, revoked } from '../oauth/grant-repository.ts';
+import { batchDelete } from '../table/batch.ts';
 import { contactKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact } from '../table/transact.ts';
@@ -45,7 +46,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     return grants.length <= maxGrants;
   });
   try {
-    await deleteGrants(userId);
+    await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (!hasRevokedAll) throw error;
     // The account is gone, and so are its tokens; the eraser does the rest.

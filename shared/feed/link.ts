@@ -1,4 +1,5 @@
-import { stage, version } from '../routes.ts';
+import { authUrl } from '../auth-url.ts';
+import { version } from '../routes.ts';
 
 /** The media type of a feed (RFC 4287 section 7). */
 export const atomType = 'application/atom+xml';
@@ -8,7 +9,8 @@ export type FeedOwner = { entity_id: string } | { user_id: string };
 
 /** The header that leads to the feed of an entity or user (RFC 8288). */
 export function linkToFeed(owner: FeedOwner): string {
-  return `</${stage}${pathOf(owner)}/reviews.atom>; rel="alternate"; type="${atomType}"`;
+  const { pathname } = new URL(authUrl());
+  return `<${pathname}${pathOf(owner)}/reviews.atom>; rel="alternate"; type="${atomType}"`;
 }
 
 /** Where an entity or user is, below the stage. */

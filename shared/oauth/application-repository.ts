@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
-import { batchGet, batchWrite } from '../table/batch.ts';
+import { batchDelete, batchGet } from '../table/batch.ts';
 import { deleteItems, eraseWhile } from '../table/erase.ts';
 import type { Key } from '../table/item.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
@@ -167,7 +167,7 @@ export async function revokeApplication(clientId: string, userId: string): Promi
 /** Revokes what users have granted to an application: all, or so many. */
 export async function deleteGrantsOf(clientId: string, most?: number): Promise<void> {
   const entries = await collect(grantsOf(clientId), most);
-  await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+  await batchDelete(entries);
 }
 
 /** What users have granted to an application: all, or what they did `until` a time, ISO 8601. */

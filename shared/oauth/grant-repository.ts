@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
-import { batchWrite, getItems } from '../table/batch.ts';
+import { batchDelete, getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { applicationKey, grantKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
@@ -151,12 +151,12 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 /**
  * Revokes what a user has granted, to one application or to all, and the codes that would grant it anew; gives the number of
  * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
- * until there is nothing left, because a code of the last moment may not be listed yet.
+ * until there is nothing left, because a code of the last moment may not be listed yet. `remove` deletes them.
  */
 export async function deleteGrants(
   userId: string,
-  clientId?: string,
-  remove = (keys: readonly Key[]) => batchWrite(keys.map((key) => ({ delete: key }))),
+  clientId: string | undefined,
+  remove: (keys: readonly Key[]) => Promise<void>,
 ): Promise<number> {
   let revoked = 0;
   for (let attempt = 0; attempt < deletions; attempt++) {
@@ -177,7 +177,7 @@ export async function deleteGrants(
 async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   try {
     const surplus = (await listGrants(user_id, client_id)).slice(0, -mostGrants);
-    await batchWrite(surplus.map((grant) => ({ delete: keyOf(grant) })));
+    await batchDelete(surplus.map(keyOf));
   } catch (error) {
     const { name } = error as Error;
     console.warn({ message: 'Old grants were not ended', error: name });
@@ -193,7 +193,7 @@ export function revoked(grants: readonly Grant[]): Write[] {
 export async function deleteGrant(
   grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>,
 ): Promise<void> {
-  await batchWrite([{ delete: keyOf(grant) }]);
+  await batchDelete([keyOf(grant)]);
 }
 
 function newGrant({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidRequest, notFound } from '../errors.ts';
 import type { Scope } from '../routes.ts';
-import { batchWrite } from '../table/batch.ts';
+import { batchDelete } from '../table/batch.ts';
 import { grantKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
@@ -100,7 +100,7 @@ export async function listPersonalTokens(userId: string): Promise<PersonalToken[
 export async function deletePersonalToken(
   token: Pick<PersonalToken, 'user_id' | 'grant_id'>,
 ): Promise<void> {
-  await batchWrite([{ delete: keyOf(token) }]);
+  await batchDelete([keyOf(token)]);
 }
 
 function keyOf({ user_id, grant_id }: Pick<PersonalToken, 'user_id' | 'grant_id'>) {

@@ -52,6 +52,11 @@ export async function getItems(
   return keys.map((key) => items.get(keyString(key)));
 }
 
+/** Deletes any number of items, without conditions. Throws ApiError 503 when the table stays busy. */
+export function batchDelete(keys: readonly Key[]): Promise<void> {
+  return batchWrite(keys.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+}
+
 /** Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when it stays busy. */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],

@@ -1,4 +1,4 @@
-import { batchWrite } from '../table/batch.ts';
+import { batchDelete } from '../table/batch.ts';
 import { dailyVotesKey } from '../table/keys.ts';
 import { collect, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
@@ -37,7 +37,7 @@ export async function deleteDailyVotes(): Promise<number> {
   const pages = queryIndex('all-by-date', 'VOTES', { range: { high: daysAgo(keptDays) } });
   let deleted = 0;
   for await (const entries of pages) {
-    await batchWrite(entries.map(({ pk, sk }) => ({ delete: { pk, sk } })));
+    await batchDelete(entries);
     deleted += entries.length;
   }
   return deleted;

@@ -1,6 +1,5 @@
 
 import { createHash } from 'node:crypto';
-
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as authorizer } from '../../functions/authorizer.ts';
@@ -20,6 +19,7 @@ import { clientSecret, openToken } from '../../shared/oauth/credentials.ts';
 import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import type { Scope } from '../../shared/routes.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
@@ -647,7 +647,7 @@ describe('POST /oauth/token', () => {
   describe('knows at once of', () => {
     test('a revocation', async () => {
       const { access_token, refresh_token } = await tokens();
-      await deleteGrants(user.id, client.client_id);
+      await deleteGrants(user.id, client.client_id, batchDelete);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
     });
@@ -658,7 +658,7 @@ describe('POST /oauth/token', () => {
         const code = await makeCode(client, user);
         const [{ status, body }] = await Promise.all([
           redeem(client, code),
-          deleteGrants(user.id, client.client_id),
+          deleteGrants(user.id, client.client_id, batchDelete),
         ]);
         if (status === 200) redeemed++;
         else expect(body.error).toBe('invalid_grant');
@@ -681,7 +681,7 @@ describe('POST /oauth/token', () => {
         }
         return send(command);
       }) as never);
-      await deleteGrants(user.id, client.client_id);
+      await deleteGrants(user.id, client.client_id, batchDelete);
       jest.restoreAllMocks();
       expect(await listGrants(user.id)).toEqual([]);
       expectError(await redeem(client, late), 400, 'invalid_grant');

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/revoke-token.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { makeUsers, type TestUser } from '../helpers/fixtures.ts';
 import {
   basic,
@@ -18,7 +19,7 @@ const [user, owner] = (await makeUsers(2)) as [TestUser, TestUser];
 const client = await makeClient(owner);
 const other = await makeClient(owner);
 
-beforeEach(() => deleteGrants(user.id));
+beforeEach(() => deleteGrants(user.id, undefined, batchDelete));
 
 async function tokens(): Promise<{ access_token: string; refresh_token: string }> {
   return (await redeem(client, await makeCode(client, user))).body;

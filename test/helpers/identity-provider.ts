@@ -7,14 +7,19 @@ import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { startTestStack } from './stack.ts';
 
+type StackOptions = Parameters<typeof startTestStack>[0];
+
 /** What the service is told of it. */
 const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
 
 /**
  * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own, signs out when asked to (OpenID Connect
- * RP-Initiated Logout 1.0), and knows people by their addresses, not by name.
+ * RP-Initiated Logout 1.0), and knows people by their addresses, not by name. `publish` gives it another address for everybody.
  */
-export async function startStackWithProvider() {
+export async function startStackWithProvider(
+  options: StackOptions = {},
+  publish = async (local: string) => local,
+) {
   // The library warns of its memory, which is enough here.
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   // It answers once it has been told where the service is.
@@ -22,19 +27,19 @@ export async function startStackWithProvider() {
   const server = createServer((request, response) => answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = await publish(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   Object.assign(process.env, {
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: client.client_id,
     OIDC_CLIENT_SECRET: client.client_secret,
   });
-  const { url, authUrl } = await startTestStack({ oidcIssuer: issuer });
+  const { url, authUrl, local } = await startTestStack({ oidcIssuer: issuer, ...options });
   afterAll(() => {
     server.closeAllConnections();
     server.close();
   });
   answer = await listenerOf(issuer, authUrl);
-  return { issuer, url, authUrl };
+  return { issuer, url, authUrl, local };
 }
 
 async function listenerOf(issuer: string, authUrl: string): Promise<RequestListener> {
@@ -74,6 +79,7 @@ async function listenerOf(issuer: string, authUrl: string): Promise<RequestListe
       return grant;
     },
   });
+  provider.proxy = true;
   const callback = provider.callback();
   return async (request, response) => {
     if (!request.url?.startsWith('/sign-in/')) return callback(request, response);

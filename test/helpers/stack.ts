@@ -8,7 +8,7 @@ import { startStack } from '../../infra/local/stack.ts';
  * The service at work for one test file, with its data in memory and without its log; it ends with the file. It sets what shared/ reads from the
  * environment: a file that uses both imports that after it.
  */
-export async function startTestStack(options: { memory?: boolean; oidcIssuer?: string } = {}) {
+export async function startTestStack(options: Partial<Parameters<typeof startStack>[0]> = {}) {
   jest.spyOn(console, 'info').mockImplementation(() => {});
   const dataDir = mkdtempSync(join(tmpdir(), 'stack-'));
   const stack = await startStack({ port: 0, dataDir, memory: true, ...options });

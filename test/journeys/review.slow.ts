@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -118,7 +119,7 @@ test('what a token may do, and what it may not', async () => {
   const denied = await other.call('DELETE', path);
   expect([denied.status, denied.body.error]).toEqual([403, 'access_denied']);
 
-  await deleteGrants(author.user.id, author.grant.client_id);
+  await deleteGrants(author.user.id, author.grant.client_id, batchDelete);
   expect((await author.call('DELETE', path)).status).toBe(401);
   expect((await anyone('GET', path)).status).toBe(200);
 });

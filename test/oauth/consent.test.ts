@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { openBrowser, type Shown, textBetween, waysOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -127,7 +128,7 @@ describe('how many people use it', () => {
     const [first, second, third, fourth] = users.map(({ id }) => id);
     for (const id of [first, second, third, fourth, first, first]) await grant(id);
     expect(await countPeople(client_id)).toEqual({ count: 4, isMore: false });
-    await deleteGrants(second ?? '', client_id);
+    await deleteGrants(second ?? '', client_id, batchDelete);
     expect(await countPeople(client_id)).toEqual({ count: 3, isMore: false });
     await deleteAccount(third ?? '');
     expect(await countPeople(client_id)).toEqual({ count: 2, isMore: false });

@@ -198,7 +198,7 @@ test('what a month costs at least stands in the guides', async () => {
   const keys = count('AWS::SecretsManager::Secret') * prices.secret;
   const alarmed = metrics * prices.alarmMetric;
   const month = Math.round(keys + alarmed);
-  expect(guide('.github/docs/deploy.md')).toContain(
+  expect(guide('infra/aws/README.md')).toContain(
     `about $${month} a month: three secrets ($${keys.toFixed(2)}) and ${watched.length} alarms on ${metrics} metrics ($${alarmed.toFixed(2)})`,
   );
   expect(guide('README.md')).toContain(`$${month} a month`);

@@ -14,6 +14,7 @@ import { type Handler, invoke, type Load } from '../../../infra/local/invoke.ts'
 import { followStream } from '../../../infra/local/stream.ts';
 import { consumers, schedules } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
+import { style } from '../../../shared/pages/reference-assets.ts';
 import { routes } from '../../../shared/routes.ts';
 import {
   type Deed,
@@ -271,7 +272,9 @@ async function readAll({
 /** Asks for every page, and sends every form, with this cookie. */
 async function visitPages(session: string, client: Application): Promise<void> {
   for (const route of routes.filter(({ base }) => base === '')) {
-    const path = resourceOf(route).replace('{client_id}', client.client_id);
+    const path = resourceOf(route)
+      .replace('{client_id}', client.client_id)
+      .replace('{file}', style);
     const answers = ['', '?request=x&state=x&code=x'];
     const queries: Record<string, string[]> = {
       '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],

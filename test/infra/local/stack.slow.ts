@@ -13,7 +13,6 @@ import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
-import { landing } from '../../../infra/local/gateway.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { scanTable } from '../../helpers/fixtures.ts';
 
@@ -112,11 +111,10 @@ describe('one that runs', () => {
   test('says where it is in one block, and has a line for each request', async () => {
     await fetch(`${base}/review?limit=1`);
     await until(() => run.said().includes('GET'));
-    const { origin } = new URL(base);
     const [block, lines] = run.said().split(/\n(?=GET)/);
     expect(block).toBe(`The review service runs at ${base}
 
-  Open   ${origin}${landing}
+  Open   ${base.replace(/1$/, '')}
   Try    curl ${base}/review/languages
   Data   ${DATA_DIR}
   Stop   Ctrl-C
@@ -312,6 +310,25 @@ describe('what is wrong is told in one sentence', () => {
     );
   });
 
+  test('a public address where anybody could sign in as anybody', async () => {
+    const publicUrl = 'https://reviews.example.org';
+    const way = 'or for a demonstration start with --insecure-sign-in';
+    expect(await reason({ publicUrl })).toBe(
+      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, ${way}`,
+    );
+    process.env.OIDC_CLIENT_ID = 'reviews';
+    const oidcIssuer = 'https://login.example.org';
+    expect(await reason({ publicUrl, oidcIssuer })).toBe(
+      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set OIDC_CLIENT_SECRET, ${way}`,
+    );
+  });
+
+  test('proxies without a public address', async () => {
+    expect(await reason({ trustedProxies: '10.0.0.5' })).toBe(
+      'TRUSTED_PROXIES is for a service behind a proxy: set PUBLIC_URL as well',
+    );
+  });
+
   test('a table of another shape', async () => {
     const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
     const client = new DynamoDBClient(clientOptions(endpoint));
@@ -407,6 +424,22 @@ test('says that no database answers', () => {
   expect(refusal([], env)).toBe(
     'Error: no DynamoDB answers at http://127.0.0.1:9 (ECONNREFUSED): check DYNAMODB_ENDPOINT\n',
   );
+});
+
+test('does not begin in public without an identity provider, and says where it is if told to', async () => {
+  const PUBLIC_URL = 'https://example.org/reviews';
+  expect(refusal([], { PUBLIC_URL })).toMatch(
+    /^Error: PUBLIC_URL needs [^\n]*OIDC_ISSUER[^\n]*\n$/,
+  );
+  const args = ['--memory', '--insecure-sign-in', '--trusted-proxies', '10.0.0.0/8'];
+  const run = start(args, { PUBLIC_URL, SECURITY_CONTACT: 'security@example.org' });
+  expect(await run.url).toBe(`${PUBLIC_URL}/ws/1`);
+  const [, proxied = ''] = /^ {2}Proxy {2}to (http:\/\/localhost:\d+)$/m.exec(run.said()) ?? [];
+  expect(run.said()).toContain(`\n  Open   ${PUBLIC_URL}/ws/\n`);
+  const contact = await fetch(`${proxied}/.well-known/security.txt`);
+  expect(await contact.text()).toContain('Contact: mailto:security@example.org\n');
+  const review = await fetch(`${proxied}/reviews/ws/.well-known/oauth-authorization-server`);
+  expect(await review.json()).toHaveProperty('issuer', `${PUBLIC_URL}/ws`);
 });
 
 test('does not keep data in memory and elsewhere', () => {

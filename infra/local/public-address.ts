@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { stage } from '../../shared/routes.ts';
+import { isLoopback } from '../../shared/values.ts';
+
+/** The address at which people reach the service, through a proxy in front of it. */
+export interface PublicAddress {
+  /** Such as `https://example.org/reviews`. */
+  url: URL;
+  /** Of the URL: `/reviews`, or empty. */
+  path: string;
+  /** The peers whose X-Forwarded headers are believed. */
+  proxies: BlockList;
+}
+
+/** A request's way here, as API Gateway tells it. */
+export interface Arrival {
+  protocol: 'http' | 'https';
+  hostname: string;
+  port: string;
+  client: string;
+  /** The value of X-Forwarded-For. */
+  forwardedFor: string;
+}
+
+/**
+ * Reads PUBLIC_URL, and TRUSTED_PROXIES: IP addresses and ranges besides those of this machine, separated by commas or spaces.
+ * Throws a sentence for the operator.
+ */
+export function readPublicAddress(publicUrl: string, trustedProxies = ''): PublicAddress {
+  const url = URL.parse(publicUrl);
+  const isPlain = /^https?:\/\/[^\s/?#@\\]+(\/[\w.~-]+)*\/?$/i.test(publicUrl);
+  if (!url || !isPlain) {
+    throw new Error(
+      `PUBLIC_URL ${publicUrl} is not the address of a service: set it to one such as https://reviews.example.org or https://example.org/reviews`,
+    );
+  }
+  if (url.protocol === 'http:' && !isLoopback(url)) {
+    throw new Error(`PUBLIC_URL ${publicUrl} must begin with https://: nobody signs in over HTTP`);
+  }
+  const path = url.pathname.replace(/\/$/, '');
+  if (path.split('/').includes(stage)) {
+    throw new Error(`PUBLIC_URL ${publicUrl} must not contain /${stage}: the service adds it`);
+  }
+  return { url, path, proxies: readProxies(trustedProxies) };
+}
+
+function readProxies(trustedProxies: string): BlockList {
+  const proxies = new BlockList();
+  proxies.addSubnet('127.0.0.0', 8);
+  proxies.addAddress('::1', 'ipv6');
+  for (const entry of trustedProxies.split(/[\s,]+/).filter(Boolean)) {
+    const [address = '', bits = '', ...rest] = entry.split('/');
+    const family = isIP(address);
+    const longest = family === 6 ? 128 : 32;
+    const isRange = /^\d{1,3}$/.test(bits) && Number(bits) <= longest && rest.length === 0;
+    if (family === 0 || (entry.includes('/') && !isRange)) {
+      throw new Error(
+        `TRUSTED_PROXIES contains ${entry}: write IP addresses or ranges such as 10.0.0.5 or 10.0.0.0/8`,
+      );
+    }
+    const length = isRange ? Number(bits) : longest;
+    proxies.addSubnet(address, length, family === 6 ? 'ipv6' : 'ipv4');
+  }
+  return proxies;
+}
+
+/**
+ * The URL of a request below the origin and the path of PUBLIC_URL, which a proxy passes on or leaves out. A request in
+ * absolute form loses its origin (RFC 9112 section 3.2.2).
+ */
+export function localUrl(sent = '/', path = ''): string {
+  const asked = sent.replace(/^https?:\/\/[^/?]*/, '');
+  const below = asked.startsWith(path) ? asked.slice(path.length) : asked;
+  if (below.startsWith('/')) return below;
+  return below === '' || below.startsWith('?') ? `/${below}` : asked;
+}
+
+/** A request's way here. X-Forwarded headers count only behind a public address, and only from a proxy that it trusts. */
+export function arrivalOf(
+  { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
+  address?: PublicAddress,
+): Arrival {
+  const { remoteAddress: peer, localPort } = socket;
+  const sent = [headers['x-forwarded-for'] ?? []].flat();
+  if (!address) {
+    return {
+      protocol: 'http',
+      hostname: (headers.host ?? 'localhost').replace(/:\d+$/, ''),
+      port: `${localPort}`,
+      client: peer ?? '127.0.0.1',
+      forwardedFor: [...sent, peer ?? '127.0.0.1'].join(', '),
+    };
+  }
+  const { url, proxies } = address;
+  const isProxy = isTrusted(peer, proxies);
+  const way = [...(isProxy ? listOf(sent.join()) : []), peer ?? ''];
+  // A proxy that passes the header on adds its own word behind that of the client.
+  const protocol = isProxy && listOf(`${headers['x-forwarded-proto'] ?? ''}`).at(-1);
+  return {
+    protocol: protocol === 'https' ? 'https' : 'http',
+    hostname: url.hostname,
+    port: url.port || (url.protocol === 'https:' ? '443' : '80'),
+    client: way.findLast((each) => !isTrusted(each, proxies)) ?? way[0] ?? '',
+    forwardedFor: way.join(', '),
+  };
+}
+
+function isTrusted(address: string | undefined, proxies: BlockList): boolean {
+  // A link-local address names its interface, as in fe80::1%eth0.
+  const plain = (address ?? '').replace(/%.*/, '');
+  const family = isIP(plain);
+  return family !== 0 && proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function listOf(header: string): string[] {
+  return header
+    .toLowerCase()
+    .split(',')
+    .map((value) => value.trim())
+    .filter(Boolean);
+}

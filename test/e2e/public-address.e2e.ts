@@ -1,0 +1,54 @@
+import { expect, test } from '@jest/globals';
+import { startStackWithProvider } from '../oauth/provider.ts';
+import { startTlsProxy } from '../proxy.ts';
+import { launchBrowser } from './browser.ts';
+
+const login = 'https://login.example.org';
+const publicUrl = 'https://example.org/reviews';
+const hosts = ['example.org', 'login.example.org'];
+const ways: Record<string, string> = {};
+const { port } = await startTlsProxy(hosts, ({ hostname }) => ways[hostname]);
+const { authUrl, local } = await startStackWithProvider({ publicUrl }, async (at) => {
+  ways['login.example.org'] = at;
+  return login;
+});
+ways['example.org'] = local;
+const rules = hosts.map((host) => `MAP ${host}:443 127.0.0.1:${port}`);
+const browser = await launchBrowser(`--host-resolver-rules=${rules.join()}`);
+
+test('a browser signs in, is shown the reference, and signs out, below a path of a host', async () => {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // Only the provider has no icon.
+    const isIcon = message.location().url.endsWith('/favicon.ico');
+    if (!isIcon && message.type() === 'error') complaints.push(message.text());
+  });
+  const arrive = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+  const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  await page.goto(`${authUrl}/account`);
+  await arrive('Who are you?');
+  expect(new URL(page.url()).origin).toBe(login);
+  await page.getByLabel('Email').fill('ann@example.com');
+  await click('Sign in');
+  await arrive(/^Reader \d{4}$/);
+  expect(page.url()).toBe(`${authUrl}/account`);
+  const cookies = await context.cookies(authUrl);
+  const session = cookies.find(({ name }) => name === '__Host-session');
+  expect(session).toMatchObject({ domain: 'example.org', path: '/', secure: true, httpOnly: true });
+
+  await page.goto(`${publicUrl}/ws/docs`);
+  await page.getByRole('heading', { name: /^Review service/ }).waitFor();
+
+  await page.goto(`${authUrl}/account`);
+  await click('Sign out');
+  await arrive('Do you want to sign out?');
+  await click('Yes, sign me out');
+  await arrive('You are signed out');
+  expect(page.url()).toBe(`${authUrl}/account/sign-out`);
+  expect((await context.cookies(authUrl)).map(({ name }) => name)).not.toContain('__Host-session');
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -1,0 +1,114 @@
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { startGateway } from '../../../infra/local/gateway.ts';
+import { readSecurityContact } from '../../../infra/local/host-files.ts';
+import { readPublicAddress } from '../../../infra/local/public-address.ts';
+import { uncheckedFetch } from '../../contract.ts';
+
+// What this function answers is nothing that the API describes.
+globalThis.fetch = uncheckedFetch;
+
+const asked = jest.fn();
+const load = async (operation: string) => async () => {
+  asked(operation);
+  return { statusCode: 200, body: '{}' };
+};
+const gateways = await Promise.all([
+  startGateway({ port: 0, load }),
+  startGateway({
+    port: 0,
+    load,
+    address: readPublicAddress('https://example.org/reviews'),
+    securityContact: 'mailto:security@example.org',
+  }),
+]);
+afterAll(() => Promise.all(gateways.map(({ stop }) => stop())));
+const [bare, proxied] = gateways.map(({ local }) => local);
+
+const get = (url: string, method = 'GET') => fetch(url, { method, redirect: 'manual' });
+
+test('the root of the host leads to the first page', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    for (const [url, location] of [
+      [`${bare}/`, '/ws/'],
+      [`${proxied}/`, '/reviews/ws/'],
+      [`${proxied}/reviews`, '/reviews/ws/'],
+      [`${proxied}/reviews/`, '/reviews/ws/'],
+    ] as const) {
+      const { status, headers } = await get(url, method);
+      expect([status, headers.get('location')]).toEqual([302, location]);
+    }
+  }
+  expect((await get(`${bare}/`, 'POST')).status).toBe(404);
+});
+
+describe('robots.txt', () => {
+  test('keeps programs off what is not for reading', async () => {
+    const response = await get(`${bare}/robots.txt`);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await response.text()).toBe(`User-agent: *
+Allow: /ws/1/openapi.json
+Disallow: /ws/1/
+Disallow: /ws/account
+Disallow: /ws/oauth/
+`);
+  });
+
+  test('names the paths as they are for everybody', async () => {
+    const text = await (await get(`${proxied}/robots.txt`)).text();
+    expect(text.match(/\S+: \/\S+/g)).toHaveLength(4);
+    for (const [line] of text.matchAll(/^\S+: \/.*$/gm)) expect(line).toContain(': /reviews/ws/');
+  });
+});
+
+describe('security.txt', () => {
+  test('says whom to tell, for some weeks from now', async () => {
+    const response = await get(`${proxied}/.well-known/security.txt`);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const text = await response.text();
+    const expires = /^Expires: (\S+)$/m.exec(text)?.[1] ?? '';
+    const days = (Date.parse(expires) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(29);
+    expect(days).toBeLessThan(31);
+    expect(text.replace(expires, 'TIME')).toBe(`Contact: mailto:security@example.org
+Expires: TIME
+Canonical: https://example.org/.well-known/security.txt
+`);
+  });
+
+  test('is not there unless somebody is named', async () => {
+    expect((await get(`${bare}/.well-known/security.txt`)).status).toBe(404);
+  });
+
+  test.each([
+    ['security@example.org', 'mailto:security@example.org'],
+    ['mailto:security@example.org', 'mailto:security@example.org'],
+    ['https://example.org/security', 'https://example.org/security'],
+    ['tel:+49-30-1', 'tel:+49-30-1'],
+  ])('takes %s', (contact, url) => {
+    expect(readSecurityContact(contact)).toBe(url);
+  });
+
+  test.each(['Ann', 'http://example.org', 'a@b c', 'a@b\nExpires: x', 'javascript:x'])(
+    'refuses %j',
+    (contact) => {
+      expect(() => readSecurityContact(contact)).toThrow('SECURITY_CONTACT');
+    },
+  );
+});
+
+test.each([
+  ['/reviews/ws/1/review', 'list-reviews'],
+  ['/ws/1/review', 'list-reviews'],
+  ['/.well-known/oauth-authorization-server/reviews/ws', 'get-server-metadata'],
+  ['/reviews/ws/.well-known/oauth-authorization-server', 'get-server-metadata'],
+])('%s behind a proxy is %s', async (path, operation) => {
+  asked.mockClear();
+  expect((await get(proxied + path)).status).toBe(200);
+  expect(asked.mock.calls).toEqual([[operation]]);
+});
+
+test('the address of another issuer is nothing of ours', async () => {
+  const path = '/.well-known/oauth-authorization-server/ws';
+  expect((await get(proxied + path)).status).toBe(404);
+  expect((await get(bare + path)).status).toBe(200);
+});

@@ -1,0 +1,3 @@
+import { walkBehindProxy } from './public-address.ts';
+
+await walkBehindProxy('https://example.org/reviews', 'demo');

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import * as oauth from 'oauth4webapi';
+import { credentialsOn, openBrowser, type Shown, textBetween } from '../oauth/browser.ts';
+import { startStackWithProvider } from '../oauth/provider.ts';
+import { type Passed, startTlsProxy } from '../proxy.ts';
+import { startTestStack } from '../stack.ts';
+import { describePlainHttp } from './plain-http.ts';
+
+const login = 'https://login.example.org';
+const redirect_uri = 'https://client.example/callback';
+const securityContact = 'security@example.org';
+
+/** What names another address because that is what it is about: namespaces, and what a developer may register. */
+const said = [
+  'http://www.w3.org/2005/Atom',
+  'http://www.w3.org/2000/svg',
+  'http%3A%2F%2Fwww.w3.org%2F2000%2Fsvg',
+  'Where people can read about it: http:// or https://',
+  'https, or http on a loopback host such as http://localhost:8080/callback',
+];
+
+/**
+ * The tests of a service that people reach at `publicUrl`, through a TLS proxy. Its identity provider has a name of its own, or is the one of
+ * ours where anybody signs in, for a demonstration.
+ */
+export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 'demo') {
+  const { host, pathname } = new URL(publicUrl);
+  const path = pathname.replace(/\/$/, '');
+  const ways: { service?: string; login?: string } = {};
+  const { passed } = await startTlsProxy([host, new URL(login).host], (url) => {
+    if (url.host !== host) return ways.login;
+    // The lines of a proxy that has other sites on the host.
+    const isOurs = ['', '/.well-known/oauth-authorization-server'].some((above) =>
+      `${url.pathname}/`.startsWith(`${above}${path}/`),
+    );
+    return isOurs ? ways.service : undefined;
+  });
+  const options = { publicUrl, securityContact };
+  const { url, authUrl, local } =
+    provider === 'demo'
+      ? await startTestStack({ ...options, insecureSignIn: true })
+      : await startStackWithProvider(options, async (at) => {
+          ways.login = at;
+          return login;
+        });
+  ways.service = local;
+  const browser = openBrowser(authUrl, login);
+
+  async function signIn(): Promise<Shown> {
+    const fields: Record<string, string> =
+      provider === 'demo' ? { name: 'Ann' } : { email: 'ann@example.com' };
+    const account = await browser.submit(await browser.visit('account'), 'Sign in', fields);
+    expect(account.url).toBe(`${authUrl}/account`);
+    return account;
+  }
+
+  test('the service is where PUBLIC_URL says', async () => {
+    expect([url, authUrl]).toEqual([`${publicUrl}/ws/1`, `${publicUrl}/ws`]);
+    const home = await fetch(`${publicUrl}/`, { redirect: 'manual' });
+    expect(new URL(home.headers.get('location') ?? '', `${publicUrl}/`).href).toBe(`${authUrl}/`);
+    const base = await fetch(`${url}/`, { redirect: 'manual' });
+    expect([base.status, base.headers.get('location')]).toEqual([302, `${authUrl}/docs`]);
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: unknown };
+    expect(document.servers).toEqual([expect.objectContaining({ url })]);
+    for (const page of [`${authUrl}/docs/api`, `${authUrl}/`]) {
+      const { status, headers } = await fetch(page);
+      expect([page, status]).toEqual([page, 200]);
+      expect(headers.get('strict-transport-security')).toMatch(/^max-age=\d{7,}/);
+    }
+    await fetch(`${publicUrl}/robots.txt`);
+    await fetch(`${publicUrl}/.well-known/security.txt`);
+  });
+
+  test('a client library discovers it and does all of OAuth', async () => {
+    const issuer = new URL(authUrl);
+    const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' });
+    const server = await oauth.processDiscoveryResponse(issuer, discovered);
+    expect(server.token_endpoint).toBe(`${url}/oauth/token`);
+
+    const account = await signIn();
+    const userId = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+    const website = 'https://client.example/';
+    const registration = { name: 'Library', desc: '', website, redirect_uri };
+    const applications = await browser.visit('account/applications');
+    const { client_id, client_secret } = credentialsOn(
+      await browser.submit(applications, 'Register', registration),
+    );
+    const client = { client_id };
+    const authentication = oauth.ClientSecretPost(client_secret);
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const at = new URL(server.authorization_endpoint ?? '');
+    at.search = `${new URLSearchParams({
+      response_type: 'code',
+      client_id,
+      redirect_uri,
+      scope: 'review',
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })}`;
+    const consent = await browser.visit(at.href);
+    expect(consent.html).toContain('Let Library use your account?');
+    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    // It holds `iss` to the issuer (RFC 9207).
+    const answer = oauth.validateAuthResponse(server, client, new URL(back.url), state);
+    const { refresh_token = '' } = await oauth.processAuthorizationCodeResponse(
+      server,
+      client,
+      await oauth.authorizationCodeGrantRequest(
+        server,
+        client,
+        authentication,
+        answer,
+        redirect_uri,
+        verifier,
+      ),
+    );
+    const { access_token } = await oauth.processRefreshTokenResponse(
+      server,
+      client,
+      await oauth.refreshTokenGrantRequest(server, client, authentication, refresh_token, {
+        additionalParameters: { redirect_uri },
+      }),
+    );
+
+    const entity_id = randomUUID();
+    const published = await oauth.protectedResourceRequest(
+      access_token,
+      'POST',
+      new URL(`${url}/review/`),
+      new Headers({ 'Content-Type': 'application/json' }),
+      JSON.stringify({
+        entity_id,
+        entity_type: 'release_group',
+        text: 'Twenty-five characters, and then some more.',
+        license_choice: 'CC BY-SA 3.0',
+      }),
+    );
+    expect(published.status).toBe(200);
+    const list = await fetch(`${url}/review/?entity_id=${entity_id}&limit=1`);
+    const [, feed = ''] = /<([^>]*)>; rel="alternate"/.exec(list.headers.get('link') ?? '') ?? [];
+    const atom = await (await fetch(new URL(feed, url))).text();
+    expect(atom).toContain(`<uri>${url}/user/${userId}</uri>`);
+
+    const me = () =>
+      fetch(`${url}/user/me`, { headers: { Authorization: `Bearer ${access_token}` } });
+    expect((await me()).status).toBe(200);
+    const revoked = await oauth.revocationRequest(server, client, authentication, access_token);
+    await oauth.processRevocationResponse(revoked);
+    expect((await me()).status).toBe(401);
+
+    const asked = await browser.submit(await browser.visit('account/connections'), 'Sign out');
+    const over =
+      provider === 'demo' ? asked : await browser.submit(asked, 'op.logoutForm', { logout: 'yes' });
+    expect(over.url).toBe(`${authUrl}/account/sign-out`);
+    expect(textBetween(over, '<h1>', '</h1>')).toBe('You are signed out');
+    expect([...browser.jar.keys()].filter((name) => name.startsWith('__Host-session'))).toEqual([]);
+  });
+
+  test('each cookie is for HTTPS and this very host', () => {
+    const lines = passed
+      .filter((each) => each.url.href.startsWith(`${authUrl}/`))
+      .flatMap(({ headers }) => headers.getSetCookie());
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) {
+      expect(line).toMatch(/^__Host-/);
+      expect(line).toMatch(/; Secure(;|$)/);
+      expect(line).toMatch(/; Path=\/(;|$)/);
+      expect(line).not.toMatch(/; Domain/i);
+    }
+    const others = passed.flatMap(({ headers }) => headers.getSetCookie());
+    for (const line of others) expect(line).toMatch(/; secure(;|$)/i);
+  });
+
+  describePlainHttp(`${local}${path}/ws`, authUrl);
+
+  test('no link, header, cookie or document names this machine or plain HTTP', () => {
+    const { port } = new URL(local);
+    const foreign = new RegExp(
+      `localhost|127\\.0\\.0\\.1|\\[::1\\]|:${port}\\b|http:|http%3a`,
+      'i',
+    );
+    const documents = passed.map((each) => shown(each));
+    expect(documents.filter((all) => all.includes(publicUrl)).length).toBeGreaterThan(20);
+    const found = documents.flatMap((all) => {
+      const rest = said.reduce((left, each) => left.replaceAll(each, ''), all);
+      const at = rest.search(foreign);
+      return at < 0 ? [] : [[all.split('\n')[0], rest.slice(Math.max(0, at - 60), at + 60)]];
+    });
+    expect(found).toEqual([]);
+  });
+}
+
+/** Its headers and its body, but of the renderer of the reference, which is somebody else's. */
+function shown({ url, status, headers, body }: Passed): string {
+  const isScript = url.pathname.endsWith('.js');
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
+  return [`${status} ${url.href}`, ...lines, isScript ? '' : body].join('\n');
+}
