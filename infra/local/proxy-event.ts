@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { readPairs } from '../../shared/http/pairs.ts';
 import { gatewayEvent } from './gateway-event.ts';
-import { arrivalOf, type Arrival, type PublicAddress } from './public-address.ts';
+import { type Arrival, arrivalOf, type PublicAddress } from './public-address.ts';
 
 /**
  * The event of Lambda proxy integration for `path`, below the stage and as sent, and `query`, without its question mark. No

@@ -1,4 +1,3 @@
-
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-
 import { randomUUID } from 'node:crypto';
 
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';

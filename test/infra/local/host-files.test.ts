@@ -2,7 +2,7 @@ import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { readSecurityContact } from '../../../infra/local/host-files.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
-import { uncheckedFetch } from '../../contract.ts';
+import { uncheckedFetch } from '../../helpers/contract.ts';
 
 // What this function answers is nothing that the API describes.
 globalThis.fetch = uncheckedFetch;

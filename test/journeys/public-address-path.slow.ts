@@ -1,3 +1,3 @@
-import { walkBehindProxy } from './public-address.ts';
+import { walkBehindProxy } from '../helpers/public-address.ts';
 
 await walkBehindProxy('https://example.org/reviews', 'ordinary');

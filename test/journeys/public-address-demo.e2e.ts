@@ -1,3 +1,0 @@
-import { walkBehindProxy } from './public-address.ts';
-
-await walkBehindProxy('https://example.org/reviews', 'demo');
