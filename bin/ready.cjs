@@ -8,9 +8,11 @@ if (!existsSync(join(__dirname, '../node_modules/commander'))) {
   stop('nothing is installed yet. Type: npm ci');
 }
 if (Number.parseInt(process.versions.node, 10) < 24) {
-  stop(
-    `this runs on Node.js 24, and got ${process.version}. "npm ci" installs the right one for this project, and npm takes it, as in: npm start`,
-  );
+  const isInstalled = existsSync(join(__dirname, '../node_modules/node'));
+  const wayOut = isInstalled
+    ? '"npm ci" has installed the right one for this project, and npm takes it, as in: npm start'
+    : 'install Node.js 24 on this machine, or type "npm ci", which brings one for this project';
+  stop(`this runs on Node.js 24, and got ${process.version}. ${wayOut}`);
 }
 
 // What was compiled once need not be again, in threads neither: a start takes a quarter less.

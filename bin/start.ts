@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { requestLine } from '../infra/local/log.ts';
+import { jsonLine, requestLine, startedLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
 
 /** More than these would wait for each other at the database, which does one thing at a time. */
@@ -54,6 +54,14 @@ const command = new Command('npm start --')
       'DYNAMODB_ENDPOINT',
     ),
   )
+  .addOption(
+    new Option(
+      '--log <format>',
+      'a line for each request: for people, or one of JSON without any person',
+    )
+      .choices(['text', 'json'])
+      .default('text'),
+  )
   .option('--quiet', 'no line for each request')
   .option('--verbose', 'request ids and round trips to the database in these lines');
 refuseWhatNpmKept();
@@ -63,6 +71,7 @@ const {
   memory,
   demo: isDemo,
   dynamodbEndpoint,
+  log,
   quiet,
   verbose,
   ...host
@@ -110,7 +119,9 @@ const starting = startStack({
   dynamodbEndpoint,
   oidcIssuer,
   threads: Math.min(mostThreads, availableParallelism()),
-  ...(!quiet && { log: (served) => console.log(requestLine(served, verbose)) }),
+  ...(!quiet && {
+    log: (served) => console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose)),
+  }),
 });
 
 let signalled: number | undefined;
@@ -133,16 +144,18 @@ try {
   const proxied = host.publicUrl ? `\n  Proxy  to ${stack.local}` : '';
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
+  for (const sentence of stack.upgrade) console.error(sentence);
   const demo = isDemo
     ? await (await import('./demo.ts')).prepareDemo(stack, !oidcIssuer)
     : undefined;
-  console.log(`The review service runs at ${stack.url}
+  const banner = `The review service runs at ${stack.url}
 
   Open   ${new URL('.', stack.url)}
   Try    curl ${demo?.example ?? `${stack.url}/review/languages`}${proxied}
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
-`);
+`;
+  console.log(log === 'json' ? startedLine(stack.url) : banner);
 
   const reason = await stack.failure;
   await stack.stop();

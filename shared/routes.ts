@@ -65,6 +65,7 @@ export const routes: readonly Route[] = [
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
   { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'show-docs', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
   { operation: 'show-reference', method: 'GET', path: '/docs/api', access: 'public', table: 'none', base: '' },

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * named stands on another floor than its folder.
  */
 const floors = [
-  ['account', 'audit', 'transfer'],
+  ['account', 'audit', 'health', 'transfer'],
   ['pages'],
   ['aggregates', 'changes', 'vote', 'moderation', 'feed', 'entity/summary.ts', 'http'],
   ['review', 'oauth'],

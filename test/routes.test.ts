@@ -54,6 +54,7 @@ const contract = `
   POST   /1/oauth/revoke                                    public  write
   GET    /1/openapi.json                                    public  none
 
+  GET    /health                                            public  public
   GET    /.well-known/oauth-authorization-server            public  none
   GET    /docs                                              public  none
   GET    /docs/api                                          public  none

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
+import { addBackupCommands } from './backup.ts';
 import { explain, Required } from './command.ts';
 import { addKeyCommands } from './key.ts';
 import { addLoginCommand } from './login.ts';
@@ -57,6 +58,7 @@ export function program(output: OutputConfiguration = {}): Command {
   addLoginCommand(admin);
   addModerationCommands(admin);
   addTransferCommands(admin);
+  addBackupCommands(admin);
   addUpkeepCommands(admin);
   addKeyCommands(admin);
   return admin;

@@ -17,7 +17,7 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
  * whole key and that of a grant holds 128 random bits, so it is queries that must not reach them. The e-mail address lies apart.
  */
 const publicPartitions = {
-  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*'],
+  read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'HEALTH', 'IMPORT'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
   /** Of indexes: all reviews and users, the facets, and what entities and authors have published. What is not for everybody has a prefix. */
   listed: ['REVIEW', 'USER', '*|*', uuid],

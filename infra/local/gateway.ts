@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { matchRoute } from '../../shared/http/match-route.ts';
+import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
 import { isUtf8 } from '../../shared/http/media-type.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
@@ -25,7 +25,7 @@ export interface Gateway {
   local: string;
   /** From now on requests below the path of `mount`, which is outside the stage, are its own to answer. */
   mount(mount: Mount): void;
-  /** Takes no more requests, and resolves when those in flight are answered, or cut off after five seconds. */
+  /** Takes no more requests, and resolves when those in flight are answered, or cut off after eight seconds. */
   stop(): Promise<void>;
 }
 
@@ -34,6 +34,8 @@ export interface Served {
   method: string;
   /** As sent, below the origin and the path of the public address. */
   url: string;
+  /** The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is none. */
+  route?: string;
   /** Undefined where the client did not wait for it. */
   status: number | undefined;
   milliseconds: number;
@@ -49,7 +51,7 @@ const largestBody = 10 * 1024 * 1024;
 const surelyFits = 512 * 1024;
 /** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
 const longestUrl = 256 * 1024;
-const patience = 5_000;
+const patience = 8_000;
 const metadata = '/.well-known/oauth-authorization-server';
 
 /**
@@ -102,6 +104,7 @@ export async function startGateway(options: {
       refuseMalformed(request);
       const mounted = mounts.find(({ path }) => url.startsWith(`${path}/`));
       if (mounted) {
+        served.route = mounted.path;
         request.url = url;
         mounted.serve(request, response);
         return;
@@ -178,6 +181,7 @@ async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   }
   const path = sentPath.slice(stage.length + 1) || '/';
   const match = matchRoute(method, path);
+  if (match) served.route = `/${stage}${resourceOf(match.route)}`;
   const event = readable(() =>
     proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
   );

@@ -27,6 +27,23 @@ function shown({ url }: Served): string {
   return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
 }
 
+/** The same for programs, as JSON: it names no person, and holds nothing that a client has sent but the method. */
+export function jsonLine({ method, route, status, milliseconds, requestId }: Served): string {
+  return JSON.stringify({
+    time: new Date().toISOString(),
+    method,
+    route: route ?? null,
+    status: status ?? null,
+    ms: Math.ceil(milliseconds),
+    request_id: requestId,
+  });
+}
+
+/** The first line of such a log. */
+export function startedLine(url: string): string {
+  return JSON.stringify({ time: new Date().toISOString(), message: 'started', url });
+}
+
 /** What a function logs, an object as CloudWatch has it, as text: the places of an error stand on lines of their own. */
 export function readable(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !('message' in entry)) return entry;

@@ -1,17 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumers, schedules } from '../../shared/background.ts';
+import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-folder.ts';
 import { createTable, databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
@@ -24,8 +16,8 @@ import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { startThreads } from './threads.ts';
 
-/** How long a step of the stop may take, in milliseconds. The gateway gives its requests five seconds. */
-const patience = 6_000;
+/** How long a step of the stop may take, in milliseconds: all are done within ten seconds. The gateway gives its requests eight. */
+const patience = 8_500;
 
 /** The service at work on this machine. */
 export interface Stack {
@@ -38,6 +30,8 @@ export interface Stack {
   /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
   dataDir: string;
   stream: Stream;
+  /** Sentences on what an upgrade has changed in the data folder. */
+  upgrade: string[];
   /** Resolves, with a sentence, if it cannot go on. */
   failure: Promise<string>;
   /** Answers the requests in flight, then ends everything that was started. */
@@ -73,6 +67,7 @@ export async function startStack(
     const temporary = memory ? temporaryFolder(undo) : undefined;
     const dataDir = hold(resolve(options.dataDir), undo, temporary);
     await endLeftover(dataDir);
+    const upgrade = memory ? [] : markFolder(dataDir);
     const discovery: Discovery = {
       pid: process.pid,
       engine_pid: null,
@@ -90,7 +85,7 @@ export async function startStack(
     let failure = new Promise<string>(() => {});
     let endpoint = dynamodbEndpoint;
     if (endpoint === undefined) {
-      file = join(temporary ?? dataDir, 'dynamodb.sqlite');
+      file = join(temporary ?? dataDir, databaseFile);
       refuseForeign(file);
       const database = await startDatabase({ file, temporary });
       undo.push(database.stop);
@@ -109,10 +104,13 @@ export async function startStack(
       undo.push(started.stop);
       load = started.load;
     }
+    // All at once, so that new requests are refused while a job or a batch comes to its end.
+    const workers: (() => unknown)[] = [];
+    undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load, file });
-    undo.push(stream.stop);
+    workers.push(stream.stop);
     const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
-    undo.push(gateway.stop);
+    workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const expiry = expiryOf(endpoint, discovery.table_name);
     // Another engine has a time to live of its own.
@@ -120,23 +118,16 @@ export async function startStack(
     const clock = await followClock(jobs, async (operation) =>
       operation === expiry.schedule.operation ? expiry.handler : load(operation),
     );
-    undo.push(clock.stop, expiry.stop);
+    workers.push(expiry.stop, clock.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
-    return { url, local, endpoint, dataDir, stream, failure, stop };
+    return { url, local, endpoint, dataDir, stream, upgrade, failure, stop };
   } catch (error) {
     await stop();
     // Errors of files, and no others, have a path.
     throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
-}
-
-function unusable(dataDir: string, cause: Error): Error {
-  return new Error(
-    `the data folder ${dataDir} cannot be used (${cause.message}): choose another with --data-dir`,
-    { cause },
-  );
 }
 
 function refuseNoUrl(endpoint: string): void {
@@ -177,45 +168,12 @@ async function undoAll(steps: (() => unknown)[]): Promise<void> {
 /** Gives the folder that is held from now on: `dataDir`, or `temporary` where another stack has that. */
 function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): string {
   try {
-    undo.push(lock(dataDir));
+    undo.push(lockFolder(dataDir));
     return dataDir;
   } catch (error) {
     if (!(error instanceof InUse) || temporary === undefined) throw error;
-    undo.push(lock(temporary));
+    undo.push(lockFolder(temporary));
     return temporary;
-  }
-}
-
-class InUse extends Error {}
-
-/** Holds the folder until the returned function is called, or this process ends in whatever way: then the system lets go. */
-function lock(dataDir: string): () => void {
-  try {
-    makeFolder(dataDir);
-    const file = join(dataDir, 'lock');
-    // SQLite would not tell why it cannot.
-    closeSync(openSync(file, 'a', 0o600));
-    const held = new DatabaseSync(file);
-    held.exec('BEGIN EXCLUSIVE');
-    return () => held.close();
-  } catch (cause) {
-    if ((cause as Error).message !== 'database is locked') throw unusable(dataDir, cause as Error);
-    const pid = readDiscovery(dataDir)?.pid;
-    throw new InUse(
-      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}: stop that, or choose another with --data-dir`,
-    );
-  }
-}
-
-/** One by one, because `mkdirSync` with `recursive` never returns where a folder can hold none, such as /proc. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another stack may have been faster.
-    if (!existsSync(path)) throw error;
   }
 }
 
@@ -226,7 +184,7 @@ async function endLeftover(dataDir: string): Promise<void> {
     const commandLine = pid ? `/proc/${pid}/cmdline` : '';
     if (!existsSync(commandLine)) return false;
     const words = readFileSync(commandLine, 'utf8').split('\0');
-    return words[0]?.endsWith('dynoxide') && words.includes(join(dataDir, 'dynamodb.sqlite'));
+    return words[0]?.endsWith('dynoxide') && words.includes(join(dataDir, databaseFile));
   };
   for (let i = 0; pid && isOurs(); i++) {
     process.kill(pid, i < 40 ? 'SIGTERM' : 'SIGKILL');

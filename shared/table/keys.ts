@@ -38,6 +38,7 @@ import type { Key } from './item.ts';
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts that a batch has still to add to totals and upper nodes |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
  * | bulk import | IMPORT           | IMPORT                    | until all that was written in bulk is counted           |
+ * | deed        | HEALTH           | DONE#<deed>               | when the daily job, or a backup, was last done          |
  * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | which public reviews were written, for who follows them |
  * | lane        | CHANGES          | LANE#<lane>               | when something was last logged in a lane of changes     |
  *
@@ -151,6 +152,11 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 
 /** Marks a bulk import: until it is gone, authors, entities and lists are not counted. */
 export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
+
+/** When something was last done that should not be long ago, such as `backup`. */
+export function deedKey(deed: string): Key {
+  return { pk: 'HEALTH', sk: `DONE#${deed}` };
+}
 
 /** Counts that are still to be added to totals and upper nodes; without an id, what all such keys begin with. */
 export function deferredKey(id = ''): Key {

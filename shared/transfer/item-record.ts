@@ -45,6 +45,7 @@ export const leftOut = {
   COUNTS: 'what is still to be counted',
   REBUILD: 'of the moment',
   IMPORT: 'of the moment',
+  DONE: 'of this table: its jobs and backups',
   AT: 'tells what has changed here, for 30 days',
   LANE: 'where that ends',
 } as const;

@@ -699,6 +699,7 @@ describe('the log', () => {
     expect(served).toEqual({
       method: 'GET',
       url: '/ws/1/review?limit=1',
+      route: '/ws/1/review',
       status: 404,
       milliseconds: expect.any(Number),
       requestId,

@@ -4,6 +4,7 @@ import { expect, jest, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
+import { noteDeed } from '../../../shared/health/health.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import {
   answerAuthorization,
@@ -102,6 +103,7 @@ async function live(): Promise<Item[]> {
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
   jest.restoreAllMocks();
   await beginBulk();
+  await noteDeed('backup');
   await applyStream();
   return scanTable();
 }

@@ -1,0 +1,106 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { handler as dailyJob } from '../../functions/expire-vote-counters.ts';
+import { handler } from '../../functions/get-health.ts';
+import { noteDeed } from '../../shared/health/health.ts';
+import { table } from '../../shared/table/client.ts';
+import { beginBulk } from '../../shared/transfer/bulk.ts';
+import { applyStream, makeReview, makeUser } from '../fixtures.ts';
+import { invoke } from '../invoke.ts';
+
+const { now: realNow } = Date;
+
+/** Sets the clock ahead of the real one, and changes nothing else. */
+function wait(seconds: number): void {
+  const now = realNow() + seconds * 1000;
+  jest.spyOn(Date, 'now').mockImplementation(() => now);
+}
+
+async function refusal(): Promise<string> {
+  const { status, headers, body } = await invoke(handler);
+  expect([status, body.error, headers['cache-control']]).toEqual([
+    503,
+    'service_unavailable',
+    'no-store',
+  ]);
+  return body.description;
+}
+
+beforeEach(() => {
+  jest.spyOn(console, 'info').mockImplementation(() => {});
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('GET /health', () => {
+  test('is well in an empty table, where nothing has been done yet', async () => {
+    const { status, headers, body } = await invoke(handler);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(body).toEqual({
+      status: 'ok',
+      stream_lag_seconds: 0,
+      daily_job_age_seconds: null,
+      backup_age_seconds: null,
+    });
+  });
+
+  test('tells how long ago the daily job and a backup were done', async () => {
+    await dailyJob();
+    await noteDeed('backup');
+    wait(90);
+    const { body } = await invoke(handler);
+    for (const age of [body.daily_job_age_seconds, body.backup_age_seconds]) {
+      expect(age).toBeGreaterThanOrEqual(90);
+      expect(age).toBeLessThan(100);
+    }
+  });
+
+  test('is 503 once the daily job is over a day late', async () => {
+    await dailyJob();
+    wait(25 * 3600);
+    expect((await invoke(handler)).status).toBe(200);
+    wait(27 * 3600);
+    expect(await refusal()).toMatch(/^The daily job last ran \d+ seconds ago$/);
+  });
+
+  test('is 503 while an import is not finished', async () => {
+    const finish = await beginBulk();
+    expect(await refusal()).toMatch(/^An import is not finished/);
+    await finish();
+    expect((await invoke(handler)).status).toBe(200);
+  });
+
+  test('is 503 when the database fails in whatever way, and logs how', async () => {
+    const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
+    const failure = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
+    jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(failure));
+    expect(await refusal()).toBe('The database cannot be read');
+    expect(logged).toHaveBeenCalledTimes(1);
+  });
+
+  describe('with reviews', () => {
+    beforeAll(async () => {
+      await makeReview(await makeUser());
+    });
+
+    test('tells the lag of the stream, which is a fault from two minutes on', async () => {
+      expect((await invoke(handler)).body.stream_lag_seconds).toBe(0);
+      wait(60);
+      expect((await invoke(handler)).body.stream_lag_seconds).toBeGreaterThanOrEqual(60);
+      wait(130);
+      expect(await refusal()).toMatch(/^The stream is 13\d seconds behind$/);
+      jest.restoreAllMocks();
+      await applyStream();
+      wait(130);
+      expect((await invoke(handler)).body).toMatchObject({ status: 'ok', stream_lag_seconds: 0 });
+    });
+
+    test('does not overlook a lag because reviews keep coming', async () => {
+      const author = await makeUser();
+      await makeReview(author);
+      wait(135);
+      await makeReview(author);
+      expect(await refusal()).toMatch(/^The stream is 13\d seconds behind$/);
+    });
+  });
+});

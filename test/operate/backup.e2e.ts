@@ -1,0 +1,119 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { admin, fresh, makeToken, missing, publish, start } from './service.ts';
+
+/** The access of each file of a folder, as `600`. */
+function modes(folder: string): Record<string, string> {
+  const names = readdirSync(folder);
+  return Object.fromEntries(
+    names.map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]),
+  );
+}
+
+test('backups made beside traffic are private, and the service starts from each with all that was answered', async () => {
+  const dataDir = fresh('data');
+  const service = await start(dataDir, { options: ['--quiet'] });
+  const token = await makeToken(dataDir);
+  const published: string[] = [];
+  let isOver = false;
+  const writers = Array.from({ length: 4 }, async () => {
+    while (!isOver) published.push(await publish(service.url, token));
+  });
+  const backups: { folder: string; before: string[] }[] = [];
+  for (let i = 0; i < 3; i++) {
+    const [folder, before] = [fresh('backup'), [...published]];
+    const answer = await admin(dataDir, ['backup', folder]);
+    const files = ['dynamodb.sqlite', 'session-key', 'signing-key', 'version.json'];
+    expect(answer.files.toSorted()).toEqual(files);
+    expect(answer.database_bytes).toBe(statSync(join(folder, 'dynamodb.sqlite')).size);
+    expect(modes(folder)).toEqual(Object.fromEntries(files.map((name) => [name, '600'])));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    backups.push({ folder, before });
+  }
+  const health = await fetch(new URL('/ws/health', service.url));
+  expect(health.status).toBe(200);
+  const { backup_age_seconds } = (await health.json()) as { backup_age_seconds: number };
+  expect(backup_age_seconds).toBeGreaterThanOrEqual(0);
+  expect(backup_age_seconds).toBeLessThan(60);
+  isOver = true;
+  await Promise.all(writers);
+  expect(backups.at(-1)?.before.length).toBeGreaterThan(5);
+  // The machine is lost.
+  await service.end('SIGKILL');
+  rmSync(dataDir, { recursive: true });
+
+  for (const { folder, before } of backups) {
+    const elsewhere = fresh('data');
+    await admin(elsewhere, ['restore', folder]);
+    const restored = await start(elsewhere, { options: ['--quiet'] });
+    expect(await missing(restored.url, before)).toEqual([]);
+    // The token is good still, because the keys are those of before.
+    await publish(restored.url, token);
+    expect(await admin(elsewhere, ['audit'])).toMatchObject({ differences: 0 });
+    expect(await restored.end('SIGTERM')).toBe(0);
+  }
+});
+
+test('a backup of a service at rest is one as well', async () => {
+  const [dataDir, folder, elsewhere] = [fresh('data'), fresh('backup'), fresh('data')];
+  const service = await start(dataDir);
+  const id = await publish(service.url, await makeToken(dataDir));
+  await service.end('SIGTERM');
+  await admin(dataDir, ['backup', folder]);
+  await admin(elsewhere, ['restore', folder]);
+  const restored = await start(elsewhere);
+  expect(await missing(restored.url, [id])).toEqual([]);
+  await restored.end('SIGTERM');
+});
+
+describe('refused, with nothing changed, is', () => {
+  const [dataDir, folder] = [fresh('data'), fresh('backup')];
+
+  test('a backup of nothing, or to a folder that holds something', async () => {
+    await expect(admin(dataDir, ['backup', folder])).rejects.toThrow(
+      /^Error: there is no database in the data folder /,
+    );
+    const service = await start(dataDir);
+    await service.end('SIGTERM');
+    await admin(dataDir, ['backup', folder]);
+    const before = modes(folder);
+    await expect(admin(dataDir, ['backup', folder])).rejects.toThrow(
+      /^Error: .* is not empty: choose a new folder for the backup\n$/,
+    );
+    expect(modes(folder)).toEqual(before);
+  });
+
+  test('a restore over data, or over the keys of another folder', async () => {
+    await expect(admin(dataDir, ['restore', folder])).rejects.toThrow(
+      /^Error: the data folder .* holds dynamodb\.sqlite already: move that away/,
+    );
+    const keys = fresh('data');
+    mkdirSync(keys);
+    writeFileSync(join(keys, 'signing-key'), 'precious');
+    await expect(admin(keys, ['restore', folder])).rejects.toThrow(/ holds signing-key already/);
+    expect(readFileSync(join(keys, 'signing-key'), 'utf8')).toBe('precious');
+  });
+
+  test('a restore while a service runs on the folder', async () => {
+    const service = await start(dataDir);
+    await expect(admin(dataDir, ['restore', folder])).rejects.toThrow(/ is in use by process \d+/);
+    await service.end('SIGTERM');
+  });
+
+  test('a restore from what is no backup', async () => {
+    await expect(admin(fresh('data'), ['restore', fresh('nothing')])).rejects.toThrow(
+      /^Error: .* is no backup: it holds no dynamodb\.sqlite\n$/,
+    );
+  });
+
+  test('data of a newer version, at the start and at a restore', async () => {
+    const newer = '{"data_version":99,"service_version":"9.0.0"}';
+    for (const place of [dataDir, folder]) writeFileSync(join(place, 'version.json'), newer);
+    const sentence =
+      /^Error: the data in .* is of version 99, written by version 9\.0\.0 of the service; this is version \d/;
+    await expect(start(dataDir)).rejects.toThrow(sentence);
+    await expect(admin(fresh('data'), ['restore', folder])).rejects.toThrow(sentence);
+    expect(readFileSync(join(dataDir, 'version.json'), 'utf8')).toBe(newer);
+  });
+});

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { validate } from 'dockerfile-utils';
+import { parse } from 'yaml';
+import { routes } from '../../shared/routes.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const dockerfile = read('infra/local/Dockerfile');
+const { scripts, engines } = JSON.parse(read('package.json'));
+
+/** The words of an instruction that is written as JSON. */
+function words(instruction: string): string[] {
+  return JSON.parse(new RegExp(`${instruction} (\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? '');
+}
+
+describe('the image', () => {
+  test('is described without a fault, and a fault is found', () => {
+    const faults = (text: string) => validate(text).map(({ message }) => message);
+    expect(faults(dockerfile)).toEqual([]);
+    expect(faults(dockerfile.replace('WORKDIR', 'WORKDR'))).toHaveLength(1);
+    expect(faults(dockerfile.replace('--timeout', '--timeot'))).toHaveLength(1);
+  });
+
+  test('begins with the Node.js that everything runs on, and installs no other', () => {
+    const [major] = process.versions.node.split('.');
+    const stages = dockerfile.match(/^FROM .*$/gm) ?? [];
+    expect(stages).toHaveLength(2);
+    for (const stage of stages) {
+      expect(stage).toMatch(new RegExp(`^FROM --platform=linux/amd64 node:${major}-slim\\b`));
+    }
+    expect(engines.node).toContain(`>=${major}`);
+    expect(dockerfile.match(/^RUN npm .*$/gm)).toEqual(['RUN npm ci --omit=dev']);
+  });
+
+  test('runs what npm start does, not as root, where others can reach it', () => {
+    expect(words('\nCMD').join(' ')).toBe(`${scripts.start} --host 0.0.0.0`);
+    const [user] = dockerfile.match(/^USER .*$/gm)?.slice(-1) ?? [];
+    expect(user).toBe('USER node');
+    expect(dockerfile.indexOf('USER node')).toBeLessThan(dockerfile.indexOf('\nCMD '));
+    expect(dockerfile).toContain('mkdir .data && chown node .data');
+    expect(dockerfile).toContain('\nVOLUME /service/.data\n');
+  });
+
+  test('holds what it copies, which nothing keeps from it', () => {
+    const ignored = read('infra/local/Dockerfile.dockerignore').trim().split('\n');
+    expect(ignored.shift()).toBe('*');
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
+      ([, names = '']) => names.split(' '),
+    );
+    expect([...new Set(copied)].map((name) => `!${name}`).toSorted()).toEqual(ignored.toSorted());
+    for (const name of copied) expect(existsSync(join(root, name))).toBe(true);
+  });
+});
+
+describe('the health check of the image', () => {
+  const [program = '', ...args] = words('HEALTHCHECK .*CMD');
+
+  /** The exit status against a service that answers so. */
+  async function check(answer?: number): Promise<number | null> {
+    const asked: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url);
+      response.writeHead(answer ?? 500).end('{}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    if (answer === undefined) server.close();
+    const checker = spawn(program, args, { env: { PATH: process.env.PATH, PORT: `${port}` } });
+    const status = await new Promise<number | null>((resolve) => checker.once('exit', resolve));
+    server.close();
+    expect(asked).toEqual(answer === undefined ? [] : ['/ws/health']);
+    return status;
+  }
+
+  test('asks the endpoint for it', async () => {
+    expect(routes.find(({ operation }) => operation === 'get-health')).toMatchObject({
+      method: 'GET',
+      path: '/health',
+      base: '',
+      access: 'public',
+    });
+    expect(await check(200)).toBe(0);
+    expect(await check(503)).toBe(1);
+    expect(await check()).toBe(1);
+  });
+});
+
+describe('compose.yaml', () => {
+  const { services, volumes, networks } = parse(read('infra/local/compose.yaml'));
+  const { reviews, caddy } = services;
+
+  test('builds this image, from files that are there', () => {
+    const context = join('infra/local', reviews.build.context);
+    expect(normalize(`${context}/`)).toBe('./');
+    expect(existsSync(join(root, reviews.build.dockerfile))).toBe(true);
+    expect(reviews.command.join(' ')).toBe(`${scripts.start} --host 0.0.0.0 --log json`);
+  });
+
+  test('keeps the data, and gives a stop its ten seconds', () => {
+    expect(reviews.volumes).toEqual(['data:/service/.data']);
+    expect(caddy.volumes).toEqual(['certificates:/data']);
+    expect(Object.keys(volumes)).toEqual(['data', 'certificates']);
+    expect(Number.parseInt(reviews.stop_grace_period, 10)).toBeGreaterThan(10);
+  });
+
+  test('lets nobody reach the service but by Caddy, which waits until it is well', () => {
+    expect(reviews.ports).toBeUndefined();
+    expect(caddy.depends_on).toEqual({ reviews: { condition: 'service_healthy' } });
+    expect(caddy.command).toMatch(/^caddy reverse-proxy --from \$\{DOMAIN\} --to reviews:3000$/);
+    const { subnet } = networks.default.ipam.config[0];
+    expect(reviews.environment.TRUSTED_PROXIES).toBe(subnet);
+  });
+
+  test('names the real sign-in, without which a public service does not start', () => {
+    expect(Object.keys(reviews.environment)).toEqual([
+      'PUBLIC_URL',
+      'TRUSTED_PROXIES',
+      'OIDC_ISSUER',
+      'OIDC_CLIENT_ID',
+      'OIDC_CLIENT_SECRET',
+    ]);
+    expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
+  });
+});

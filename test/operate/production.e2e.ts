@@ -1,0 +1,59 @@
+import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { admin, fresh, makeToken, publish, root, start } from './service.ts';
+
+interface Lock {
+  packages: Record<string, { dev?: boolean; link?: boolean }>;
+}
+
+/** Makes the folder of code that `npm ci --omit=dev` gives: with the packages that are not for development alone. */
+function install(code: string): void {
+  for (const name of ['package.json', 'bin', 'functions', 'infra', 'shared']) {
+    cpSync(join(root, name), join(code, name), { recursive: true });
+  }
+  const { packages }: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  for (const [path, { dev = false, link = false }] of Object.entries(packages)) {
+    if (dev || link || !path.startsWith('node_modules/') || !existsSync(join(root, path))) continue;
+    cpSync(join(root, path), join(code, path), {
+      recursive: true,
+      // Packages within a package have lines of their own.
+      filter: (from) => from === join(root, path) || !from.endsWith('/node_modules'),
+    });
+  }
+}
+
+/** In bytes, as they lie on a disk with blocks of 4 KB. */
+function sizeOf(path: string): number {
+  const stat = lstatSync(path);
+  if (!stat.isDirectory()) return Math.ceil(stat.size / 4096) * 4096;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 4096);
+}
+
+test('what production needs is below 80 MB, and service and tool run from it', async () => {
+  const code = fresh('code');
+  mkdirSync(dirname(code), { recursive: true });
+  install(code);
+  expect(existsSync(join(code, 'node_modules/node'))).toBe(false);
+  expect(sizeOf(code) / 1024 ** 2).toBeLessThan(80);
+  // The lines above could copy everything.
+  expect(existsSync(join(code, 'node_modules/jest'))).toBe(false);
+
+  const dataDir = fresh('data');
+  const service = await start(dataDir, { code });
+  const token = await makeToken(dataDir, code);
+  await publish(service.url, token);
+  const script = await (await fetch(new URL('/ws/docs', service.url))).text();
+  const [, asset = ''] = /<script[^>]* src="([^"]+)"/.exec(script) ?? [];
+  const statuses = [asset, '/ws/health', '/ws/1/openapi.json', '/ws/account/sign-in'].map(
+    async (path) => (await fetch(new URL(path, service.url))).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200]);
+  const [out, backup] = [fresh('all.jsonl.gz'), fresh('backup')];
+  await admin(dataDir, ['export', '--out', out], code);
+  expect(await admin(dataDir, ['import', out], code)).toMatchObject({ is_dry_run: false });
+  await admin(dataDir, ['backup', backup], code);
+  expect(await admin(dataDir, ['audit'], code)).toMatchObject({ differences: 0 });
+  expect(service.err).toEqual([]);
+  expect(await service.end('SIGTERM')).toBe(0);
+});

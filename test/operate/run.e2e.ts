@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { admin, fresh, makeToken, missing, publish, review, start } from './service.ts';
+
+test('SIGTERM answers the request under way, refuses new connections, and ends with 0 within ten seconds', async () => {
+  const dataDir = fresh('data');
+  const service = await start(dataDir);
+  const token = await makeToken(dataDir);
+  const body = review();
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const sent = request(`${service.url}/review/`, {
+    method: 'POST',
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+  });
+  sent.write(body.slice(0, 20));
+  const answered = once(sent, 'response');
+  await sleep(300);
+  const began = Date.now();
+  const ended = service.end('SIGTERM');
+  await sleep(500);
+  const late = connect(Number(new URL(service.url).port), 'localhost');
+  const [refused] = await once(late, 'error');
+  const errors = (refused as AggregateError).errors ?? [refused];
+  expect(errors.map(({ code }: { code: string }) => code)).toContain('ECONNREFUSED');
+  await sleep(1_500);
+  sent.end(body.slice(20));
+  const [response] = await answered;
+  expect([response.statusCode, response.headers.connection]).toEqual([200, 'close']);
+  const { id } = JSON.parse(await text(response));
+  expect(await ended).toBe(0);
+  expect(Date.now() - began).toBeLessThan(10_000);
+
+  const next = await start(dataDir);
+  expect(await missing(next.url, [id])).toEqual([]);
+  await next.end('SIGTERM');
+});
+
+test('SIGTERM waits less than ten seconds for a request that never ends', async () => {
+  const service = await start(fresh('data'));
+  const sent = request(`${service.url}/oauth/token`, {
+    method: 'POST',
+    headers: { 'Content-Length': 20 },
+  });
+  sent.write('half');
+  const cut = once(sent, 'error');
+  await sleep(300);
+  const began = Date.now();
+  expect(await service.end('SIGTERM')).toBe(0);
+  expect(Date.now() - began).toBeLessThan(10_000);
+  expect((await cut)[0]).toMatchObject({ code: 'ECONNRESET' });
+});
+
+test('--log json is a line a request, with no person, no token and nothing else that was sent', async () => {
+  const dataDir = fresh('data');
+  const service = await start(dataDir, { options: ['--log', 'json'] });
+  const token = await makeToken(dataDir);
+  const id = await publish(service.url, token);
+  const { users } = await admin(dataDir, ['user', 'list']);
+  await fetch(`${service.url}/user/${users[0].id}?inc=stats&access_token=${token}`);
+  await fetch(`${service.url}/review/${id}/vote`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  await fetch(new URL(`/ws/account/callback?code=${token}`, service.url), { redirect: 'manual' });
+  await fetch(`${service.url}/nowhere/${users[0].id}`);
+  await service.end('SIGTERM');
+
+  const lines = service.out.map((line) => JSON.parse(line));
+  expect(lines[0]).toEqual({ time: expect.any(String), message: 'started', url: service.url });
+  expect(lines.slice(1).map(({ method, route, status }) => [method, route, status])).toEqual([
+    ['POST', '/ws/1/review', 200],
+    ['GET', '/ws/1/user/{user_id}', 200],
+    ['GET', '/ws/1/review/{review_id}/vote', 403],
+    ['GET', '/ws/account/callback', expect.any(Number)],
+    ['GET', null, 404],
+  ]);
+  for (const line of lines.slice(1)) {
+    expect(Object.keys(line)).toEqual(['time', 'method', 'route', 'status', 'ms', 'request_id']);
+    expect(Math.abs(Date.parse(line.time) - Date.now())).toBeLessThan(600_000);
+    expect(line.ms).toBeGreaterThan(0);
+    expect(line.request_id).toMatch(/^[\da-f-]{36}$/);
+  }
+  for (const secret of [token, users[0].id, id])
+    expect(service.out.join('\n')).not.toContain(secret);
+});
+
+test('an upgrade says what it changes in the data folder, once', async () => {
+  const dataDir = fresh('data');
+  const first = await start(dataDir);
+  expect(first.err).toEqual([]);
+  const mark = JSON.parse(readFileSync(join(dataDir, 'version.json'), 'utf8'));
+  await first.end('SIGTERM');
+
+  const older = { ...mark, service_version: '0.9.0' };
+  writeFileSync(join(dataDir, 'version.json'), JSON.stringify(older));
+  const upgraded = await start(dataDir);
+  expect(upgraded.err).toEqual([
+    `Upgrade from 0.9.0 to ${mark.service_version}.`,
+    'The data folder stays as it is.',
+  ]);
+  await upgraded.end('SIGKILL');
+  const again = await start(dataDir);
+  expect(again.err).toEqual([]);
+  await again.end('SIGTERM');
+});

@@ -1,0 +1,132 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll } from '@jest/globals';
+
+const run = promisify(execFile);
+
+/** The folder of the code. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), 'operate-'));
+const running = new Set<ChildProcess>();
+afterAll(async () => {
+  for (const process of running) process.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A path that nothing lies at yet. */
+export function fresh(name: string): string {
+  return join(mkdtempSync(join(folder, 'x-')), name);
+}
+
+/** A service that was started as an operator starts it. */
+export interface Service {
+  /** The base URL. */
+  url: string;
+  /** What it has printed, by line. */
+  out: string[];
+  err: string[];
+  process: ChildProcess;
+  /** Sends a signal. Gives the exit status, or the signal's name, when the process is gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
+}
+
+/** Starts the service on a free port. Throws what it says if it does not start. */
+export async function start(
+  dataDir: string,
+  { options = [], code = root }: { options?: readonly string[]; code?: string } = {},
+): Promise<Service> {
+  const args = ['--require', './bin/ready.cjs', 'bin/start.ts', '--port', '0'];
+  const process = spawn(globalThis.process.execPath, [...args, '--data-dir', dataDir, ...options], {
+    cwd: code,
+    env: environment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(process);
+  const [out, err]: [string[], string[]] = [[], []];
+  const gone = once(process, 'exit').then(([status, signal]) => {
+    running.delete(process);
+    return signal ?? status;
+  });
+  createInterface({ input: process.stderr }).on('line', (line) => err.push(line));
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: process.stdout }).on('line', (line) => {
+      out.push(line);
+      const [found] = /http:\/\/localhost:\d+\/ws\/1/.exec(line) ?? [];
+      if (found) resolve(found);
+    });
+    void gone.then(() => reject(new Error(err.join('\n'))));
+  });
+  return {
+    url,
+    out,
+    err,
+    process,
+    end(signal) {
+      process.kill(signal);
+      return gone;
+    },
+  };
+}
+
+/** Runs a command of the operator's tool. Gives its answer; throws what it says on stderr. */
+export async function admin(
+  dataDir: string,
+  args: readonly string[],
+  code = root,
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it before it has proved what is there.
+): Promise<any> {
+  const command = ['--require', './bin/ready.cjs', 'bin/admin.ts', '--data-dir', dataDir, ...args];
+  try {
+    const options = { cwd: code, env: environment() };
+    return JSON.parse((await run(globalThis.process.execPath, command, options)).stdout);
+  } catch (error) {
+    throw new Error((error as { stderr?: string }).stderr || `${error}`);
+  }
+}
+
+/** Makes an account, and gives an access token of it. */
+export async function makeToken(dataDir: string, code = root): Promise<string> {
+  const { id } = await admin(dataDir, ['user', 'create', '--name', 'Ann'], code);
+  const options = ['--user', id, '--name', 'Test', '--scope', 'review'];
+  return (await admin(dataDir, ['token', 'create', ...options], code)).access_token;
+}
+
+/** A review of another entity at each call. */
+export function review(): string {
+  return JSON.stringify({
+    entity_id: crypto.randomUUID(),
+    entity_type: 'work',
+    language: 'en',
+    text: 'Forty minutes that reward every new listen.',
+    license_choice: 'CC BY-SA 4.0',
+  });
+}
+
+/** Publishes a review, and gives its id. */
+export async function publish(url: string, token: string): Promise<string> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}/review/`, { method: 'POST', headers, body: review() });
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return ((await response.json()) as { id: string }).id;
+}
+
+/** How many of these reviews are not there. */
+export async function missing(url: string, ids: readonly string[]): Promise<string[]> {
+  const statuses = await Promise.all(
+    ids.map(async (id) => [id, (await fetch(`${url}/review/${id}`)).status] as const),
+  );
+  return statuses.filter(([, status]) => status !== 200).map(([id]) => id);
+}
+
+/** Nothing that the environment of the tests sets for the service within them. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, HOME } = globalThis.process.env;
+  return { PATH, HOME };
+}
