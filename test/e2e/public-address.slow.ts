@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
-import { startTlsProxy } from '../proxy.ts';
+import { startTlsProxy } from '../helpers/proxy.ts';
 
 const login = 'https://login.example.org';
 const publicUrl = 'https://example.org/reviews';

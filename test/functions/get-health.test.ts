@@ -4,8 +4,8 @@ import { handler } from '../../functions/get-health.ts';
 import { noteDeed } from '../../shared/health/health.ts';
 import { table } from '../../shared/table/client.ts';
 import { beginBulk } from '../../shared/transfer/bulk.ts';
-import { applyStream, makeReview, makeUser } from '../fixtures.ts';
-import { invoke } from '../invoke.ts';
+import { applyStream, makeReview, makeUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
 
 const { now: realNow } = Date;
 

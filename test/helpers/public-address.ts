@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
-import { describePlainHttp } from '../journeys/plain-http.ts';
-import { type Passed, startTlsProxy } from '../proxy.ts';
 import { credentialsOn, openBrowser, type Shown, textBetween } from './browser.ts';
 import { startStackWithProvider } from './identity-provider.ts';
+import { describePlainHttp } from './plain-http.ts';
+import { type Passed, startTlsProxy } from './proxy.ts';
 import { startTestStack } from './stack.ts';
 
 const login = 'https://login.example.org';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { admin, fresh, makeToken, missing, publish, start } from './service.ts';
+import { admin, fresh, makeToken, missing, publish, start } from '../helpers/service.ts';
 
 /** The access of each file of a folder, as `600`. */
 function modes(folder: string): Record<string, string> {

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { admin, fresh, makeToken, publish, root, start } from './service.ts';
+import { admin, fresh, makeToken, publish, root, start } from '../helpers/service.ts';
 
 interface Lock {
   packages: Record<string, { dev?: boolean; link?: boolean }>;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { admin, fresh, makeToken, missing, publish, review, start } from './service.ts';
+import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
 test('SIGTERM answers the request under way, refuses new connections, and ends with 0 within ten seconds', async () => {
   const dataDir = fresh('data');
