@@ -16,6 +16,7 @@ import { userItem } from '../shared/user/user-repository.ts';
 import type { Vote } from '../shared/vote/vote.ts';
 import { importedVote } from '../shared/vote/vote-repository.ts';
 import { showProgress } from './progress.ts';
+import { randomNumbers } from './random.ts';
 
 /** The times of the data set: fixed, so that it is the same whenever it is made. */
 const from = Date.UTC(2024, 0, 1);
@@ -53,7 +54,7 @@ export async function seed(options: {
   entities?: number;
   seed: number;
 }) {
-  const random = mulberry32(options.seed);
+  const random = randomNumbers(options.seed);
   const number = (below: number) => Math.floor(random() * below);
   const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
   const skewed = <T>(from: readonly T[]): T => from[Math.floor(from.length * random() ** 3)] as T;
@@ -187,17 +188,6 @@ export async function withoutStream(work: () => Promise<void>): Promise<void> {
   } finally {
     if (isLocal()) await setStream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
   }
-}
-
-/** A small generator of numbers from 0 to 1 that can be repeated. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** A version 4 UUID of four 32-bit numbers. */

@@ -1,21 +1,13 @@
-import { pathToFileURL } from 'node:url';
+import { presentApplication } from '../../shared/oauth/application.ts';
+import { insertApplication } from '../../shared/oauth/application-repository.ts';
+import { tokenResponse } from '../../shared/oauth/grant.ts';
+import { insertGrant } from '../../shared/oauth/grant-repository.ts';
+import { insertUser } from '../../shared/user/user-repository.ts';
 
-/** A user with an application of its own that may act for it. */
-export interface Caller {
-  caller: { user_id: string; client_id: string; scope: string };
-  client_id: string;
-  client_secret: string;
-  tokens: { access_token: string; refresh_token: string };
-}
+/** An account with an application of its own that may act for it. */
+export type Caller = Awaited<ReturnType<typeof newCaller>>;
 
-/** Makes one by the code of a checkout. */
-export async function newCaller(display_name: string, root: string): Promise<Caller> {
-  const load = (file: string) => import(pathToFileURL(`${root}/shared/${file}`).href);
-  const { insertUser } = await load('user/user-repository.ts');
-  const { insertApplication } = await load('oauth/application-repository.ts');
-  const { presentApplication } = await load('oauth/application.ts');
-  const { insertGrant } = await load('oauth/grant-repository.ts');
-  const { tokenResponse } = await load('oauth/grant.ts');
+export async function newCaller(display_name: string) {
   const { id: user_id } = await insertUser({ display_name, email: null, musicdb_username: null });
   const application = await insertApplication(user_id, {
     name: 'Bench',
@@ -24,8 +16,10 @@ export async function newCaller(display_name: string, root: string): Promise<Cal
     redirect_uri: 'https://client.example/callback',
   });
   const { client_id, client_secret } = await presentApplication(application, true);
-  const scopes = ['review', 'vote', 'user'];
-  const tokens = await tokenResponse(await insertGrant({ user_id, client_id, scopes }));
+  const scopes = ['review', 'vote', 'user'] as const;
+  const tokens = await tokenResponse(
+    await insertGrant({ user_id, client_id, scopes: [...scopes] }),
+  );
   const caller = { user_id, client_id, scope: scopes.join(' ') };
-  return { caller, client_id, client_secret, tokens };
+  return { caller, client_secret: client_secret ?? '', tokens };
 }

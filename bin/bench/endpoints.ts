@@ -3,9 +3,7 @@ import { project } from '../../shared/aggregates/project.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
-import { newCaller } from './caller.ts';
-import { type Cost, measureEvent, measureRun } from './measure.ts';
-import { here } from './process.ts';
+import { measureEvent, measureRun } from './measure.ts';
 import { newScene, operationOf, type Scene, steps } from './requests.ts';
 import { type Line, type Run, toLine } from './table.ts';
 
@@ -24,11 +22,11 @@ export async function benchEndpoints(
   const taken = new Map<string, Run[]>();
   const add = (name: string, run: Run) => taken.set(name, [...(taken.get(name) ?? []), run]);
   for (let run = 0; run < runs; run++) {
-    const scene = await newScene(run, countOne, (name) => newCaller(name, here));
+    const scene = await newScene(run);
     for (const step of steps) {
       const cost = await measureEvent(operationOf(step), step.event(scene));
       const status = step.isRefused && cost.status === 401 ? 200 : cost.status;
-      add(step.name, { cost: { ...cost, status }, budget: step.budget?.(scene) ?? {} });
+      add(step.name, { cost: { ...cost, status }, budget: step.budget(scene) });
       step.learn?.(scene, cost.body);
       const change = consumed[step.name];
       if (change) add(`update-aggregates (${change})`, await consume(scene));
@@ -38,12 +36,7 @@ export async function benchEndpoints(
   return [...taken].map(([name, runs]) => toLine(name, runs));
 }
 
-async function countOne(operation: string, event: object): Promise<{ body: string }> {
-  const { body }: Cost = await measureEvent(operation, event);
-  return { body: JSON.stringify(body) };
-}
-
-/** What the stream's consumer does about one change of a review. */
+/** Does what the stream's consumer does about one change of a review. */
 async function consume({ own }: Scene): Promise<Run> {
   const items = await batchGet([reviewKey(own)], { consistent: true });
   const { result: _, ...cost } = await measureRun(async () => {

@@ -2,18 +2,8 @@ import { readFacetTotals } from '../../shared/list/totals.ts';
 import { countMatching, type FacetFilter } from '../../shared/review/counts.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { scanItems } from '../../shared/table/query.ts';
-import { eventOf } from './event.ts';
 import { type Cost, measure } from './measure.ts';
-import {
-  type Budget,
-  type Cpu,
-  type Line,
-  quantile,
-  type Run,
-  round,
-  toLine,
-  withCpu,
-} from './table.ts';
+import { type Budget, type Line, median, type Run, toLine } from './table.ts';
 
 /** A filter as it is sent. Stars are text in it, and totals do not tell them. */
 type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
@@ -27,9 +17,6 @@ export interface Listed {
   isSifted: boolean;
 }
 
-/** Measures the CPU of a request, several times. */
-export type CpuOf = (operation: string, event: object, rounds: number) => Promise<Cpu[]>;
-
 export const sorts = ['published_on', 'popularity'] as const;
 const pageOffsets = [0, 1_000, 10_000, 100_000, 1_000_000];
 const evenOffsets = [10_000, 40_000, 70_000, 100_000, 130_000, 160_000, 190_000];
@@ -39,7 +26,6 @@ export async function benchLists(
   lists: readonly Listed[],
   runs: number,
   onLine: (line: Line, share: number) => void,
-  cpuOf?: CpuOf,
 ): Promise<Line[]> {
   const lines: Line[] = [];
   const units = await unitsOfAuthors();
@@ -63,14 +49,12 @@ export async function benchLists(
         const name = `${listed.name} ${sort} @${offset}`;
         const query = { ...listed.query, sort, offset: `${offset}` };
         const budget = (cost: Cost) => budgetOf(listed, sort, units, cost);
-        near.set(offset, add(await lineOf(name, runs, 'list-reviews', query, budget, cpuOf)));
+        near.set(offset, add(await lineOf(name, runs, 'list-reviews', query, budget)));
       }
-      add(await cursorLine(listed, sort, runs, units, cpuOf));
+      add(await cursorLine(listed, sort, runs, units));
       const [start, far] = [near.get(0), near.get(100_000)];
       if (listed.partitions === 1 && start && far) {
         if (far.read > 1.3 * start.read) far.broken.push('units are over 1.3 × those at offset 0');
-        if ((far.cpu ?? 0) > 2 * (start.cpu ?? 0))
-          far.broken.push('CPU is over 2 × that at offset 0');
       }
     }
   }
@@ -80,53 +64,28 @@ export async function benchLists(
       read: 0.5 * body.users.length + 3 + 12,
       roundTrips: 6,
     });
-    add(
-      await lineOf(`users @${offset}`, runs, 'list-users', { offset: `${offset}` }, budget, cpuOf),
-    );
+    add(await lineOf(`users @${offset}`, runs, 'list-users', { offset: `${offset}` }, budget));
   }
   return lines;
 }
 
-/**
- * Pages from one end of the list to the other, in turn, so that what else the machine does falls on all alike: their units and their
- * CPU, at the median, may differ by 15 %. Gives what does not keep to it. What takes too much CPU is measured again.
- */
-export async function checkFlatness(runs: number, cpuOf: CpuOf): Promise<string[]> {
+/** Pages from one end of the list to the other. Gives those whose units are more than 15 % off the median. */
+export async function checkFlatness(): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {
     const { count } = await countOf({ query: {} });
-    const offsets = evenOffsets.filter((at) => at + 50 <= count);
-    for (let attempt = 1; ; attempt++) {
-      const reads = new Map<number, number[]>(offsets.map((offset) => [offset, []]));
-      const cpus = new Map<number, number[]>(offsets.map((offset) => [offset, []]));
-      for (let run = 0; run < 2 * runs; run++) {
-        for (const offset of offsets) {
-          const query = { sort, offset: `${offset}` };
-          if (run === 0) reads.get(offset)?.push((await measure('list-reviews', { query })).read);
-          const [taken] = await cpuOf('list-reviews', eventOf({ query }), 1);
-          cpus.get(offset)?.push(taken?.cpu ?? Number.NaN);
-        }
-      }
-      const faults = [
-        ...unevenIn(`all ${sort}`, 'read', reads),
-        ...unevenIn(`all ${sort}`, 'CPU', cpus),
-      ];
-      if (faults.length > 0 && attempt < 3) continue;
-      broken.push(...faults);
-      break;
+    const reads = new Map<number, number>();
+    for (const offset of evenOffsets.filter((at) => at + 50 <= count)) {
+      const { read } = await measure('list-reviews', { query: { sort, offset: `${offset}` } });
+      reads.set(offset, read);
+    }
+    const middle = median([...reads.values()]);
+    for (const [offset, read] of reads) {
+      if (Math.abs(read / middle - 1) <= 0.15) continue;
+      broken.push(`all ${sort} @${offset}: read ${read}, not ${middle}`);
     }
   }
   return broken;
-}
-
-function unevenIn(name: string, what: string, taken: ReadonlyMap<number, number[]>): string[] {
-  const medians = [...taken.values()].map((each) => quantile(each, 0.5));
-  const middle = quantile(medians, 0.5);
-  return [...taken.keys()].flatMap((offset, i) => {
-    const median = medians[i] ?? Number.NaN;
-    const isEven = Math.abs(median / middle - 1) <= 0.15;
-    return isEven ? [] : [`${name} @${offset}: ${what} ${round(median)}, not ${round(middle)}`];
-  });
 }
 
 /** Lists of every kind: whole, filtered, of the hottest entity and the most prolific author. */
@@ -163,18 +122,29 @@ export async function someLists(): Promise<Listed[]> {
 
 /** The entity and the author that come up most in pages from all over the list. */
 async function busiest(): Promise<{ entity_id: string; user_id: string }> {
-  const { body: whole } = await measure('list-reviews', { query: { limit: '0' } });
-  const entities: string[] = [];
-  const authors: string[] = [];
-  for (let i = 0; i < 20; i++) {
-    const offset = `${Math.floor((i * whole.count) / 20)}`;
-    const { body } = await measure('list-reviews', { query: { offset } });
-    for (const review of body.reviews) {
-      entities.push(review.entity_id);
-      authors.push(review.user.id);
-    }
-  }
-  return { entity_id: mostFrequent(entities), user_id: mostFrequent(authors) };
+  const reviews = await sample();
+  return {
+    entity_id: mostFrequent(reviews.map(({ entity_id }) => entity_id)),
+    user_id: mostFrequent(reviews.map(({ user }) => user.id)),
+  };
+}
+
+/** Reviews of pages from all over the list. */
+export async function sample(): Promise<Shown[]> {
+  const { count } = await countOf({ query: {} });
+  const offsets = Array.from({ length: 20 }, (_, i) => Math.floor((i * count) / 20));
+  const pages = await Promise.all(
+    offsets.map((offset) => measure('list-reviews', { query: { offset: `${offset}` } })),
+  );
+  return pages.flatMap(({ body }) => body.reviews);
+}
+
+/** A review as a list shows it. */
+interface Shown {
+  id: string;
+  entity_id: string;
+  entity_type: string;
+  user: { id: string };
 }
 
 async function countOf({ query }: Pick<Listed, 'query'>): Promise<{ count: number }> {
@@ -188,7 +158,6 @@ async function cursorLine(
   sort: (typeof sorts)[number],
   runs: number,
   units: Units,
-  cpuOf: CpuOf | undefined,
 ): Promise<Line> {
   let query: Record<string, string> = { ...listed.query, sort };
   for (let page = 1; page <= 2; page++) {
@@ -197,17 +166,15 @@ async function cursorLine(
   }
   const name = `${listed.name} ${sort} by cursor`;
   const budget = (cost: Cost) => budgetOf(listed, sort, units, cost);
-  return lineOf(name, runs, 'list-reviews', query, budget, cpuOf);
+  return lineOf(name, runs, 'list-reviews', query, budget);
 }
 
-/** Other work on the machine makes a line slower, and never faster: what takes too much is measured again. */
 async function lineOf(
   name: string,
   runs: number,
   operation: string,
   query: Record<string, string>,
   budget: (cost: Cost) => Budget,
-  cpuOf: CpuOf | undefined,
 ): Promise<Line> {
   const taken: Run[] = [];
   for (let run = 0; run < runs; run++) {
@@ -215,12 +182,7 @@ async function lineOf(
     // A refusal has no reviews to budget for.
     taken.push({ cost, budget: cost.status === 200 ? budget(cost) : {} });
   }
-  const line = toLine(name, taken);
-  if (!cpuOf) return line;
-  for (let attempt = 1; ; attempt++) {
-    const timed = withCpu(line, await cpuOf(operation, eventOf({ query }), runs));
-    if (timed.broken.length === line.broken.length || attempt === 3) return timed;
-  }
+  return toLine(name, taken);
 }
 
 /** Read units of authors whose items are over 4 KB, as they have written in many languages of many types. */

@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller } from './caller.ts';
-import { type BenchRequest, eventOf } from './event.ts';
+import { type Caller, newCaller } from './caller.ts';
+import { type EndpointRequest, eventOf } from './event.ts';
+import { measure } from './measure.ts';
 import type { Budget } from './table.ts';
 
-/** What the requests of one run are about: who sends them, some reviews that there are, and the one that the run publishes. */
+interface Listed {
+  id: string;
+  entity_id: string;
+  user: { id: string };
+}
+
+/** People and reviews that the requests of one run are about. The run publishes a review of its own. */
 export interface Scene {
   author: Caller;
   voter: Caller;
-  some: readonly { id: string; entity_id: string; user: { id: string } }[];
-  /** How many reviews there are. */
-  count: number;
+  first: Listed;
+  some: readonly Listed[];
   own: string;
   refreshToken: string;
 }
@@ -19,10 +25,10 @@ export interface Step {
   /** Begins with the operation. */
   name: string;
   event(scene: Scene): object;
-  budget?(scene: Scene): Budget;
+  budget(scene: Scene): Budget;
   /** Takes from the answer what later requests need. */
   learn?(scene: Scene, body: Record<string, string>): void;
-  /** That it is refused is what is expected. */
+  /** The expected answer is a refusal. */
   isRefused?: boolean;
 }
 
@@ -30,86 +36,52 @@ export interface Step {
 const text = 'A record that gets better with every single listen, and every room. '
   .repeat(23)
   .slice(0, 1_500);
-const redirect_uri = 'https://client.example/callback';
 
 /** A request to each endpoint, in an order in which each finds what it needs. */
 export const steps: readonly Step[] = [
-  get('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
-  get('get-health', () => ({}), { read: 4.5, roundTrips: 2 }),
-  get('get-review', ({ some }) => ({ path: { review_id: some[0]?.id } }), {
-    read: 2,
-    roundTrips: 2,
-  }),
-  get('list-revisions', ({ some }) => ({ path: { review_id: some[0]?.id } }), { read: 4 }),
-  get('get-revision', ({ some }) => ({ path: { review_id: some[0]?.id, rev: '1' } }), { read: 4 }),
-  get('get-user', ({ some }) => ({ path: { user_id: some[0]?.user.id } }), {
-    read: 1,
-    roundTrips: 1,
-  }),
-  {
-    ...get('batch-get-reviews', ({ some }) => ({
-      query: { review_ids: some.map(({ id }) => id).join() },
-    })),
-    budget: ({ some }) => ({
+  step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
+  step('get-health', () => ({}), { read: 4.5, roundTrips: 2 }),
+  step('get-review', byId, { read: 2, roundTrips: 2 }),
+  step('list-revisions', byId, { read: 4 }),
+  step('get-revision', ({ first }) => ({ path: { review_id: first.id, rev: '1' } }), { read: 4 }),
+  step('get-user', byFirstAuthor, { read: 1, roundTrips: 1 }),
+  step(
+    'batch-get-reviews',
+    ({ some }) => ({ query: { review_ids: some.map(({ id }) => id).join() } }),
+    ({ some }) => ({
       read: some.length + new Set(some.map(({ user }) => user.id)).size,
       roundTrips: 2,
     }),
-  },
-  get('get-entity', ({ some }) => ({ path: { entity_id: some[0]?.entity_id } }), {
-    read: 10,
-    roundTrips: 3,
-  }),
-  get('get-entity-feed', ({ some }) => ({ path: { entity_id: some[0]?.entity_id } }), {
-    read: 55,
-    roundTrips: 4,
-  }),
-  get('get-user-feed', ({ some }) => ({ path: { user_id: some[0]?.user.id } }), {
-    read: 55,
-    roundTrips: 4,
-  }),
-  get('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
+  ),
+  step('get-entity', byEntity, { read: 10, roundTrips: 3 }),
+  step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
+  step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
+  step('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
+  step(
+    'batch-get-entities',
+    ({ some }) => ({ query: { entity_ids: entitiesOf(some).join() } }),
+    ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
+  ),
   {
-    ...get('batch-get-entities', ({ some }) => ({
-      query: { entity_ids: entitiesOf(some).join() },
-    })),
-    budget: ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
-  },
-  {
-    ...send('create-review', 'POST', ({ author }) => ({
-      caller: author.caller,
-      body: {
-        entity_id: randomUUID(),
-        entity_type: 'release_group',
-        text,
-        rating: 4,
-        license_choice: 'CC BY-SA 3.0',
-      },
-    })),
-    budget: () => ({ roundTrips: 2 }),
-    learn(scene, { id }) {
-      scene.own = id ?? '';
+    ...step('create-review', publication, { roundTrips: 2 }),
+    learn(scene, { id = '' }) {
+      scene.own = id;
     },
   },
-  send('update-review', 'POST', (scene) => ({ ...byAuthor(scene), body: { rating: 5 } }), 2),
-  send('put-vote', 'PUT', (scene) => ({ ...byVoter(scene), body: { vote: true } }), 2),
-  send('put-vote again', 'PUT', (scene) => ({ ...byVoter(scene), body: { vote: false } }), 2),
-  get('get-vote', byVoter),
-  send('delete-vote', 'DELETE', byVoter, 2),
-  send('report-review', 'POST', byVoter, 4),
-  get('get-me', ({ author }) => ({ caller: author.caller })),
-  get('get-me stats', ({ author }) => ({
-    caller: author.caller,
-    query: { inc: 'user_type stats' },
-  })),
-  send('update-me', 'POST', ({ author }) => ({
-    caller: author.caller,
-    body: { display_name: 'Bench' },
-  })),
-  get('list-my-reviews', ({ author }) => ({ caller: author.caller })),
-  get('list-my-applications', ({ author }) => ({ caller: author.caller })),
-  get('list-my-tokens', ({ author }) => ({ caller: author.caller })),
-  get('export-me', ({ author }) => ({ caller: author.caller }), { read: 16 }),
-  send('delete-review', 'DELETE', byAuthor, 2),
+  step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), { roundTrips: 2 }),
+  step('put-vote', (scene) => voted(scene, true), { roundTrips: 2 }),
+  step('put-vote again', (scene) => voted(scene, false), { roundTrips: 2 }),
+  step('get-vote', byVoter),
+  step('delete-vote', (scene) => ({ method: 'DELETE', ...byVoter(scene) }), { roundTrips: 2 }),
+  step('report-review', (scene) => posted(byVoter(scene)), { roundTrips: 4 }),
+  step('get-me', asAuthor),
+  step('get-me stats', (scene) => ({ ...asAuthor(scene), query: { inc: 'user_type stats' } })),
+  step('update-me', (scene) => posted(asAuthor(scene), { display_name: 'Bench' })),
+  step('list-my-reviews', asAuthor),
+  step('list-my-applications', asAuthor),
+  step('list-my-tokens', asAuthor),
+  step('export-me', asAuthor, { read: 16 }),
+  step('delete-review', (scene) => ({ method: 'DELETE', ...byAuthor(scene) }), { roundTrips: 2 }),
   {
     name: 'authorizer',
     event: ({ author }) => authorizerEvent(author.tokens.access_token),
@@ -122,37 +94,19 @@ export const steps: readonly Step[] = [
     isRefused: true,
   },
   {
-    name: 'create-token',
-    event: ({ author: { client_id, client_secret, tokens } }) =>
-      form({
+    ...step('create-token', ({ author }) =>
+      form(author, {
         grant_type: 'refresh_token',
-        refresh_token: tokens.refresh_token,
-        redirect_uri,
-        client_id,
-        client_secret,
+        refresh_token: author.tokens.refresh_token,
+        redirect_uri: 'https://client.example/callback',
       }),
-    learn(scene, { refresh_token }) {
-      scene.refreshToken = refresh_token ?? '';
+    ),
+    learn(scene, { refresh_token = '' }) {
+      scene.refreshToken = refresh_token;
     },
   },
-  {
-    name: 'revoke-token',
-    event: ({ author: { client_id, client_secret }, refreshToken }) =>
-      form({ token: refreshToken, client_id, client_secret }),
-  },
-  send('delete-me', 'DELETE', ({ author }) => ({ caller: author.caller })),
-];
-
-/** Pages of lists, each of 50 where there are so many. */
-export const pages: readonly Step[] = [
-  get('list-reviews', () => ({ query: {} })),
-  get('list-reviews, none', () => ({ query: { limit: '0' } })),
-  get('list-reviews, far', ({ count }) => ({ query: { offset: `${Math.floor(count / 2)}` } })),
-  get('list-reviews, popular', () => ({ query: { sort: 'popularity' } })),
-  get('list-reviews, English', () => ({ query: { language: 'en' } })),
-  get('list-reviews, author', ({ some }) => ({ query: { user_id: some[0]?.user.id } })),
-  get('list-reviews, entity', ({ some }) => ({ query: { entity_id: some[0]?.entity_id } })),
-  get('list-users', () => ({ query: {} })),
+  step('revoke-token', ({ author, refreshToken }) => form(author, { token: refreshToken })),
+  step('delete-me', (scene) => ({ method: 'DELETE', ...asAuthor(scene) })),
 ];
 
 /** The operation that a step calls. */
@@ -161,33 +115,23 @@ export function operationOf({ name }: Step): string {
 }
 
 /** A scene for a run, with reviews of a page of their own. */
-export async function newScene(
-  run: number,
-  call: (operation: string, event: object) => Promise<{ body?: string } | undefined>,
-  newCaller: (name: string) => Promise<Caller>,
-): Promise<Scene> {
+export async function newScene(run: number): Promise<Scene> {
   const query = { offset: `${25 * run}`, limit: '25' };
-  const answer = await call('list-reviews', eventOf({ query }));
-  const { reviews, count } = JSON.parse(answer?.body ?? '{}');
-  if (!reviews?.length) throw new Error('there are no reviews to read');
+  const { reviews: some } = (await measure('list-reviews', { query })).body;
+  if (!some?.length) throw new Error('there are no reviews to read');
   const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
-  return { author, voter, some: reviews, count, own: '', refreshToken: '' };
+  return { author, voter, first: some[0], some, own: '', refreshToken: '' };
 }
 
-function get(name: string, request: (scene: Scene) => BenchRequest, budget: Budget = {}): Step {
-  return { name, event: (scene) => eventOf(request(scene)), budget: () => budget };
-}
-
-function send(
+function step(
   name: string,
-  method: string,
-  request: (scene: Scene) => BenchRequest,
-  roundTrips?: number,
+  request: (scene: Scene) => EndpointRequest,
+  budget: Budget | Step['budget'] = {},
 ): Step {
   return {
     name,
-    event: (scene) => eventOf({ method, ...request(scene) }),
-    budget: () => (roundTrips === undefined ? {} : { roundTrips }),
+    event: (scene) => eventOf(request(scene)),
+    budget: typeof budget === 'function' ? budget : () => budget,
   };
 }
 
@@ -195,12 +139,46 @@ function entitiesOf(some: Scene['some']): string[] {
   return [...new Set(some.map(({ entity_id }) => entity_id))];
 }
 
-function byAuthor({ author, own }: Scene): BenchRequest {
+function byId({ first }: Scene): EndpointRequest {
+  return { path: { review_id: first.id } };
+}
+
+function byEntity({ first }: Scene): EndpointRequest {
+  return { path: { entity_id: first.entity_id } };
+}
+
+function byFirstAuthor({ first }: Scene): EndpointRequest {
+  return { path: { user_id: first.user.id } };
+}
+
+function asAuthor({ author }: Scene): EndpointRequest {
+  return { caller: author.caller };
+}
+
+function byAuthor({ author, own }: Scene): EndpointRequest {
   return { caller: author.caller, path: { review_id: own } };
 }
 
-function byVoter({ voter, own }: Scene): BenchRequest {
+function byVoter({ voter, own }: Scene): EndpointRequest {
   return { caller: voter.caller, path: { review_id: own } };
+}
+
+function voted(scene: Scene, vote: boolean): EndpointRequest {
+  return { method: 'PUT', ...byVoter(scene), body: { vote } };
+}
+
+function posted(request: EndpointRequest, body?: object): EndpointRequest {
+  return { method: 'POST', ...request, body };
+}
+
+function publication(scene: Scene): EndpointRequest {
+  return posted(asAuthor(scene), {
+    entity_id: randomUUID(),
+    entity_type: 'release_group',
+    text,
+    rating: 4,
+    license_choice: 'CC BY-SA 3.0',
+  });
 }
 
 function authorizerEvent(token: string): object {
@@ -211,7 +189,8 @@ function authorizerEvent(token: string): object {
   };
 }
 
-function form(fields: Record<string, string>): object {
+function form({ caller, client_secret }: Caller, fields: Record<string, string>): EndpointRequest {
+  const sent = new URLSearchParams({ ...fields, client_id: caller.client_id, client_secret });
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  return eventOf({ method: 'POST', headers, body: new URLSearchParams(fields).toString() });
+  return { method: 'POST', headers, body: `${sent}` };
 }

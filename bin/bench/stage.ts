@@ -1,7 +1,7 @@
 /** Milliseconds between two lines about a stage. */
 const pause = 10_000;
 
-const names = ['Lists', 'Endpoints', 'CPU', 'Evenness', 'Recount', 'Cold starts'] as const;
+const names = ['Lists', 'Endpoints', 'Flatness', 'Recount', 'Sizes'] as const;
 
 /**
  * Says on stderr which stage of the measurement begins. The answer is to be called with the share of it that is done,

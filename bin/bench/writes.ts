@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { insertApplication } from '../../shared/oauth/application-repository.ts';
-import { tokenResponse } from '../../shared/oauth/grant.ts';
-import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { showProgress } from '../progress.ts';
+import { type Caller, newCaller } from './caller.ts';
+import type { EndpointRequest } from './event.ts';
+import { sample } from './lists.ts';
+import { measure } from './measure.ts';
 
-interface Known {
-  id: string;
-  entity_id: string;
-  entity_type: string;
-}
-
-/** An account that an application acts for. */
-interface Writer {
-  token: string;
-  /** Its reviews, and those that it has voted on. */
+/** An account, its reviews, and those that it has voted on. */
+interface Writer extends Caller {
   reviews: string[];
   votes: string[];
 }
@@ -26,36 +19,44 @@ const writesPerWriter = 20;
 const text = 'It grew on me, and then it stayed: every side of it has a reason to be there.';
 
 /**
- * Writes at random through a running service, several at once: publishes, edits, deletes, votes, takes votes back, and hides and
- * unhides as an operator does. Gives how many of each there were. What chance makes impossible, such as to vote on what is
- * hidden by now, is refused and not counted. Throws when the service fails.
+ * Writes at random, several at once: publishes, edits, deletes, votes, takes votes back, and hides
+ * and unhides as an operator does. Gives how many of each there were. Writes that chance makes
+ * impossible, such as a vote on a hidden review, are refused and not counted. Throws when the
+ * service fails.
  */
-export async function writeAtRandom(url: string, total: number): Promise<Record<string, number>> {
-  const known = await sample(url);
-  const writers = await makeWriters(url, Math.ceil(total / writesPerWriter));
+export async function writeAtRandom(total: number): Promise<Record<string, number>> {
+  const known = await sample();
+  const writers: Writer[] = [];
+  for (let i = 0; i < total; i += writesPerWriter) {
+    writers.push({ ...(await newCaller('Writer')), reviews: [], votes: [] });
+  }
   const hidden: string[] = [];
   const anyReview = () => (isLucky(0.5) ? pick(known).id : (pick(writers).reviews[0] ?? ''));
 
   const actions: Record<string, (writer: Writer) => Promise<unknown>> = {
     async publish(writer) {
       const { entity_id, entity_type } = pick(known);
-      const review = {
+      const body = {
         ...content(),
         entity_id: isLucky(0.5) ? entity_id : randomUUID(),
         entity_type,
         language: pick(['en', 'en', 'de', 'ja']),
         license_choice: 'CC BY-SA 3.0',
       };
-      writer.reviews.push((await send(writer, 'POST', '', review)).id);
+      writer.reviews.push((await send(writer, 'create-review', { method: 'POST', body })).id);
     },
-    edit: (writer) => send(writer, 'POST', `/${writer.reviews[0]}`, content()),
-    delete: (writer) => send(writer, 'DELETE', `/${writer.reviews.shift()}`),
+    edit: (writer) =>
+      send(writer, 'update-review', { method: 'POST', ...on(writer.reviews[0]), body: content() }),
+    delete: (writer) =>
+      send(writer, 'delete-review', { method: 'DELETE', ...on(writer.reviews.shift()) }),
     async vote(writer) {
       const id = anyReview();
-      await send(writer, 'PUT', `/${id}/vote`, { vote: isLucky(0.6) });
+      const body = { vote: isLucky(0.6) };
+      await send(writer, 'put-vote', { method: 'PUT', ...on(id), body });
       writer.votes.push(id);
     },
-    'take back': (writer) => send(writer, 'DELETE', `/${writer.votes.shift()}/vote`),
+    'take back': (writer) =>
+      send(writer, 'delete-vote', { method: 'DELETE', ...on(writer.votes.shift()) }),
     async hide() {
       const id = anyReview();
       await setHidden(id, true);
@@ -85,67 +86,20 @@ export async function writeAtRandom(url: string, total: number): Promise<Record<
     }),
   );
   return done;
+}
 
-  function send({ token }: Writer, method: string, path: string, body?: object) {
-    return ask<{ id: string }>(`${url}/review${path}`, { method, token, body });
-  }
+function on(review_id = ''): EndpointRequest {
+  return { path: { review_id } };
+}
+
+async function send({ caller }: Writer, operation: string, request: EndpointRequest) {
+  const { status, body } = await measure(operation, { ...request, caller });
+  if (status !== 200) throw new ApiError(status, body.error, body.description);
+  return body;
 }
 
 function content() {
   return { text: isLucky(0.8) ? `${text} ${randomUUID()}` : null, rating: pick([1, 2, 3, 4, 5]) };
-}
-
-/** Reviews from all over the list. */
-async function sample(url: string): Promise<Known[]> {
-  const { count } = await ask<{ count: number }>(`${url}/review?limit=0`);
-  const reviews: Known[] = [];
-  for (let i = 0; i < 20; i++) {
-    const page = await ask<{ reviews: Known[] }>(
-      `${url}/review?limit=50&offset=${Math.floor((i * count) / 20)}`,
-    );
-    reviews.push(...page.reviews);
-  }
-  return reviews;
-}
-
-/** Tokens of accounts that there are. */
-async function makeWriters(url: string, count: number): Promise<Writer[]> {
-  const users: { id: string }[] = [];
-  for (let offset = 0; offset < count; offset += 50) {
-    const page = await ask<{ users: { id: string }[] }>(`${url}/user?limit=50&offset=${offset}`);
-    users.push(...page.users);
-  }
-  const { client_id } = await insertApplication(users[0]?.id ?? '', {
-    name: 'Bench',
-    desc: 'Writes at random',
-    website: 'https://client.example/',
-    redirect_uri: 'https://client.example/callback',
-  });
-  const writers: Writer[] = [];
-  for (const { id: user_id } of users) {
-    const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote'] });
-    writers.push({ token: (await tokenResponse(grant)).access_token, reviews: [], votes: [] });
-  }
-  return writers;
-}
-
-/** What the service answers. Throws ApiError for anything but 200. */
-async function ask<T>(
-  url: string,
-  { method, token, body }: { method?: string; token?: string; body?: object | undefined } = {},
-): Promise<T> {
-  const response = await fetch(url, {
-    method,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-    },
-    body: body && JSON.stringify(body),
-  });
-  const answer: unknown = await response.json();
-  if (response.status === 200) return answer as T;
-  const { error, description } = answer as { error: string; description: string };
-  throw new ApiError(response.status, error, description);
 }
 
 function pick<T>(from: readonly T[]): T {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
+import '../helpers/table.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const cwd = fileURLToPath(new URL('../..', import.meta.url));

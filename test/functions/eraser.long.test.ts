@@ -1,5 +1,3 @@
-// @slow
-
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 
 import { afterEach, describe, expect, jest, test } from '@jest/globals';

@@ -1,4 +1,3 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

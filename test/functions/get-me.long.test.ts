@@ -1,4 +1,3 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';

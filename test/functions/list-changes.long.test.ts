@@ -1,5 +1,3 @@
-// @slow
-
 import { randomUUID } from 'node:crypto';
 
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';

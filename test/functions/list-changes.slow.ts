@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
+import { randomNumbers } from '../../bin/random.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { logChanges } from '../../shared/changes/log.ts';
@@ -16,7 +17,6 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
   readItem,
   setAttributes,
   type TestUser,

@@ -1,10 +1,10 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
+import { randomNumbers } from '../../bin/random.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler } from '../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
@@ -13,14 +13,7 @@ import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUsers,
-  randomNumbers,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
+import { applyStream, makeReview, makeUsers, type TestUser, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 type Query = Record<string, string>;

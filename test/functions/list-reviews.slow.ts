@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
+import { randomNumbers } from '../../bin/random.ts';
 import { withoutStream } from '../../bin/seed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
@@ -10,7 +11,7 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { randomNumbers, readItem, text } from '../helpers/fixtures.ts';
+import { readItem, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 const random = randomNumbers(7);

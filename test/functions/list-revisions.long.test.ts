@@ -1,8 +1,8 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { eventOf } from '../../bin/bench/event.ts';
 import { handler as getRevision } from '../../functions/get-revision.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
@@ -12,7 +12,7 @@ import { listRevisions as readRevisions } from '../../shared/review/revision-rep
 import { table, tableName } from '../../shared/table/client.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
-import { invoke, lambdaContext, proxyEvent } from '../helpers/invoke.ts';
+import { invoke, lambdaContext } from '../helpers/invoke.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);
@@ -59,7 +59,7 @@ async function putRevisions(review_id: string, content: string): Promise<void> {
 
 /** The proxy response itself. */
 async function rawList(review_id: string): Promise<APIGatewayProxyResult> {
-  return listRevisions(proxyEvent({ path: { review_id } }), lambdaContext());
+  return listRevisions(eventOf({ path: { review_id } }), lambdaContext());
 }
 
 describe('GET /review/{review_id}/revisions', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -13,7 +14,7 @@ import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../helpers/fixtures.ts';
-import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { formOf } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -37,7 +38,7 @@ async function ask(
   const route = routes.find((each) => each.operation === operation) as Route;
   const handler = await loadFunction(operation);
   const cookie = (await startSession(id)).split(';')[0] ?? '';
-  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const session = await readSession(eventOf({ headers: { cookie } }));
   const csrf = session && (await csrfToken(session));
   const answer = await invoke(
     (event: object, context: never) => handler({ ...event, resource: resourceOf(route) }, context),

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
 import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { makeUser } from '../helpers/fixtures.ts';
-import { proxyEvent } from '../helpers/invoke.ts';
 import { postForm } from '../helpers/oauth-client.ts';
 
 let answer: RequestListener = () => {};
@@ -34,7 +34,7 @@ afterEach(() => {
 async function leave(handler: unknown, fields: Record<string, string> = {}) {
   const { id } = await makeUser();
   const cookie = (await startSession(id)).split(';')[0] ?? '';
-  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const session = await readSession(eventOf({ headers: { cookie } }));
   const csrf = session ? await csrfToken(session) : '';
   const shown = await postForm(handler, { csrf, ...fields }, { cookie });
   const again = await postForm(handler, { csrf, ...fields }, { cookie });

@@ -1,8 +1,8 @@
-// @slow
 import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
+import { randomNumbers } from '../../bin/random.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/update-aggregates.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
@@ -18,7 +18,6 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
   readItem,
   readStream,
   scanTable,

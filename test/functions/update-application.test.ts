@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
 import { handler } from '../../functions/update-application.ts';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { makeUser } from '../helpers/fixtures.ts';
-import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { formOf, makeClient } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -12,7 +13,7 @@ process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 const owner = await makeUser();
 const { client_id, redirect_uri, website } = await makeClient(owner);
 const cookie = (await startSession(owner.id)).split(';')[0] ?? '';
-const session = await readSession(proxyEvent({ headers: { cookie } }));
+const session = await readSession(eventOf({ headers: { cookie } }));
 const csrf = session && (await csrfToken(session));
 
 function rename(name: string, desc = '') {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { announce, type Discovery } from '../../infra/local/discovery.ts';
+import './table.ts';
 
 const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 

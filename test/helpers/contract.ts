@@ -22,7 +22,7 @@ interface Endpoint {
 export const isJson = ({ base, operation }: Route) =>
   base === undefined || operation === 'get-server-metadata';
 
-const load = (route: Route): Promise<Endpoint> => import(`../functions/${route.operation}.ts`);
+const load = (route: Route): Promise<Endpoint> => import(`../../functions/${route.operation}.ts`);
 
 let routesByHandler: Promise<Map<unknown, Route>> | undefined;
 

@@ -35,6 +35,7 @@ import type { Item, Key } from '../../shared/table/item.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
 import { invoke } from './invoke.ts';
+import './table.ts';
 
 /** Someone who can call the API. */
 export interface TestUser {
@@ -151,17 +152,6 @@ export async function setAttributes(Key: Key, attributes: Record<string, unknown
       ),
     }),
   );
-}
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 let iterator: string | undefined;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { randomNumbers } from '../../bin/random.ts';
 import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
@@ -20,7 +21,6 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
   readItem,
   reviewBody,
   scanTable,

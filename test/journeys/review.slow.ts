@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import type { TestResponse } from '../helpers/invoke.ts';
@@ -9,9 +10,7 @@ const oidcIssuer = 'https://id.example';
 const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
 // The stack has set what these read.
-const { makeGrant, makeUser, randomNumbers, reviewBody, text } = await import(
-  '../helpers/fixtures.ts'
-);
+const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/fixtures.ts');
 const { differences } = await import('../helpers/recount.ts');
 const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
 const { deleteGrants } = await import('../../shared/oauth/grant-repository.ts');

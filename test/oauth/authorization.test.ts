@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { randomNumbers } from '../../bin/random.ts';
 import {
   contentOf,
   credentialsOn,
@@ -29,7 +30,7 @@ const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { table } = await import('../../shared/table/client.ts');
 const { sealRequest } = await import('../../shared/pages/sealed-request.ts');
-const { makeUser, randomNumbers, scanTable } = await import('../helpers/fixtures.ts');
+const { makeUser, scanTable } = await import('../helpers/fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 
 afterEach(() => {

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rotateSecret } from '../../shared/oauth/application-repository.ts';
@@ -6,7 +7,6 @@ import { insertAuthorizationRequest } from '../../shared/oauth/authorization-rep
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
 import { makeReview, makeUser, scanTable } from '../helpers/fixtures.ts';
-import { proxyEvent } from '../helpers/invoke.ts';
 import {
   type Client,
   challenge,
@@ -83,7 +83,7 @@ test('nothing that is in the table is a credential', async () => {
       await expect(authorizer(event)).rejects.toThrow('Unauthorized');
     }
     const headers = { cookie: `__Host-session=${encodeURIComponent(text)}` };
-    expect(await readSession(proxyEvent({ headers }))).toBeUndefined();
+    expect(await readSession(eventOf({ headers }))).toBeUndefined();
   }
   // None of the attempts has hurt anybody.
   expect(await listGrants(client.user_id)).toHaveLength(1);

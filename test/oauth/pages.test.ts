@@ -1,11 +1,12 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { makeReview, makeUser } from '../helpers/fixtures.ts';
-import { invoke, proxyEvent } from '../helpers/invoke.ts';
+import { invoke } from '../helpers/invoke.ts';
 import { formOf, makeClient } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -25,7 +26,7 @@ const named = {
 };
 await setModerator(user.id, true);
 const cookie = (await startSession(user.id)).split(';')[0] ?? '';
-const session = await readSession(proxyEvent({ headers: { cookie } }));
+const session = await readSession(eventOf({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
 
 const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));

@@ -5,6 +5,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Served, startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
+import { cpuOf } from '../../helpers/cpu.ts';
 
 // What these functions answer is nothing that the API describes.
 globalThis.fetch = uncheckedFetch;
@@ -281,10 +282,11 @@ describe('the authorizer', () => {
       return { principalId: 'u', policyDocument: policy('Allow', methodArn) };
     };
     const id = `${'a'.repeat(50)}${'*a'.repeat(18)}b${'*a'.repeat(18)}c?`;
-    const start = performance.now();
     const path = `/review/${id.replace('?', '%3f')}/vote`;
-    expect((await vote('Bearer t', path)).status).toBe(200);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const taken = await cpuOf(async () => {
+      expect((await vote('Bearer t', path)).status).toBe(200);
+    });
+    expect(taken).toBeLessThan(1_000);
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', `*${id}x`) });
     expect((await vote('Bearer t', path)).status).toBe(403);
   });
@@ -366,9 +368,10 @@ describe('limits', () => {
 
   test('reads the worst query of that length at once', async () => {
     const query = 'a&'.repeat(128 * 1024 - 50);
-    const start = performance.now();
-    expect((await fetch(`${gateway.url}/review?${query}`)).status).toBe(200);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    const taken = await cpuOf(async () => {
+      expect((await fetch(`${gateway.url}/review?${query}`)).status).toBe(200);
+    });
+    expect(taken).toBeLessThan(1_000);
     expect(events[0]?.multiValueQueryStringParameters?.a).toHaveLength(128 * 1024 - 50);
   });
 

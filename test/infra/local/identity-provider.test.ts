@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
 import { identityProvider } from '../../../infra/local/identity-provider.ts';
+import { cpuOf } from '../../helpers/cpu.ts';
 import { challenge, verifier } from '../../helpers/oauth-client.ts';
 
 const gateway = await startGateway({
@@ -79,19 +80,21 @@ describe('the development sign-in', () => {
   test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {
     const { url, headers } = await openSignIn();
     const body = `${piece}${piece.repeat(5e6 / piece.length)}`;
-    const start = performance.now();
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-    expect(response.status).toBe(413);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    const taken = await cpuOf(async () => {
+      const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+      expect(response.status).toBe(413);
+    });
+    expect(taken).toBeLessThan(2_000);
   });
 
   test('refuses a URL that the library would take minutes for: 414', async () => {
     for (const piece of ['a&', 'a=&', '&']) {
       const query = piece.repeat(200_000 / piece.length);
-      const start = performance.now();
-      const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`);
-      expect(response.status).toBe(414);
-      expect(performance.now() - start).toBeLessThan(2_000);
+      const taken = await cpuOf(async () => {
+        const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`);
+        expect(response.status).toBe(414);
+      });
+      expect(taken).toBeLessThan(2_000);
     }
   });
 });

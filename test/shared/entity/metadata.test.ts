@@ -349,6 +349,6 @@ describe('a page', () => {
     const took = performance.now() - start;
     expect(found.flatMap((metadata) => metadata?.name ?? [])).toEqual(['Blue']);
     expect(took).toBeGreaterThan(800);
-    expect(took).toBeLessThan(1_500);
+    expect(took).toBeLessThan(5_000);
   });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { EndpointRequest } from '../../../bin/bench/event.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as getMe } from '../../../functions/get-me.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
@@ -8,7 +9,7 @@ import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { makeReview, makeUser, type TestUser, text, vote } from '../../helpers/fixtures.ts';
-import { invoke, type TestRequest } from '../../helpers/invoke.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 let author: TestUser;
 let review_id: string;
@@ -26,7 +27,7 @@ describe('a public GET', () => {
     review_id = await makeReview(author);
   });
 
-  const handlers: [string, unknown, () => TestRequest][] = [
+  const handlers: [string, unknown, () => EndpointRequest][] = [
     ['a review', getReview, () => ({ path: { review_id } })],
     ['revisions', listRevisions, () => ({ path: { review_id } })],
     ['a user', getUser, () => ({ path: { user_id: author.id } })],
@@ -76,7 +77,7 @@ describe('a public GET', () => {
   });
 
   test('may be held briefly by a CDN where it is a list, and is asked again where it is one thing', async () => {
-    const cached = async (handler: unknown, request: TestRequest) =>
+    const cached = async (handler: unknown, request: EndpointRequest) =>
       (await invoke(handler, request)).headers['cache-control'];
     expect(await cached(listReviews, {})).toBe('public, max-age=0, s-maxage=10');
     expect(await cached(getReview, { path: { review_id } })).toBe('public, no-cache');

@@ -4,6 +4,7 @@ import { handler as registerApplication } from '../../../functions/register-appl
 import { handler as revokeToken } from '../../../functions/revoke-token.ts';
 import { handler as signOut } from '../../../functions/sign-out.ts';
 import { startSession } from '../../../shared/pages/session.ts';
+import { cpuOf } from '../../helpers/cpu.ts';
 import { makeUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
@@ -100,9 +101,10 @@ test.each([...endpoints, ...pages])(
   async (_, handler) => {
     for (const piece of ['a&', '&', '%&', '%ff&', 'a=%e9%&']) {
       const body = piece.repeat(65_536 / piece.length);
-      const start = performance.now();
-      expect((await post(handler, body)).status).toBeLessThan(500);
-      expect(performance.now() - start).toBeLessThan(1_000);
+      const taken = await cpuOf(async () => {
+        expect((await post(handler, body)).status).toBeLessThan(500);
+      });
+      expect(taken).toBeLessThan(1_000);
     }
   },
 );

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { type EndpointRequest, eventOf } from '../../../bin/bench/event.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { handler as createToken } from '../../../functions/create-token.ts';
 import { handler as getMe } from '../../../functions/get-me.ts';
@@ -13,7 +14,8 @@ import { tokenExpression } from '../../../shared/http/token-expression.ts';
 import { openToken } from '../../../shared/oauth/credentials.ts';
 import { parseScopes } from '../../../shared/oauth/scopes.ts';
 import { readSession } from '../../../shared/pages/session.ts';
-import { invoke, proxyEvent, type TestRequest } from '../../helpers/invoke.ts';
+import { cpuOf } from '../../helpers/cpu.ts';
+import { invoke } from '../../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
@@ -28,21 +30,15 @@ function fill(size: number, piece: string): string {
   return piece.repeat(Math.floor(size / piece.length));
 }
 
-/** In milliseconds of this thread, whatever else the machine does. The system counts them coarsely: one run alone may take none. */
-async function timeOf(run: () => unknown, times: number): Promise<number> {
-  const start = process.threadCpuUsage();
-  for (let i = 0; i < times; i++) await run();
-  const { user, system } = process.threadCpuUsage(start);
-  return (user + system) / 1_000;
-}
-
 /** As much in one piece takes about as long as in 16 where time grows in proportion, and 16 times as long where it is quadratic. */
 async function expectProportion(run: (size: number) => unknown): Promise<void> {
   let pieces = 0;
   let whole = 0;
   for (let i = 0; i < 6; i++) {
-    pieces += await timeOf(() => run(small), 16);
-    whole += await timeOf(() => run(large), 1);
+    pieces += await cpuOf(async () => {
+      for (let i = 0; i < 16; i++) await run(small);
+    });
+    whole += await cpuOf(() => run(large));
     if (i > 0 && whole < 5 * pieces + 30) return;
   }
   expect(`${whole} ms in one piece, ${pieces} ms in 16`).toBe('in proportion');
@@ -55,7 +51,7 @@ describe('time grows in proportion', () => {
   );
 
   test.each(['a', 'a=b;', ';', '=', 'a;', 'session=x;', '"', '%'])('cookies of %s', (piece) =>
-    expectProportion((size) => readSession(proxyEvent({ headers: { cookie: fill(size, piece) } }))),
+    expectProportion((size) => readSession(eventOf({ headers: { cookie: fill(size, piece) } }))),
   );
 
   test.each(['rva_', 'rva_A=', 'A', '-'])('tokens of %s', (piece) =>
@@ -69,7 +65,7 @@ describe('time grows in proportion', () => {
     expectProportion((size) => parseScopes(fill(size, piece))),
   );
 
-  test.each<[string, unknown, (text: (piece: string) => string) => TestRequest]>([
+  test.each<[string, unknown, (text: (piece: string) => string) => EndpointRequest]>([
     ['entity tags', listLanguages, (of) => ({ headers: { 'If-None-Match': of('"a",') } })],
     ['commas', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(',')}x` } })],
     ['spaces', listLanguages, (of) => ({ headers: { 'If-None-Match': `"a"${of(' ')}x` } })],
@@ -128,17 +124,17 @@ test('4 MB of JSON that is none of ours costs a fraction of a second', async () 
   for (let i = 0; i < 3; i++) {
     best = Math.min(
       best,
-      await timeOf(async () => expect((await invoke(updateMe, request)).status).toBe(400), 1),
+      await cpuOf(async () => expect((await invoke(updateMe, request)).status).toBe(400)),
     );
   }
   expect(best).toBeLessThan(800);
 });
 
-function basic(credentials: string): TestRequest {
+function basic(credentials: string): EndpointRequest {
   return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
 }
 
-function json(body: string): TestRequest {
+function json(body: string): EndpointRequest {
   return { method: 'POST', caller, body };
 }
 

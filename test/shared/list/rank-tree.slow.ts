@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { randomNumbers } from '../../../bin/random.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
@@ -10,7 +11,6 @@ import {
   makeLongLists,
   makeReview,
   makeUsers,
-  randomNumbers,
   readItem,
   type TestUser,
   vote,

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { randomNumbers } from '../../../bin/random.ts';
 import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
@@ -17,7 +18,6 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  randomNumbers,
   readItem,
   type TestUser,
 } from '../../helpers/fixtures.ts';

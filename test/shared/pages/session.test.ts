@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { CompactSign, SignJWT } from 'jose';
+import { eventOf } from '../../../bin/bench/event.ts';
 import { seal } from '../../../shared/pages/sealed.ts';
 import {
   csrfToken,
@@ -15,7 +16,6 @@ import {
   startSignIn,
 } from '../../../shared/pages/session.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import { proxyEvent } from '../../helpers/invoke.ts';
 
 const key = Buffer.alloc(32, 'session');
 const other = Buffer.alloc(32, 'other');
@@ -38,7 +38,7 @@ const signIn = { state: 's', nonce: 'n', code_verifier: 'v', return_to: '/ws/acc
 /** A request with these cookies. */
 function request(...cookies: string[]) {
   const sent = cookies.map((cookie) => cookie.split(';')[0]);
-  return proxyEvent({ headers: { cookie: sent.join('; ') }, query: { state: 's' } });
+  return eventOf({ headers: { cookie: sent.join('; ') }, query: { state: 's' } });
 }
 
 /** The cookie of a sign-in that begins in a browser with these cookies, and those that it takes away. */

@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetCommand, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
 import { table, tableName } from '../../../shared/table/client.ts';
+import '../../helpers/table.ts';
 
 const TableName = tableName();
 const Key = { pk: 'CLIENT#1', sk: 'CLIENT' };

@@ -7,13 +7,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { pack } from 'tar-stream';
+import { randomNumbers } from '../../../bin/random.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as getUser } from '../../../functions/get-user.ts';
 import { handler as userFeed } from '../../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { admin, refuses } from '../../helpers/admin.ts';
-import { applyStream, randomNumbers } from '../../helpers/fixtures.ts';
+import { applyStream } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, expect, test } from '@jest/globals';
+import { randomNumbers } from '../../../bin/random.ts';
 import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../../functions/delete-vote.ts';
@@ -29,7 +30,6 @@ import {
   applyStream,
   makeReview,
   makeUser,
-  randomNumbers,
   readItem,
   reviewBody,
   scanTable,

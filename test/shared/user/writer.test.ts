@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventOf } from '../../../bin/bench/event.ts';
 import { loadFunction } from '../../../infra/local/invoke.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
@@ -18,7 +19,7 @@ import {
   type TestUser,
   vote,
 } from '../../helpers/fixtures.ts';
-import { invoke, proxyEvent } from '../../helpers/invoke.ts';
+import { invoke } from '../../helpers/invoke.ts';
 import { formOf, makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
 
@@ -108,7 +109,7 @@ async function send(operation: string, { user }: Scene, { path, query, body, for
   const route = routes.find((each) => each.operation === operation) as Route;
   const handler = await loadFunction(operation);
   const cookie = (await startSession(user.id)).split(';')[0] ?? '';
-  const session = await readSession(proxyEvent({ headers: { cookie } }));
+  const session = await readSession(eventOf({ headers: { cookie } }));
   const csrf = session && (await csrfToken(session));
   const isForm = form !== undefined;
   const withResource = (event: object, context: never) =>

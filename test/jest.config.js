@@ -20,11 +20,13 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 // These look at the embedded database itself, or kill one.
 const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|mirror|outage)'];
 
+const rootDir = join(import.meta.dirname, '..');
+
 /** @type {import('jest').Config} */
-export default {
-  testEnvironment: '<rootDir>/test/environment.ts',
+const project = {
+  rootDir,
+  testEnvironment: '<rootDir>/test/helpers/environment.ts',
   testPathIgnorePatterns: process.env.DYNAMODB_ENDPOINT ? withEngine : [],
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '\\.ts$': [
@@ -38,7 +40,25 @@ export default {
       },
     ],
   },
-  setupFilesAfterEnv: ['<rootDir>/test/setup.ts'],
-  testTimeout: 30_000,
+  setupFilesAfterEnv: ['<rootDir>/test/helpers/setup.ts'],
+};
+
+/** @type {import('jest').Config} */
+export default {
+  rootDir,
   maxWorkers: '100%',
+  testTimeout: 120_000,
+  projects: [
+    {
+      ...project,
+      displayName: 'fast',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+    },
+    // Whole programs, the code as it is deployed, random histories, long lists; and a browser, Debian's chromium or the one that CHROMIUM names.
+    {
+      ...project,
+      displayName: 'slow',
+      testMatch: ['<rootDir>/test/**/*.slow.ts'],
+    },
+  ],
 };

@@ -1,0 +1,26 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleFunctions } from '../../infra/aws/bundle.ts';
+
+/** Sizes in bytes that were allowed. `npx node test/infra/aws/record-sizes.ts` allows those of now. */
+export const recordedSizes = new URL('../../test/infra/aws/bundle-sizes.json', import.meta.url);
+
+/** Bytes of each bundle as it is deployed, by operation. Lambda reads and compiles them at every cold start. */
+export function bundleSizes(): Map<string, number> {
+  const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
+  try {
+    return new Map([...bundleFunctions(folder)].map(([name, { bytes }]) => [name, bytes]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Bundles over a tenth larger than recorded. */
+export function overSizes(sizes: ReadonlyMap<string, number>): string[] {
+  const recorded: Record<string, number> = JSON.parse(readFileSync(recordedSizes, 'utf8'));
+  return [...sizes].flatMap(([name, bytes]) => {
+    const most = Math.floor(1.1 * (recorded[name] ?? 0));
+    return bytes > most ? [`${name}: ${bytes} bytes > ${most}`] : [];
+  });
+}
