@@ -24,7 +24,7 @@ const longestPause = 26 * 3600;
 /** Reads the health of the service: four small reads at most, in two round trips. */
 export async function readHealth(): Promise<Health> {
   const [[job, backup, bulk], ...samples] = await Promise.all([
-    getItems([deedKey('daily-job'), deedKey('backup'), bulkImportKey], { consistent: true }),
+    getItems([deedKey('daily-job'), deedKey('backup'), bulkImportKey]),
     ...sampleAges.map(newestReview),
   ]);
   const reviews = new Map(samples.flatMap((review) => (review ? [[review.pk, review]] : [])));
