@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
-import { isUtf8 } from '../../shared/http/media-type.ts';
-import { preflightHeaders } from '../../shared/http/response.ts';
-import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage, version } from '../../shared/routes.ts';
-import { authorize } from './authorize.ts';
 import { compress, type Reply } from './compress.ts';
 import { GatewayError, refuse, render } from './gateway-error.ts';
 import { hostFile } from './host-files.ts';
 import type { Mount } from './identity-provider.ts';
-import { invoke, type Load, Timeout } from './invoke.ts';
-import { proxyEvent } from './proxy-event.ts';
+import { answer } from './integration.ts';
+import type { Load } from './invoke.ts';
+import type { Served } from './log.ts';
 import { localUrl, type PublicAddress } from './public-address.ts';
 import { countRoundTrips } from './round-trips.ts';
 
@@ -29,30 +25,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** A request that is over, for a log. */
-export interface Served {
-  method: string;
-  /** As sent, below the origin and the path of the public address. */
-  url: string;
-  /** The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is none. */
-  route?: string;
-  /** Undefined where the client did not wait for it. */
-  status: number | undefined;
-  milliseconds: number;
-  requestId: string;
-  roundTrips: number;
-  /** By the access token; or the application alone, by the parameters of an OAuth endpoint. */
-  user?: string;
-  application?: string;
-}
-
-const largestBody = 10 * 1024 * 1024;
-/** A character is six bytes of JSON at most, so that nobody need count what is shorter than this to know that Lambda takes it. */
-const surelyFits = 512 * 1024;
 /** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
 const longestUrl = 256 * 1024;
 const patience = 8_000;
-const metadata = '/.well-known/oauth-authorization-server';
 
 /**
  * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
@@ -158,56 +133,6 @@ export async function startGateway(options: {
   };
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  requestId: string;
-  load: Load;
-  timeout: number;
-  served: Served;
-  address: PublicAddress | undefined;
-}
-
-async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
-  const { request, requestId, load, timeout, served, address } = exchange;
-  const { method = 'GET' } = request;
-  if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
-  const [asked = '', ...query] = served.url.split('?');
-  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom domain can map it so.
-  const isMetadata = asked === `${metadata}${address?.path ?? ''}/${stage}`;
-  const sentPath = isMetadata ? `/${stage}${metadata}` : asked;
-  if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
-    throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
-  }
-  const path = sentPath.slice(stage.length + 1) || '/';
-  const match = matchRoute(method, path);
-  if (match) served.route = `/${stage}${resourceOf(match.route)}`;
-  const event = readable(() =>
-    proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
-  );
-  const body = await readBody(exchange);
-  if (match && match.route.access !== 'public') {
-    const caller = await authorize(event, load, timeout);
-    event.requestContext.authorizer = caller;
-    Object.assign(served, { user: caller.user_id, application: caller.client_id });
-  }
-  event.body = body.length === 0 ? null : textOf(body, request.headers['content-type']);
-  if (body.length > surelyFits && bytesOf(event) > largestEvent) {
-    throw new GatewayError('REQUEST_TOO_LARGE');
-  }
-  if (path.includes('/oauth/')) {
-    served.application = /\bclient_id=(\w+)/.exec(`${query.join('?')}&${event.body ?? ''}`)?.[1];
-  }
-  const operation = match?.route.operation ?? 'no-route';
-  try {
-    return checked(await invoke(await load(operation), operation, event, timeout));
-  } catch (error) {
-    if (!(error instanceof Timeout)) throw error;
-    console.error(error.message);
-    throw new GatewayError('INTEGRATION_TIMEOUT');
-  }
-}
-
 /** One host that can be one (RFC 9112 section 3.2), and no expectation that nobody can meet (RFC 9110 section 10.1.1). */
 function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage): void {
   const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
@@ -216,61 +141,6 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
   if (!/^100-continue$/i.test(headers.expect ?? '100-continue')) {
     throw new GatewayError('DEFAULT_4XX', 417);
   }
-}
-
-function readable<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof URIError ? new GatewayError('BAD_REQUEST_PARAMETERS') : error;
-  }
-}
-
-async function readBody({ request, response }: Exchange): Promise<Buffer> {
-  if (Number(request.headers['content-length']) > largestBody) {
-    throw new GatewayError('REQUEST_TOO_LARGE');
-  }
-  if (request.headers.expect !== undefined) response.writeContinue();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Not `for await`: leaving that would cut the connection before the answer is out.
-  await new Promise<void>((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > largestBody) reject(new GatewayError('REQUEST_TOO_LARGE'));
-      else chunks.push(chunk);
-    });
-    request.once('end', resolve).once('error', reject);
-  });
-  return Buffer.concat(chunks);
-}
-
-/**
- * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent; but where another
- * charset is named, the function knows better what to say.
- */
-function textOf(body: Buffer, contentType = ''): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
-  } catch {
-    if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
-    return body.toString();
-  }
-}
-
-/** What a Lambda returned, if it has the form that API Gateway asks for. */
-function checked(result: unknown): APIGatewayProxyResult {
-  const { statusCode, body } = (result ?? {}) as Partial<APIGatewayProxyResult>;
-  const isBody = body === undefined || body === null || typeof body === 'string';
-  const isStatus =
-    Number.isInteger(statusCode) && Number(statusCode) >= 200 && Number(statusCode) < 600;
-  if (!isStatus || !isBody) {
-    throw new Error('the handler did not return a proxy response');
-  }
-  if ((body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
-    throw new Error('the answer is too large for Lambda');
-  }
-  return result as APIGatewayProxyResult;
 }
 
 /**

@@ -1,7 +1,23 @@
 import { inspect, styleText } from 'node:util';
 import type { DescribedError } from '../../shared/describe-error.ts';
 import { stage, version } from '../../shared/routes.ts';
-import type { Served } from './gateway.ts';
+
+/** A request that is over, for a log. */
+export interface Served {
+  method: string;
+  /** As sent, below the origin and the path of the public address. */
+  url: string;
+  /** The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is none. */
+  route?: string;
+  /** Undefined where the client did not wait for it. */
+  status: number | undefined;
+  milliseconds: number;
+  requestId: string;
+  roundTrips: number;
+  /** By the access token; or the application alone, by the parameters of an OAuth endpoint. */
+  user?: string;
+  application?: string;
+}
 
 /** One line for a request: method, path, status, milliseconds, and who it was for. Verbose, also round trips to the database and the request id. */
 export function requestLine(served: Served, isVerbose: boolean): string {

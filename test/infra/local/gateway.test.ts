@@ -2,8 +2,9 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Served, startGateway } from '../../../infra/local/gateway.ts';
+import { startGateway } from '../../../infra/local/gateway.ts';
 import type { Handler } from '../../../infra/local/invoke.ts';
+import type { Served } from '../../../infra/local/log.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 
