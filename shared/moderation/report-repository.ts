@@ -4,7 +4,7 @@ import type { Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
 import type { Item, Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
-import { collect, queryIndex, queryItems } from '../table/query.ts';
+import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { parseUser } from '../user/user.ts';
@@ -105,6 +105,21 @@ export async function eraseReport(reviewId: string, userId: string, isGone: Writ
         ? [replaceCase(before, { ...before, reports, state: reports === 0 ? 'closed' : 'open' })]
         : []),
     ]);
+  });
+}
+
+/** Opens a case again whose reports an import has restored after the last of them was erased. */
+export async function reopenCase(reviewId: string): Promise<void> {
+  await retryStale(async () => {
+    const item = await getItem(caseKey(reviewId));
+    const before = item && v.parse(Case, item);
+    if (before?.state !== 'closed') return;
+    const { open } = await readReports(before);
+    const [first] = open;
+    if (!first) return;
+    const reports = open.length;
+    const opened_at = first.reported_at;
+    await transact([replaceCase(before, { ...before, state: 'open', reports, opened_at })]);
   });
 }
 

@@ -2,14 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
+import { reopenCase } from '../moderation/report-repository.ts';
 import { hasRemains, isWrittenAhead } from '../review/erase.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
-import { reviewKey, userKey } from '../table/keys.ts';
+import { idIn, reviewKey, userKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { StaleRead, transact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
+import {
+  chunksOf,
+  type Known,
+  keysOf,
+  partitionOf,
+  planOf,
+  remainsKey,
+  unfinished,
+} from './plan.ts';
 import type { Sourced, TransferRecord } from './record.ts';
 
 /** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
@@ -91,6 +100,7 @@ export async function importRecords(
     );
     const plans: Plan[] = [];
     const later: Sourced[] = [];
+    const closed: string[] = [];
     const partitions = new Set<string>();
     for (const source of sources) {
       const { record } = source;
@@ -101,8 +111,10 @@ export async function importRecords(
         partitions.add(partition);
         later.push(source);
       } else if (typeof plan === 'string') refuse(source, plan);
-      else if (plan.length === 0) tell('present', record.kind);
-      else {
+      else if (plan.length === 0) {
+        tell('present', record.kind);
+        closed.push(...closedSince(record, known));
+      } else {
         plans.push({ ...source, writes: isAlone ? plan.filter(isNotOfOwner) : plan });
         for (const item of itemsIn(plan)) known.set(keyString(item), item);
       }
@@ -118,6 +130,7 @@ export async function importRecords(
         await again(together, attempt);
       }
     }
+    if (!isDryRun) for (const reviewId of closed) await reopenCase(reviewId);
     if (later.length > 0) {
       await wait();
       await apply(later);
@@ -230,6 +243,14 @@ async function insist(writes: readonly Write[], attempt = 1): Promise<void> {
 /** Is false for what `recountOwners` counts. */
 function isNotOfOwner(write: Write): boolean {
   return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
+}
+
+/** The review of an open case that was closed since then by no decision, but because its reports were erased. */
+function closedSince(record: TransferRecord, known: Known): string[] {
+  if (record.kind !== 'case' || record.item.state !== 'open') return [];
+  const there = known.get(keyString(record.item));
+  const isUndecided = there?.state === 'closed' && there.round === record.item.round;
+  return isUndecided ? [idIn(record.item)] : [];
 }
 
 /** Of an item, what `readAll` would give. */

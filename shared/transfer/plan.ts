@@ -8,6 +8,7 @@ import {
   applicationKey,
   caseKey,
   claimKey,
+  identityKey,
   projectionKey,
   reviewKey,
   userKey,
@@ -44,6 +45,9 @@ const mostRecords = 5_000;
 export const unfinished =
   'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
 const noReview = 'its review is not there';
+// What moderators decided on somebody would be lifted by an older account.
+const wasModerated = 'its account was deleted while it was blocked or had hidden reviews';
+const hasAnother = 'its person has signed in to another account since it was deleted';
 const noAccount = 'user_id names no account';
 const isThere = 'attribute_exists(pk)';
 
@@ -86,7 +90,10 @@ export function planOf(record: TransferRecord, known: Known): Write[] | string {
 
 /** Keys of what decides what becomes of a record. */
 export function keysOf(record: TransferRecord): Key[] {
-  if (record.kind === 'user') return withProjection(userKey(record.id));
+  if (record.kind === 'user') {
+    const identity = record.contact?.identity;
+    return [...withProjection(userKey(record.id)), ...(identity ? [identityKey(identity)] : [])];
+  }
   if (record.kind === 'review') {
     const { id, user_id, entity_id } = record;
     return [...withProjection(reviewKey(id)), claimKey(user_id, entity_id), userKey(user_id)];
@@ -118,6 +125,8 @@ function planUser(record: UserRecord, known: Known): Write[] | string {
   const key = userKey(id);
   const there = known.get(keyString(key));
   if (there) return there.deleted_at === undefined ? [] : unfinished;
+  const identity = contact?.identity && known.get(keyString(identityKey(contact.identity)));
+  if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
   return accountWrites(user, contact, versionAfter(key, known));
 }
@@ -189,7 +198,7 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   const { pk, sk, user_id, client_id } = item;
   const there = known.get(keyString({ pk, sk }));
   if (there && kind === 'identity' && user_id && there.user_id === undefined) {
-    return 'its account was deleted while it was blocked or had hidden reviews';
+    return wasModerated;
   }
   if (there) return [];
   const writes: Write[] = [{ Put: { Item: rawItem(record), ...isNew } }];

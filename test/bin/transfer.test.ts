@@ -453,12 +453,22 @@ describe('npm run admin -- export, import', () => {
     quiet?.mockRestore();
     process.exitCode = undefined;
     expect(answer.refused).toEqual({
-      'its account was deleted while it was blocked or had hidden reviews': 1,
+      // The account and the identity.
+      'its account was deleted while it was blocked or had hidden reviews': 2,
       'a moderator has hidden a review of this entity by the author, who has deleted it': 1,
     });
-    expect(said).toHaveLength(2);
+    expect(said).toHaveLength(3);
+    expect(await readItem(userKey(old.id))).toBeUndefined();
     await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
     expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
+    listen();
+    const later = JSON.parse((await admin(['import', file(before)])).stdout);
+    quiet?.mockRestore();
+    process.exitCode = undefined;
+    expect(later.refused).toMatchObject({
+      'its person has signed in to another account since it was deleted': 1,
+    });
+    expect(await readItem(userKey(old.id))).toBeUndefined();
 
     const out = path('');
     await ask(['export', '--public', '--out', out]);

@@ -28,6 +28,7 @@ import {
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { type Browser, openBrowser, type Shown } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
+import '../../helpers/table.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-roles-'));
 const { service, code, outdir } = (await synthesized()).plain;

@@ -163,6 +163,28 @@ describe('what an import brings back', () => {
     expect(found).toEqual([]);
   });
 
+  test('the reports of a case open it again that was closed when they were erased', async () => {
+    const [ann, ben, cleo] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
+    const review_id = await makeReview(ann);
+    const report = ({ caller }: TestUser) =>
+      invoke(reportReview, { caller, path: { review_id }, body: { reason: 'abuse' } });
+    await report(ben);
+    await applyStream();
+    const before = await exported();
+    await invoke(deleteMe, { caller: ben.caller });
+    await applyStream();
+    expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'closed', reports: 0 });
+    for (const _ of ['once', 'twice']) await importRecords(sourced(before));
+    expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
+    await applyStream();
+    expect(await differences()).toEqual([]);
+    await report(cleo);
+    await invoke(deleteMe, { caller: ben.caller });
+    await applyStream();
+    expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
+    expect(await differences()).toEqual([]);
+  });
+
   test('long reviews keep the revisions that are written ahead of them', async () => {
     const [ann] = (await makeUsers(1)) as [TestUser];
     const review_id = await makeReview(ann);
