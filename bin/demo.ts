@@ -6,7 +6,8 @@ import { authUrl } from '../shared/auth-url.ts';
 import { type EntityType, groupOf } from '../shared/entity/entity-type.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { entityKey } from '../shared/table/keys.ts';
-import { getItem, scanItems } from '../shared/table/query.ts';
+import { getItem } from '../shared/table/query.ts';
+import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
@@ -42,7 +43,7 @@ const period = 2 * 365 * 86_400_000;
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities(url);
-  const wasEmpty = await isEmpty();
+  const wasEmpty = await isEmptyTable();
   if (wasEmpty) {
     await fill();
     if (hasModerator) await createModerator();
@@ -58,11 +59,6 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
       ? `${reviews.length} reviews${moderation}`
       : 'nothing was added, because there is data already: try --memory, or another --data-dir',
   };
-}
-
-async function isEmpty(): Promise<boolean> {
-  for await (const { items } of scanItems({ pageSize: 1 })) return items.length === 0;
-  return true;
 }
 
 /** Sets databases of names where none are configured. Their URL holds the answer: no network. */

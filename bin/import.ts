@@ -5,9 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { recountOwners } from '../shared/review/owner-counts.ts';
-import { bulkImportKey } from '../shared/table/keys.ts';
-import { scanItems } from '../shared/table/query.ts';
-import { beginBulk, isBulkUnfinished } from '../shared/transfer/bulk.ts';
+import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
@@ -142,7 +140,7 @@ async function run(
 async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean) => Promise<T>) {
   if (isDryRun || !isLocal()) return work(false);
   const isBegun = await isBulkUnfinished();
-  if (!isBegun && !(await isEmpty())) return work(false);
+  if (!isBegun && !(await isEmptyTable())) return work(false);
   if (isBegun)
     console.error('An import was interrupted here: this one counts everything at its end');
   const end = await beginBulk();
@@ -154,7 +152,7 @@ async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean
     });
   } catch (error) {
     // A file that cannot be read at all has begun nothing.
-    if (await isEmpty()) await end();
+    if (await isEmptyTable()) await end();
     throw error;
   }
   const totals = await rebuild(showProgress('Listing'));
@@ -163,13 +161,6 @@ async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean
 }
 
 /** Apart from the mark of a bulk import. */
-async function isEmpty(): Promise<boolean> {
-  for await (const { items } of scanItems({ pageSize: 2 })) {
-    if (items.some(({ pk }) => pk !== bulkImportKey.pk)) return false;
-  }
-  return true;
-}
-
 function bytesOf(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { bulkImportKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
+import { bulkImportKey, deedKey } from '../table/keys.ts';
+import { getItem, scanItems } from '../table/query.ts';
 import { transact, tryTransact } from '../table/transact.ts';
 
 /** Is true while a bulk import is at work, and after one that was interrupted. */
@@ -27,4 +27,13 @@ export async function beginBulk(): Promise<() => Promise<void>> {
       },
     ]);
   };
+}
+
+/** Is true for a table without data: what the service notes of itself is none. */
+export async function isEmptyTable(): Promise<boolean> {
+  const own = [bulkImportKey.pk, deedKey('daily-job').pk];
+  for await (const { items } of scanItems({ pageSize: 5 })) {
+    if (items.some(({ pk }) => !own.includes(pk))) return false;
+  }
+  return true;
 }

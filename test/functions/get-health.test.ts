@@ -2,8 +2,10 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { handler as dailyJob } from '../../functions/expire-vote-counters.ts';
 import { handler } from '../../functions/get-health.ts';
 import { noteDeed } from '../../shared/health/health.ts';
+import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { beginBulk } from '../../shared/transfer/bulk.ts';
+import { deedKey } from '../../shared/table/keys.ts';
+import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { applyStream, makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 
@@ -30,6 +32,14 @@ beforeEach(() => {
 });
 afterEach(() => {
   jest.restoreAllMocks();
+});
+
+test('what it is told by makes no table one with data, for imports and the demo', async () => {
+  await Promise.all([noteDeed('daily-job'), noteDeed('backup')]);
+  const end = await beginBulk();
+  expect(await isEmptyTable()).toBe(true);
+  await end();
+  await batchDelete([deedKey('daily-job'), deedKey('backup')]);
 });
 
 describe('GET /health', () => {

@@ -32,7 +32,7 @@ interface Page {
 
 // A process that follows the changes of a service for good: the file that it keeps, and a file with the base URL, which may change.
 const [, script = '', file = '', address = ''] = process.argv;
-if (script.endsWith('journeys/mirror.ts')) {
+if (script.endsWith('helpers/mirror.ts')) {
   const mirror = readMirror(file);
   for (;;) {
     try {

@@ -104,6 +104,7 @@ const {
   makeLongLists,
   makeReview,
   readItem,
+  scanTable,
   setAttributes,
   makeUser,
   makeUsers,
@@ -111,7 +112,9 @@ const {
   vote,
 } = await import('../../helpers/fixtures.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
-const { reviewKey } = await import('../../../shared/table/keys.ts');
+const { claimKey, contactKey, identityKey, reviewKey } = await import(
+  '../../../shared/table/keys.ts'
+);
 const { setModerator } = await import('../../../shared/user/user-repository.ts');
 const { setHidden } = await import('../../../shared/moderation/decision-repository.ts');
 
@@ -292,6 +295,14 @@ async function visitPages(session: string, client: Application): Promise<void> {
       expect(`${response.status} ${path}`).toMatch(/^[234]/);
     }
   }
+}
+
+/** Somebody who signs in by this name for the first time. */
+async function findPerson(name: string, browser: Browser): Promise<{ id: string; sha256: string }> {
+  await browser.signIn(name);
+  const users = (await scanTable()).filter(({ display_name }) => display_name === name);
+  const id = `${users[0]?.id}`;
+  return { id, sha256: `${(await readItem(contactKey(id)))?.identity}` };
 }
 
 function sessionOf({ jar }: Browser): string {
@@ -618,6 +629,18 @@ describe('each function does with its role', () => {
     await eve.submit(await eve.visit('account/delete'), '/account/delete"', { name: 'Eve' });
     await stream.idle();
     await another.signIn('Eve');
+
+    // A deletion that stopped before it parted the account from its identity.
+    const { id: gus, sha256 } = await findPerson('Gus', another);
+    const gone = randomUUID();
+    await setAttributes(identityKey(sha256), { user_id: gone });
+    await setAttributes(contactKey(gone), { identity: sha256 });
+    await setAttributes(claimKey(gone, randomUUID()), { review_id: review });
+    await another.signIn('Gus');
+    expect(await readItem(identityKey(sha256))).toEqual({
+      ...identityKey(sha256),
+      user_id: expect.not.stringMatching(`${gone}|${gus}`),
+    });
   });
 
   test('and nothing is denied or fails', () => {
