@@ -298,8 +298,8 @@ async function visitPages(session: string, client: Application): Promise<void> {
 }
 
 /** Somebody who signs in by this name for the first time. */
-async function findPerson(name: string, browser: Browser): Promise<{ id: string; sha256: string }> {
-  await browser.signIn(name);
+async function findPerson(name: string): Promise<{ id: string; sha256: string }> {
+  await openBrowser(authUrl).signIn(name);
   const users = (await scanTable()).filter(({ display_name }) => display_name === name);
   const id = `${users[0]?.id}`;
   return { id, sha256: `${(await readItem(contactKey(id)))?.identity}` };
@@ -631,12 +631,12 @@ describe('each function does with its role', () => {
     await another.signIn('Eve');
 
     // A deletion that stopped before it parted the account from its identity.
-    const { id: gus, sha256 } = await findPerson('Gus', another);
+    const { id: gus, sha256 } = await findPerson('Gus');
     const gone = randomUUID();
     await setAttributes(identityKey(sha256), { user_id: gone });
     await setAttributes(contactKey(gone), { identity: sha256 });
     await setAttributes(claimKey(gone, randomUUID()), { review_id: review });
-    await another.signIn('Gus');
+    await openBrowser(authUrl).signIn('Gus');
     expect(await readItem(identityKey(sha256))).toEqual({
       ...identityKey(sha256),
       user_id: expect.not.stringMatching(`${gone}|${gus}`),
