@@ -1,6 +1,8 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
@@ -64,8 +66,14 @@ export async function backUp(dataDir: string, target: string): Promise<Copied> {
  * sentence where the folder holds some, or the backup is damaged or of newer code.
  */
 export function restore(source: string, dataDir: string): Copied {
-  if (!existsSync(join(source, databaseFile))) {
-    throw new Error(`${source} is no backup: it holds no ${databaseFile}`);
+  try {
+    accessSync(join(source, databaseFile), constants.R_OK);
+  } catch (cause) {
+    const isPrivate = (cause as NodeJS.ErrnoException).code === 'EACCES';
+    const why = isPrivate
+      ? `${source} cannot be read: it must belong to the user who restores it`
+      : `${source} is no backup: it holds no ${databaseFile}`;
+    throw new Error(why, { cause });
   }
   refuseNewer(source);
   const unlock = lockFolder(dataDir);
