@@ -14,7 +14,7 @@ export const request = v.object({
   path: v.object({ user_id: PathId('User') }),
   body: bodyOf({
     decision: v.picklist(['block', 'unblock', 'allow'], 'must be block, unblock or allow'),
-    /** What a review is allowed of. */
+    /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
     ...Grounds.entries,
   }),

@@ -21,7 +21,7 @@ const example = `{
   …
 }`;
 
-/** What somebody sees who opens the service's address: what it is, and where a developer begins. */
+/** Page at the service's address: what the service is, and where a developer begins. */
 export const handler = page(request, () => {
   const at = authUrl();
   const baseUrl = `${at}${version}`;
@@ -59,7 +59,7 @@ export const handler = page(request, () => {
   };
 });
 
-/** Where the source of the service is, if whoever deployed it said so. */
+/** Address of the service's source, if whoever deployed it gave one. */
 function source() {
   const url = process.env.SOURCE_URL;
   return url && html`<li><a href="${url}">Source code</a></li>`;

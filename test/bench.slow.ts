@@ -24,6 +24,7 @@ import { reviewKey } from '../shared/table/keys.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
 import { makeUser, scanTable, setAttributes, vote } from './helpers/fixtures.ts';
+import { sourced } from './helpers/transfer.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -165,10 +166,6 @@ async function consumeVotes(count: number): Promise<number> {
     );
   });
   return write / count;
-}
-
-async function* sourced(records: readonly TransferRecord[]) {
-  for (const record of records) yield { where: '', record };
 }
 
 function unitsOf({ read, write }: Units): Units {

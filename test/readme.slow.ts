@@ -34,7 +34,7 @@ function shellBlocks(file: string): string[] {
   return [...read(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
-/** What in a block a shell takes otherwise than its reader, when it is pasted: in zsh a comment is a command. */
+/** Text in a block that a shell takes otherwise than its reader, when it is pasted: in zsh a comment is a command. */
 function traps(block: string): string[] {
   return block.match(/(^|\s)#.*|<\w[^>]*>|^\s*\w+\(\).*|\s(https?:|\$\w)\S*[?&].*/gm) ?? [];
 }

@@ -13,7 +13,7 @@ import type { TableFunction } from './table-function.ts';
 export const period = Duration.minutes(5);
 export const hour = Duration.hours(1);
 
-/** What is measured of a service with this name, the lines of its logs counted among it. */
+/** Metrics of a service with this name, those of its log lines among them. */
 export function metricsOf(
   scope: Construct,
   {
@@ -120,7 +120,7 @@ function functionOf(api: Api, operation: string): TableFunction['lambda'] {
   return found.lambda;
 }
 
-/** How often a route changed something, in an hour. */
+/** Number of changes that a route made in an hour. */
 export function changesBy(name: string, operation: string): Metric {
   const { method } = routeOf(operation);
   return new Metric({

@@ -42,11 +42,11 @@ const Context = v.object({
   /** Request units a second that the table, and each of its indexes, may consume. */
   maxReadRequestUnits: v.optional(Units),
   maxWriteRequestUnits: v.optional(Units),
-  /** How long logs are kept. */
+  /** Time that logs are kept. */
   logDays: v.optional(LogDays, '30'),
   /** Where alarms are mailed. */
   alarmMail: v.optional(Mail),
-  /** What the account should cost in a month, in US dollars. `alarmMail` is told when it costs more. */
+  /** Monthly budget of the account in US dollars. `alarmMail` is told when it costs more. */
   budget: v.optional(whole(1, 999_999)),
   /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
   mailFrom: v.optional(Mail),

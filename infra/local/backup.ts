@@ -18,10 +18,10 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { databaseFile, lockFolder, makeFolder, refuseNewer } from './data-folder.ts';
 import { refuseForeign } from './engine-records.ts';
 
-/** What a backup holds beside the database: without the keys all tokens and sessions are lost. */
+/** Files of a backup beside the database: without the keys all tokens and sessions are lost. */
 const smallFiles = ['signing-key', 'session-key', 'version.json'];
 
-/** What was copied: a folder, the size of its database, and the names of all files in it. */
+/** Copy that was made: a folder, the size of its database, and the names of all files in it. */
 export interface Copied {
   folder: string;
   database_bytes: number;

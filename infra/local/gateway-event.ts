@@ -4,7 +4,7 @@ import { stage } from '../../shared/routes.ts';
 /** Names with values, in the order in which they were sent; a name may come more than once. */
 type Pairs = readonly (readonly [string, string])[];
 
-/** What makes the event of one request differ from that of another. */
+/** Parts in which the event of one request differs from that of another. */
 export interface EventParts {
   method: string;
   /** The path pattern of the route; and the path below the stage, as sent. */

@@ -112,7 +112,7 @@ function textOf(body: Buffer, contentType = ''): string {
   }
 }
 
-/** What a Lambda returned, if it has the form that API Gateway asks for. */
+/** Result of a Lambda, if it has the form that API Gateway asks for. */
 function checked(result: unknown): APIGatewayProxyResult {
   const { statusCode, body } = (result ?? {}) as Partial<APIGatewayProxyResult>;
   const isBody = body === undefined || body === null || typeof body === 'string';

@@ -18,7 +18,7 @@ import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
 import { startThreads } from './threads.ts';
 
-/** How long a step of the stop may take, in milliseconds: all are done within ten seconds. The gateway gives its requests eight. */
+/** Milliseconds a step of the stop may take: all are done within ten seconds. The gateway gives its requests eight. */
 const patience = 8_500;
 
 /** The service at work on this machine. */

@@ -63,7 +63,7 @@ export async function createTable(endpoint: string, tableName: string): Promise<
   }
 }
 
-/** What `ask` gives. Throws a sentence that says what is wrong with the database at `endpoint`. */
+/** Result of `ask`. Throws a sentence that says what is wrong with the database at `endpoint`. */
 async function orComplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -111,7 +111,7 @@ function keySchema(partitionKey: string, sortKey: string): KeySchemaElement[] {
   ];
 }
 
-/** What must agree between a table and its definition, in one order. */
+/** Parts in which a table and its definition must agree, in one order. */
 function shape({
   KeySchema,
   GlobalSecondaryIndexes = [],

@@ -76,7 +76,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   };
 }
 
-/** What a scope allows, first what cannot be undone: developers choose scopes by this. */
+/** Description of a scope, first what cannot be undone: developers choose scopes by this. */
 function scopeText(abilities: readonly Ability[]): string {
   const gravestFirst = abilities.toSorted(
     (a, b) => Number(b.isDangerous ?? 0) - Number(a.isDangerous ?? 0),

@@ -38,7 +38,7 @@ const errors: Record<string, [status: number, example: string]> = {
   service_unavailable: [503, 'Busy: please try again in a moment'],
 };
 
-/** When an error happens, unless the endpoint says it better. */
+/** Condition of an error, unless the endpoint says it better. */
 const occasions: Record<string, string> = {
   invalid_request: 'A parameter or field is missing or not valid; the description names it.',
   not_authorized: 'There is no access token.',
@@ -77,7 +77,7 @@ export function isOAuthForm({ route }: Pick<Endpoint, 'route'>): boolean {
   return route.path.startsWith('/oauth/');
 }
 
-/** What every response of a status carries. */
+/** Headers that every response of a status carries. */
 const headersOf: Record<string, number[]> = {
   'WWW-Authenticate': [401, 403],
   'Retry-After': [429, 503],

@@ -22,7 +22,7 @@ const named: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries(all).map(([name, schema]) => [name.replace(/^Presented|Body$/g, ''), schema]),
 );
 
-/** Where a named schema is found. */
+/** Reference to a named schema. */
 const refTo = (name: string) => `#/components/schemas/${name}`;
 
 const config: ConversionConfig = {
@@ -44,7 +44,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   return converted;
 }
 
-/** What the converter does not say, or says awkwardly. Undefined where it does well. */
+/** Schema where the converter says nothing, or says it awkwardly. Undefined where it does well. */
 function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
   const { type, anyOf: [only] = [], default: preset } = converted;
   switch (schema.type) {
@@ -83,7 +83,7 @@ function merged(key: string, forms: JsonSchema[]): JsonSchema {
   return { type: 'object', properties, required: Object.keys(all).filter(isNeeded) };
 }
 
-/** What schemas of valibot and the items of their pipes may have. */
+/** Fields that schemas of valibot and the items of their pipes may have. */
 interface Shape {
   type: string;
   pipe?: Shape[];
@@ -110,7 +110,7 @@ export function fieldsOf(schema?: v.GenericSchema & Shape): [string, v.GenericSc
   return wrapped ? fieldsOf(wrapped) : Object.entries(entries);
 }
 
-/** What a schema says that it is. */
+/** Description that a schema carries. */
 export function descriptionOf(schema: Shape | undefined): string | undefined {
   return schema?.pipe?.find(({ type }) => type === 'description')?.description;
 }

@@ -10,7 +10,7 @@ import type { Identity } from '../user/identity-provider.ts';
 import type { User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';
 
-/** Where an identity leads, as it is stored: to an account, or to what outlives the last one. */
+/** Stored target of an identity: an account, or what outlives the last one. */
 const Stored = v.object({
   user_id: v.optional(v.string()),
   /** Since when the account that was deleted is blocked; ISO 8601. */

@@ -8,16 +8,16 @@ import type { Difference, Finding } from './finding.ts';
 /** A place in the table to go on from, for whoever was interrupted. */
 export type Position = Key;
 
-/** What an audit found in some items. */
+/** Findings of an audit in some items. */
 interface Found {
   differences: Difference[];
-  /** How many of the differences were repaired. */
+  /** Number of differences that were repaired. */
   repaired: number;
   /** Items that changed each time they were checked. They may be right, and are left alone. */
   changing: Key[];
 }
 
-/** How far an audit has come, and what it found on the way. */
+/** Progress of an audit, and its findings on the way. */
 export interface Progress extends Found {
   items: number;
   position: Position | undefined;

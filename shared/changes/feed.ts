@@ -13,7 +13,7 @@ import { reviewRecord } from './record.ts';
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 /**
- * How far somebody has followed, and when that was: in each lane the last item that was passed, and
+ * Position of a follower, and its time: in each lane the last item that was passed, and
  * how many changes of the next item, in the one lane that they are in the middle of.
  */
 const Position = v.object({
@@ -169,7 +169,7 @@ async function present(
   };
 }
 
-/** How many of the first together have at most this size: one at least, however large. */
+/** Number of the first that together have at most this size: one at least, however large. */
 function fitting(sizes: readonly number[], most: number): number {
   let sum = 0;
   const end = sizes.findIndex((size, i) => {

@@ -30,7 +30,7 @@ export function BulkIds(most: number) {
   );
 }
 
-/** When a bulk look-up is refused, for its description. */
+/** Condition on which a bulk look-up is refused, for its description. */
 export const bulkErrors = {
   invalid_request: 'There is no id, or there are too many, or one is no UUID.',
   service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',

@@ -32,7 +32,7 @@ interface Repeatable {
   request: readonly unknown[];
 }
 
-/** What was done: headers of the answer to it, and whether it had been done before, so that nothing was written. */
+/** Outcome of a request: headers of its answer, and whether it had been done before, so that nothing was written. */
 interface Done {
   headers?: Record<string, string>;
   isRepeated?: boolean;

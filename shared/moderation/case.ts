@@ -66,7 +66,7 @@ export function countReport(before: Case): Write {
   return { Update: add(caseKey(before.review_id), oneMore, isOpenIn(before.round)) };
 }
 
-/** What a report adds to an open case. */
+/** Changes of an open case by one more report. */
 export const oneMore = { reports: 1, popularity_rank: rankStep, version: 1 };
 
 /** The condition that a case is open in this round. */

@@ -86,7 +86,7 @@ export async function listDecided(
   return { decided, next };
 }
 
-/** What is known of a user that moderators decide about; undefined when there is no such account. */
+/** State of a user that moderators decide about; undefined when there is no such account. */
 export async function findHistory(
   userId: string,
 ): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {

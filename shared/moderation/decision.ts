@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Text } from '../values.ts';
 import { reasons, verdicts } from './verdict.ts';
 
-/** What can be decided: on a review; on an account; `allow` that its user reviews again what a hidden and deleted review was of. */
+/** Decisions: on a review; on an account; `allow` that its user reviews again what a hidden and deleted review was of. */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
 /** The grounds of a decision: a word, and what there is to say. */
@@ -31,5 +31,5 @@ export const Decision = v.object({
 });
 export type Decision = v.InferOutput<typeof Decision>;
 
-/** Who decides, and on which grounds. */
+/** Decider and grounds. */
 export type Decider = Grounds & Pick<Decision, 'moderator_id'>;

@@ -13,7 +13,7 @@ import { Case, countReport, newCase, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
 
-/** What became of a report, and what is left of the reporter's daily limit, as headers. */
+/** Outcome of a report, and the rest of the reporter's daily limit, as headers. */
 interface Reported {
   headers: Record<string, string>;
   /** The user had reported the review before, so that nothing was written. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Text } from '../values.ts';
 
-/** Why a review is reported: up to 500 characters, a word of the list in verdict.ts or any other text. */
+/** Reason of a report: up to 500 characters, a word of the list in verdict.ts or any other text. */
 export const Reason = Text(0, 500);
 
 /** A spam report, as it is stored. */
@@ -12,7 +12,7 @@ export const Report = v.object({
   reason: v.string(),
   /** ISO 8601. */
   reported_at: v.string(),
-  /** How often the case had been decided then. */
+  /** Number of decisions on the case by then. */
   round: v.number(),
 });
 export type Report = v.InferOutput<typeof Report>;

@@ -6,7 +6,7 @@ import { applicationKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { Application } from './application.ts';
 
-/** How many grants are looked at to count people. */
+/** Number of grants that are read to count people. */
 const mostCounted = 500;
 
 /** Revokes what users have granted to an application: all, or so many. */
@@ -15,7 +15,7 @@ export async function deleteGrantsOf(clientId: string, most?: number): Promise<v
   await batchDelete(entries);
 }
 
-/** What users have granted to an application: all, or what they did `until` a time, ISO 8601. */
+/** Grants of users to an application: all, or those `until` a time, ISO 8601. */
 function grantsOf(clientId: string, until?: string): AsyncGenerator<Key[]> {
   // Behind the time comes the id of a grant.
   const range = until === undefined ? {} : { high: `${until}#~` };
@@ -50,7 +50,7 @@ export async function eraseGrants(clientId: string): Promise<number> {
   return revoked;
 }
 
-/** How many people an application may act for; of a crowd that there are more. It costs 12 read units at most. */
+/** Number of people an application may act for; of a crowd that there are more. It costs 12 read units at most. */
 export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
   const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: mostCounted });
   const grants = await collect(pages, mostCounted);

@@ -50,7 +50,7 @@ export const TokenRecord = described(
 );
 export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 
-/** What a user has allowed to applications. */
+/** Grants of a user to applications. */
 export const TokensResponse = v.object({ tokens: v.array(TokenRecord) });
 
 /** The answer of the token endpoint (RFC 6749 section 5.1). */

@@ -14,7 +14,7 @@ import { dayOf, minuteOf, nameOfType } from './words.ts';
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
 /**
- * What moderators know of a user, and the forms to allow a review in place of a hidden one, and to block the account or end that: empty, or as
+ * Section on a user for moderators, and the forms to allow a review in place of a hidden one, and to block the account or end that: empty, or as
  * one was sent. Throws ApiError 404 when there is no such user.
  */
 export async function authorPage(

@@ -16,7 +16,7 @@ export const blank: Filled = { values: {}, faults: {} };
 
 interface Field {
   name: string;
-  /** What its id has before its name, where another form of the page has the same field. */
+  /** Prefix of its id, where another form of the page has the same field. */
   prefix?: string;
   label: string;
   type?: 'text' | 'email' | 'url' | 'area';

@@ -9,7 +9,7 @@ export const HiddenMark = v.object({
   entity_type: v.picklist(entityTypes),
   /** The review that is gone. */
   review_id: v.string(),
-  /** When it was deleted; ISO 8601. */
+  /** Time of its deletion; ISO 8601. */
   marked_at: v.string(),
 });
 export type HiddenMark = v.InferOutput<typeof HiddenMark>;

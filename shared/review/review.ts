@@ -63,7 +63,7 @@ export const Review = v.object({
   is_hidden: v.boolean(),
   /** The last decision of a moderator on it. */
   moderation: v.optional(Moderation),
-  /** When its author appealed, since it was hidden; ISO 8601. */
+  /** Time of its author's appeal, since it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
   /** Set while a deletion in two steps is under way: then it is hidden for good, and in no list. */
   deleted_at: v.optional(v.string()),
@@ -115,7 +115,7 @@ export function newReview(
   };
 }
 
-/** What a review has: a text, a rating, or both, with the stars of the rating as in `both4`. Totals leave the stars out. */
+/** Parts of a review: a text, a rating, or both, with the stars of the rating as in `both4`. Totals leave the stars out. */
 export type Kind = Exclude<Content, 'user'>;
 
 /** Drafts have not been published yet; only their author sees them. */

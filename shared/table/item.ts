@@ -4,7 +4,7 @@ export interface Key {
   sk: string;
 }
 
-/** What index entries of every kind carry; the rest depends on the index. */
+/** Attributes of index entries of every kind; the rest depends on the index. */
 export interface IndexAttributes {
   all?: string;
   facet?: string;

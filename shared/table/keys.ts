@@ -153,7 +153,7 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 /** Marks a bulk import: until it is gone, authors, entities and lists are not counted. */
 export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
-/** When something was last done that should not be long ago, such as `backup`. */
+/** Time when something was last done that should not be long ago, such as `backup`. */
 export function deedKey(deed: string): Key {
   return { pk: 'HEALTH', sk: `DONE#${deed}` };
 }

@@ -65,7 +65,7 @@ export async function* queryItems(
   }
 }
 
-/** How many items `queryItems` would give, or of them those that a filter lets through, for the same units. */
+/** Number of items that `queryItems` would give, or of those that a filter lets through, for the same units. */
 export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},

@@ -22,7 +22,7 @@ type Table = keyof typeof tables;
 /** A row of a table; null for `\N`. */
 export type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
 
-/** What makes a row the same as one of another archive. */
+/** Key by which a row is the same as one of another archive. */
 const keys: Record<Table, string> = {
   user_sanitised: 'id',
   review: 'id',
@@ -33,7 +33,7 @@ const keys: Record<Table, string> = {
 /** Says that something was not kept, or not as it was, and why. */
 export type Note = (reason: string) => void;
 
-/** What the libraries say of an archive that was cut: they have read past its end. */
+/** Messages of the libraries about an archive that was cut: they have read past its end. */
 const isCut = /^Cannot read properties of undefined|ended prematurely|end of data|was destroyed/;
 
 /**

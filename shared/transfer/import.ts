@@ -37,7 +37,7 @@ interface Plan extends Sourced {
 const mostAtWork = 3;
 /** How often what is stale is read again. */
 const attempts = 5;
-/** How often a transaction is tried on a busy table. Each time it waits for 8 s. */
+/** Number of tries of a transaction on a busy table. Each waits for 8 s. */
 const transactionAttempts = 5;
 /** Revisions that are written ahead at once: all of them together have room for a text of the largest size. */
 const mostAhead = 10;

@@ -112,7 +112,7 @@ type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Kinds that are kept as they lie in the table: the form of their keys, what they are, and their key by what is in them.
- * That of an identity is made of what is not.
+ * The key of an identity is made of what is not in it.
  */
 const raw = {
   identity: [

@@ -7,7 +7,7 @@ import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
-/** What has a daily limit: first votes on a review, and reports. */
+/** Acts with a daily limit: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
 
 /** Days that the counters of a day are kept for: the statistics of a profile reach back for a month. */
@@ -18,7 +18,7 @@ const daySeconds = 86_400;
 const keepCounters = (keptDays + 7) * daySeconds;
 
 /**
- * What a counter of a user and UTC day holds: `count`, the first votes on a review; `cast`, how many of the user's votes were last cast on that
+ * Counter of a user and UTC day: `count`, the first votes on a review; `cast`, how many of the user's votes were last cast on that
  * day; `reports`. The daily limit is held against the first and the last of them.
  */
 const none = { count: 0, cast: 0, reports: 0 };
@@ -35,7 +35,7 @@ const limited = {
   reports: { spent: 'reports', one: { reports: 1 }, may: 'report', besides: '' },
 } as const;
 
-/** How many of a daily limit are used up, by the counter of the day if there is one. */
+/** Number of a daily limit that is used up, by the counter of the day if there is one. */
 export function spentOf(what: Limited, counter: Item | undefined): number {
   return Number(counter?.[limited[what].spent] ?? 0);
 }

@@ -8,7 +8,7 @@ import { readSecret } from '../secrets.ts';
 import { isLoopback } from '../values.ts';
 import { DisplayName, Email } from './user.ts';
 
-/** What an identity provider says of a person. `issuer` and `subject` together never change. */
+/** Claims of an identity provider about a person. `issuer` and `subject` together never change. */
 export interface Identity {
   issuer: string;
   subject: string;

@@ -104,7 +104,7 @@ export function importedVote(review: Voted, vote: Vote): Write[] {
   return [...castWrites(review, undefined, vote), { ConditionCheck: voter }, ...countCast(vote)];
 }
 
-/** What of a review its votes depend on. */
+/** Fields of a review that its votes depend on. */
 export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
 
 /** Writes a vote in the place of another, or of none, with all that is counted of it. */

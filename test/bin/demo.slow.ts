@@ -55,7 +55,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** What the command after “Try” prints, in a shell. */
+/** Output of the command after “Try”, in a shell. */
 function tryIt(said: string) {
   const [, command = ''] = /^ {2}Try {4}(curl .*)$/m.exec(said) ?? [];
   return JSON.parse(spawnSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }).stdout);

@@ -139,7 +139,7 @@ test('its links lead on in this window, signed in', async () => {
   await close();
 });
 
-/** What is Swagger UI's own, and nothing of ours: colours, controls within controls, fields and targets of its making. */
+/** Parts of Swagger UI's own, and nothing of ours: colours, controls within controls, fields and targets of its making. */
 const ofSwagger = ['color-contrast', 'nested-interactive', 'select-name', 'target-size'];
 
 test.each<[number, 'light' | 'dark']>([

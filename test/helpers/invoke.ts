@@ -31,5 +31,5 @@ export async function invoke(
   return { status: result.statusCode, headers, body };
 }
 
-/** What Lambda tells a handler about its run. */
+/** Context that Lambda gives a handler about its run. */
 export const lambdaContext = () => contextOf('test', 29_000);

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * What a mirror keeps: how far it has followed, and by id every public review as one line, the
+ * State of a mirror: how far it has followed, and by id every public review as one line, the
  * highest version that was told of it, and what is known of people.
  */
 export interface Mirror {

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 
-/** What a client can write that would be a proxy. */
+/** Values that a client can send that would be a proxy. */
 const spoofed = {
   'X-Forwarded-Proto': 'https',
   'X-Forwarded-Host': 'evil.example',

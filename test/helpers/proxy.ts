@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
 
-/** What went through a proxy. */
+/** Traffic that went through a proxy. */
 export interface Passed {
   url: URL;
   status: number;

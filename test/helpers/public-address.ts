@@ -11,7 +11,7 @@ const login = 'https://login.example.org';
 const redirect_uri = 'https://client.example/callback';
 const securityContact = 'security@example.org';
 
-/** What names another address because that is what it is about: namespaces, and what a developer may register. */
+/** Words that name another address because they are about it: namespaces, and what a developer may register. */
 const said = [
   'http://www.w3.org/2005/Atom',
   'http://www.w3.org/2000/svg',

@@ -29,7 +29,7 @@ export function fresh(name: string): string {
 export interface Service {
   /** The base URL. */
   url: string;
-  /** What it has printed, by line. */
+  /** Lines that it has printed. */
   out: string[];
   err: string[];
   process: ChildProcess;
@@ -117,7 +117,7 @@ export async function publish(url: string, token: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-/** How many of these reviews are not there. */
+/** Number of these reviews that are not there. */
 export async function missing(url: string, ids: readonly string[]): Promise<string[]> {
   const statuses = await Promise.all(
     ids.map(async (id) => [id, (await fetch(`${url}/review/${id}`)).status] as const),

@@ -25,7 +25,7 @@ import {
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 
-/** What is counted, by the sort key of whom it is counted for. */
+/** Counted values, by the sort key of whom they are counted for. */
 const counted: Record<string, RegExp> = {
   USER: /^(karma|applications|[a-z_]+\|.*)$/,
   ENTITY: /^(review_count|rating_sum|rating_count|[a-z_]+\|.*)$/,

@@ -41,7 +41,7 @@ function callsIn(template: Template): Call[] {
   return [...methods, ...authorizers];
 }
 
-/** What API Gateway is permitted to call. `source` is a pattern. */
+/** Functions that API Gateway is permitted to call. `source` is a pattern. */
 export function permissionsIn(template: Template): Call[] {
   return resources(template, 'AWS::Lambda::Permission')
     .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')

@@ -257,7 +257,7 @@ export async function startProxy({
     used,
     /** What was refused: who, what, of what. */
     denied,
-    /** What was wrong with the signature of a request. */
+    /** Fault in the signature of a request. */
     unsigned,
     stop: () => server.close(),
   };

@@ -101,7 +101,7 @@ function person() {
   return { signIn, leave, key: identityKey(hash.digest('hex')) };
 }
 
-/** What the next account may review again of what the last one had. */
+/** Entities of the last account that the next one may review again. */
 async function allowedOf(user: TestUser, entities: readonly string[]): Promise<boolean[]> {
   const answers = [];
   for (const entity_id of entities) answers.push(await publish(user, { entity_id }));

@@ -20,7 +20,6 @@ import { contactKey, entityKey, reviewKey, userKey } from '../../../shared/table
 import { importRecords } from '../../../shared/transfer/import.ts';
 import type {
   FullReviewRecord,
-  Sourced,
   TransferRecord,
   UserRecord,
   VoteRecord,
@@ -38,6 +37,7 @@ import {
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
+import { sourced } from '../../helpers/transfer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -75,10 +75,6 @@ function review(user_id: string, but: Partial<FullReviewRecord> = {}): FullRevie
 
 function voteOn(review_id: string, user_id: string, but: Partial<VoteRecord> = {}): VoteRecord {
   return { kind: 'vote', review_id, user_id, vote: true, voted_at: time, revision: 1, ...but };
-}
-
-async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
-  for (const [i, record] of records.entries()) yield { where: `${i}`, record };
 }
 
 /** Imports them, and follows the stream. */

@@ -1,8 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteMe } from '../../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../../functions/delete-review.ts';
@@ -17,10 +13,7 @@ import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
 import { table } from '../../../shared/table/client.ts';
 import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import type { Sourced, TransferRecord } from '../../../shared/transfer/record.ts';
-import { Spool } from '../../../shared/transfer/spool.ts';
 import {
   applyStream,
   makeGrant,
@@ -34,25 +27,11 @@ import {
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'restore-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => {
   jest.restoreAllMocks();
 });
-
-/** All that an export has of the table. */
-async function exported(): Promise<TransferRecord[]> {
-  const spool = new Spool(join(folder, randomUUID()));
-  await scanInto(spool, () => {});
-  const records = [...allRecords(spool)];
-  spool.close();
-  return records;
-}
-
-async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
-  for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
-}
 
 /** Follows the stream to its end, as `applyStream` does, and gives the records that the eraser got. */
 async function followed(): Promise<DynamoDBRecord[]> {

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { createTable } from '../../../infra/local/table.ts';
 import { recountOwners } from '../../../shared/review/owner-counts.ts';
 import { keyString } from '../../../shared/table/item.ts';
-import { allRecords, scanInto } from '../../../shared/transfer/export.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
-import type { Sourced, TransferRecord } from '../../../shared/transfer/record.ts';
-import { Spool } from '../../../shared/transfer/spool.ts';
 import { admin, dataFolder } from '../../helpers/admin.ts';
 import {
   makeGrant,
@@ -22,9 +16,8 @@ import {
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { exported, sourced } from '../../helpers/transfer.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'same-'));
-afterAll(() => rmSync(folder, { recursive: true }));
 const first = process.env.TABLE_NAME ?? '';
 afterEach(() => {
   process.env.TABLE_NAME = first;
@@ -35,18 +28,6 @@ async function useEmptyTable(): Promise<void> {
   const name = `same-${randomUUID()}`;
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
   process.env.TABLE_NAME = name;
-}
-
-async function exported(): Promise<TransferRecord[]> {
-  const spool = new Spool(join(folder, randomUUID()));
-  await scanInto(spool, () => {});
-  const records = [...allRecords(spool)];
-  spool.close();
-  return records;
-}
-
-async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
-  for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
 }
 
 /** All items, apart from versions, which tell the time of an import, counts that have come to 0, and what follows the stream. */

@@ -63,7 +63,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   }),
 };
 
-/** What stays: to leave, to take back what was given to others, and to appeal. */
+/** Acts that stay: to leave, to take back what was given to others, and to appeal. */
 const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'sign-out': () => ({ form: {} }),
   'rotate-secret': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
