@@ -4,11 +4,13 @@ import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `npm start` that starts again on each save. Node's own --watch loses sight of a file that could not be parsed
- * (nodejs/node#61153), so a typo would be the last change that it notices.
+ * `npm start` that starts again on each save. Node's own --watch loses sight of a file that could
+ * not be parsed (nodejs/node#61153), so a typo would be the last change that it notices.
  */
 
-/** Milliseconds without a save: an editor touches a file several times, and a checkout changes many. */
+/**
+ * Milliseconds without a save: an editor touches a file several times, and a checkout changes many.
+ */
 const quiet = 200;
 
 let service: ChildProcess | undefined;
@@ -46,7 +48,10 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-/** Resolves after a save. Folders are watched and not files, because editors replace a file by another. */
+/**
+ * Resolves after a save. Folders are watched and not files, because editors replace a file by
+ * another.
+ */
 function nextSave(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;

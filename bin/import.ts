@@ -134,8 +134,9 @@ async function run(
 }
 
 /**
- * Fills an empty table on this machine without its stream, which slows the embedded engine down, and then counts owners and totals. An item
- * of the table says so until then: whoever finds it counts everything. Any other table follows its stream.
+ * Fills an empty table on this machine without its stream, which slows the embedded engine down,
+ * and then counts owners and totals. An item of the table says so until then: whoever finds it
+ * counts everything. Any other table follows its stream.
  */
 async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean) => Promise<T>) {
   if (isDryRun || !isLocal()) return work(false);

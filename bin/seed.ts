@@ -45,8 +45,9 @@ interface Subject {
 }
 
 /**
- * Fills the table by bulk writes: users, and reviews of entities with claims and votes, all counts right. A few entities have
- * most of the reviews and a few users write most of them. The totals are rebuilt at the end.
+ * Fills the table by bulk writes: users, and reviews of entities with claims and votes, all counts
+ * right. A few entities have most of the reviews and a few users write most of them. The totals are
+ * rebuilt at the end.
  */
 export async function seed(options: {
   reviews: number;
@@ -148,8 +149,8 @@ function authorWrite({ id }: Author, i: number): Write {
 }
 
 /**
- * Puts items, whether or not they are there. Transactions, because the embedded engine waits for the disk once for each, and for every item
- * of a batch. More at once would only wait.
+ * Puts items, whether or not they are there. Transactions, because the embedded engine waits for
+ * the disk once for each, and for every item of a batch. More at once would only wait.
  */
 async function writeAll(writes: readonly Write[]): Promise<void> {
   const puts = writes.flatMap((write): Write[] =>
@@ -165,7 +166,10 @@ export function isLocal(): boolean {
   return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
-/** Computes totals and rank trees anew, as fast as the engine lets us. Waits for another rebuild, or the lock that a killed one has left. */
+/**
+ * Computes totals and rank trees anew, as fast as the engine lets us. Waits for another rebuild, or
+ * the lock that a killed one has left.
+ */
 export async function rebuild(onProgress?: (items: number) => void) {
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
     if (waited === 0) {

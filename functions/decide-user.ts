@@ -20,7 +20,9 @@ export const request = v.object({
   }),
 });
 
-/** Blocks an account, or ends that; or allows a review in place of a hidden one that was deleted. */
+/**
+ * Blocks an account, or ends that; or allows a review in place of a hidden one that was deleted.
+ */
 export const handler = page(
   request,
   async ({ caller, path, body: { decision, entity_id, ...why } }, { visitor }) => {

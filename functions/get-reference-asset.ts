@@ -9,7 +9,10 @@ const request = v.object({
   path: v.object({ file: PathParameter('Page', v.picklist(Object.keys(assets))) }),
 });
 
-/** Script and style of the reference, as text that API Gateway compresses. A version is in their names, so browsers may keep them for good. */
+/**
+ * Script and style of the reference, as text that API Gateway compresses. A version is in their
+ * names, so browsers may keep them for good.
+ */
 export const handler = browserHandler((event) => {
   const { file } = readRequest(request, partsOf(event)).path;
   return {
@@ -24,7 +27,10 @@ export const handler = browserHandler((event) => {
   };
 });
 
-/** A file lies beside the function where that is deployed, see infra/aws/bundle.ts, and in its package on this machine. */
+/**
+ * A file lies beside the function where that is deployed, see infra/aws/bundle.ts, and in its
+ * package on this machine.
+ */
 function read(path: string): string {
   const deployed = join(import.meta.dirname, parse(path).base);
   const file = existsSync(deployed) ? deployed : join(import.meta.dirname, '..', path);

@@ -39,9 +39,11 @@ export const request = v.object({});
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (RFC 6749 section 3.1) asks the person who has signed in. Whoever has not signs in first, and is sent to no
- * client before; nor by itself, by a request that is at fault, whoever has never let that client in (RFC 9700 section 4.11.2). Such a request leaves nothing in the table: it goes along, and comes back as `sealed_request`.
- * A request that a person is asked about lies in the table, and is shown by its `request_id`.
+ * The authorization endpoint (RFC 6749 section 3.1) asks the person who has signed in. Whoever has
+ * not signs in first, and is sent to no client before; nor by itself, by a request that is at
+ * fault, whoever has never let that client in (RFC 9700 section 4.11.2). Such a request leaves
+ * nothing in the table: it goes along, and comes back as `sealed_request`. A request that a person
+ * is asked about lies in the table, and is shown by its `request_id`.
  */
 export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -89,7 +91,10 @@ async function resume(sealed: string, visitor: Visitor): Promise<Page | Redirect
   }));
 }
 
-/** The question of a request that is kept already. Throws ApiError 400 when it is too old, or its application has changed since. */
+/**
+ * The question of a request that is kept already. Throws ApiError 400 when it is too old, or its
+ * application has changed since.
+ */
 async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   const kept = await getAuthorizationRequest(id);
   const application = await findApplication(kept.client_id);
@@ -128,7 +133,10 @@ async function ask(kept: AuthorizationRequest, application: Application, visitor
   return consentPage(id, kept, application, reputation, visitor);
 }
 
-/** The way back to the client with its mistake: at once for who has let it in before, else by a link, as anybody can register any address. */
+/**
+ * The way back to the client with its mistake: at once for who has let it in before, else by a
+ * link, as anybody can register any address.
+ */
 async function sendBack(
   application: Application,
   { error, error_description = error }: AuthorizationError,

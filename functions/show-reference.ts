@@ -11,8 +11,9 @@ import * as assets from '../shared/pages/reference-assets.ts';
 import { version } from '../shared/routes.ts';
 
 /**
- * Starts Swagger UI. The sandbox of the page has no forms, so a click on the button of one tells Swagger UI to take it; and its windows would
- * be in the sandbox too, without a session, so links stay in this one. For the same reason nobody can consent to an application from here.
+ * Starts Swagger UI. The sandbox of the page has no forms, so a click on the button of one tells
+ * Swagger UI to take it; and its windows would be in the sandbox too, without a session, so links
+ * stay in this one. For the same reason nobody can consent to an application from here.
  */
 const start = `
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -24,7 +25,8 @@ addEventListener('click', (event) => {
   const button = event.target.closest('button[type=submit]');
   if (!button?.form) return;
   event.preventDefault();
-  // Else the button that Swagger UI shows instead, which takes the credentials away again, would get it.
+  // Else the button that Swagger UI shows instead, which takes the credentials away again, would
+  // get it.
   event.stopPropagation();
   button.form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));
 }, true);
@@ -59,7 +61,10 @@ noscript { display: block; }
 body > header a { color: inherit; padding: .25rem 0; }
 `;
 
-/** The reference for people: Swagger UI shows the API's description, and where no script runs there is a plain list. */
+/**
+ * The reference for people: Swagger UI shows the API's description, and where no script runs there
+ * is a plain list.
+ */
 export const handler = browserHandler((event) => {
   // Tokens are pasted into it.
   requireHttps(event);
@@ -74,8 +79,8 @@ export const handler = browserHandler((event) => {
 const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
 /**
- * The content security policy of the reference: a sandbox, in which no script has the origin of the sessions. That origin is named, because 'self' is
- * another one in there.
+ * The content security policy of the reference: a sandbox, in which no script has the origin of the
+ * sessions. That origin is named, because 'self' is another one in there.
  */
 function referencePolicy(): string[] {
   const { origin } = new URL(authUrl());

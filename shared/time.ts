@@ -20,8 +20,8 @@ export function epochSeconds(later = 0): number {
 }
 
 /**
- * Waits before another attempt: a random time of up to 10 ms × 2^attempt, and of up to `most` ms ("full
- * jitter", so that those who failed together do not come back together).
+ * Waits before another attempt: a random time of up to 10 ms × 2^attempt, and of up to `most` ms
+ * ("full jitter", so that those who failed together do not come back together).
  */
 export async function backOff(attempt: number, most = 640): Promise<void> {
   await sleep(Math.random() * Math.min(most, 10 * 2 ** attempt));

@@ -7,8 +7,8 @@ import { expect, test } from '@jest/globals';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The folders of shared/, from the top down: each imports only what stands below its own floor. A file that is
- * named stands on another floor than its folder.
+ * The folders of shared/, from the top down: each imports only what stands below its own floor. A
+ * file that is named stands on another floor than its folder.
  */
 const floors = [
   ['account', 'audit', 'health', 'transfer'],

@@ -32,7 +32,8 @@ beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
 });
 
-// The deterministic part of `npm run bench`: offsets beyond 400 are descended to, as in a large set.
+// The deterministic part of `npm run bench`: offsets beyond 400 are descended to, as in a large
+// set.
 describe('request units and round trips', () => {
   test('of every endpoint are within budget', async () => {
     const lines = await benchEndpoints(1);
@@ -145,7 +146,10 @@ test('request units of a vote and of a new review are bounded in a table that ha
   expect(units).toEqual(grownCosts);
 });
 
-/** Write units for each of so many votes, on reviews of different ages, that the consumer reads in one batch. */
+/**
+ * Write units for each of so many votes, on reviews of different ages, that the consumer reads in
+ * one batch.
+ */
 async function consumeVotes(count: number): Promise<number> {
   const voter = await makeUser();
   const ids: string[] = [];

@@ -34,7 +34,10 @@ function shellBlocks(file: string): string[] {
   return [...read(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 }
 
-/** Text in a block that a shell takes otherwise than its reader, when it is pasted: in zsh a comment is a command. */
+/**
+ * Text in a block that a shell takes otherwise than its reader, when it is pasted: in zsh a comment
+ * is a command.
+ */
 function traps(block: string): string[] {
   return block.match(/(^|\s)#.*|<\w[^>]*>|^\s*\w+\(\).*|\s(https?:|\$\w)\S*[?&].*/gm) ?? [];
 }
@@ -120,8 +123,8 @@ if (whyNoPython) test.skip(`“From Python” is not run: ${whyNoPython}`, () =>
 const programs = ['node reviews.mts', ...(whyNoPython ? [] : ['.venv/bin/python reviews.py'])];
 
 /**
- * The README behind its installation as a shell takes it. Each program is saved and run as its first line says. Left out are the deployment,
- * and what would come from a registry.
+ * The README behind its installation as a shell takes it. Each program is saved and run as its
+ * first line says. Left out are the deployment, and what would come from a registry.
  */
 function script(): string {
   const [, text = ''] = read('README.md').split(/^(?=## Try it\n)/m);
@@ -141,7 +144,9 @@ function script(): string {
     .replaceAll('localhost:8080', `localhost:${callbackPort}`);
 }
 
-/** Interactive, as they are when somebody pastes; without the settings of whoever runs the tests. */
+/**
+ * Interactive, as they are when somebody pastes; without the settings of whoever runs the tests.
+ */
 const shells = [
   ['bash', '--norc', '--noprofile', '-i'],
   ['zsh', '-f', '-i'],
@@ -191,7 +196,10 @@ test.each(shells)('%s runs the README from top to bottom, twice', async (name, .
   await runAgain({ ...env, ...written });
 });
 
-/** The programs, when the access token has expired. Each uses the refresh token that the one before it has kept, and no older one. */
+/**
+ * The programs, when the access token has expired. Each uses the refresh token that the one before
+ * it has kept, and no older one.
+ */
 async function runAgain(env: NodeJS.ProcessEnv): Promise<void> {
   const file = join(demo, 'tokens.json');
   for (const program of [...programs, ...programs]) {

@@ -1,6 +1,9 @@
 import { inspect } from 'node:util';
 
-/** Characters of a text that a list has room for: a UUID fits. What stands alone may be a token, and is shown whole. */
+/**
+ * Characters of a text that a list has room for: a UUID fits. What stands alone may be a token, and
+ * is shown whole.
+ */
 const widest = 40;
 
 /** Takes text to stdout. */

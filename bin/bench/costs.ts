@@ -30,8 +30,8 @@ export interface Use extends Units {
 }
 
 /**
- * Request units of a request. A list has as many authors as reviews. A vote and a new review include the
- * authorizer and what follows the stream, one change at a time. Units are measured by
+ * Request units of a request. A list has as many authors as reviews. A vote and a new review
+ * include the authorizer and what follows the stream, one change at a time. Units are measured by
  * test/bench.slow.ts for a table of 1,200 reviews, each of 1,500 characters; time is assumed.
  */
 export const costs = {

@@ -69,7 +69,10 @@ export async function benchLists(
   return lines;
 }
 
-/** Pages from one end of the list to the other. Gives those whose units are more than 15 % off the median. */
+/**
+ * Pages from one end of the list to the other. Gives those whose units are more than 15 % off the
+ * median.
+ */
 export async function checkFlatness(): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {

@@ -19,7 +19,10 @@ export interface Cost {
   body: any;
 }
 
-/** Units of the run in whose course a command is sent. Other commands, such as those of the stream's consumers, have none. */
+/**
+ * Units of the run in whose course a command is sent. Other commands, such as those of the stream's
+ * consumers, have none.
+ */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
 watchRequests();

@@ -10,7 +10,9 @@ interface Listed {
   user: { id: string };
 }
 
-/** People and reviews that the requests of one run are about. The run publishes a review of its own. */
+/**
+ * People and reviews that the requests of one run are about. The run publishes a review of its own.
+ */
 export interface Scene {
   author: Caller;
   voter: Caller;

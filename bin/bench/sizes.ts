@@ -3,10 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 
-/** Sizes in bytes that were allowed. `npx node test/infra/aws/record-sizes.ts` allows those of now. */
+/**
+ * Sizes in bytes that were allowed. `npx node test/infra/aws/record-sizes.ts` allows those of now.
+ */
 export const recordedSizes = new URL('../../test/infra/aws/bundle-sizes.json', import.meta.url);
 
-/** Bytes of each bundle as it is deployed, by operation. Lambda reads and compiles them at every cold start. */
+/**
+ * Bytes of each bundle as it is deployed, by operation. Lambda reads and compiles them at every
+ * cold start.
+ */
 export function bundleSizes(): Map<string, number> {
   const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
   try {

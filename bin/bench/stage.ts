@@ -4,8 +4,8 @@ const pause = 10_000;
 const names = ['Lists', 'Endpoints', 'Flatness', 'Recount', 'Sizes'] as const;
 
 /**
- * Says on stderr which stage of the measurement begins. The answer is to be called with the share of it that is done,
- * from 0 to 1, and says now and then how long the rest takes.
+ * Says on stderr which stage of the measurement begins. The answer is to be called with the share
+ * of it that is done, from 0 to 1, and says now and then how long the rest takes.
  */
 export function beginStage(
   name: (typeof names)[number],

@@ -70,7 +70,10 @@ function isSignIn({ path }: Route): boolean {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
 }
 
-/** Answers that are large, alike for everybody, and kept by browsers: at the full rate their transfer would be the dearest of all. */
+/**
+ * Answers that are large, alike for everybody, and kept by browsers: at the full rate their
+ * transfer would be the dearest of all.
+ */
 function isLarge({ path }: Route): boolean {
   return path === '/openapi.json' || /^\/docs(\/|$)/.test(path);
 }
@@ -221,7 +224,9 @@ export class Api extends Construct {
     return created.lambda;
   }
 
-  /** Lets API Gateway call a function, in the name of this API only. Stands in the functions' stack. */
+  /**
+   * Lets API Gateway call a function, in the name of this API only. Stands in the functions' stack.
+   */
   #permit(to: LambdaFunction, calls: string): void {
     to.addPermission('Call', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),

@@ -23,7 +23,8 @@ export function metricsOf(
     name,
   }: { api: Api; background: Background; table: ITable; name: string },
 ) {
-  // Every success of a route that changes something is an event of the domain: a review published, a vote cast, a token made.
+  // Every success of a route that changes something is an event of the domain: a review published,
+  // a vote cast, a token made.
   const changes = FilterPattern.literal(
     '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
   );
@@ -46,8 +47,9 @@ export function metricsOf(
       metricName,
     }).metric({ statistic: 'Sum', period });
 
-  // Not those of API Gateway: one is the 503 of a query string that is too long, which any client can send. The functions of bulk lookups
-  // make it without a word in their logs, where they tell of every failure; what API Gateway answers instead has an error.
+  // Not those of API Gateway: one is the 503 of a query string that is too long, which any client
+  // can send. The functions of bulk lookups make it without a word in their logs, where they tell
+  // of every failure; what API Gateway answers instead has an error.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];
   const byOthers = bulk
     .flatMap((operation) =>
@@ -143,7 +145,10 @@ export function anyOf(metrics: readonly IMetric[], label: string): MathExpressio
   });
 }
 
-/** Of the table itself and of each index: an index that is throttled holds up the writes of the table. */
+/**
+ * Of the table itself and of each index: an index that is throttled holds up the writes of the
+ * table.
+ */
 export function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
   return [{}, ...indexes].map(

@@ -62,7 +62,10 @@ const Context = v.object({
   /** Another identity provider than the user pool. */
   oidcIssuer: v.optional(Url),
   oidcClientId: v.optional(v.string()),
-  /** The secret holds the client secret as plain text. The right to read it is bound to the whole ARN. */
+  /**
+   * The secret holds the client secret as plain text. The right to read it is bound to the whole
+   * ARN.
+   */
   oidcClientSecretArn: v.optional(
     matching(
       /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:\S+-\w{6}$/,

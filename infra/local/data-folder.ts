@@ -31,7 +31,10 @@ const markFile = 'version.json';
 
 export class InUse extends Error {}
 
-/** Holds the folder until the returned function is called, or this process ends in whatever way: then the system lets go. */
+/**
+ * Holds the folder until the returned function is called, or this process ends in whatever way:
+ * then the system lets go.
+ */
 export function lockFolder(dataDir: string): () => void {
   try {
     makeFolder(dataDir);
@@ -58,7 +61,10 @@ export function unusable(dataDir: string, cause: Error): Error {
   );
 }
 
-/** One by one, because `mkdirSync` with `recursive` never returns where a folder can hold none, such as /proc. */
+/**
+ * One by one, because `mkdirSync` with `recursive` never returns where a folder can hold none, such
+ * as /proc.
+ */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

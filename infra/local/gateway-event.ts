@@ -88,7 +88,10 @@ export function gatewayEvent({
   };
 }
 
-/** Both forms in which API Gateway hands on names that may come more than once: the last value, and all. */
+/**
+ * Both forms in which API Gateway hands on names that may come more than once: the last value, and
+ * all.
+ */
 function collect(pairs: Pairs) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   const all = byName.map(([name, same]) => [name, same.map(([, value]) => value)] as const);

@@ -21,7 +21,10 @@ export interface Gateway {
   local: string;
   /** From now on requests below the path of `mount`, which is outside the stage, are its own to answer. */
   mount(mount: Mount): void;
-  /** Takes no more requests, and resolves when those in flight are answered, or cut off after eight seconds. */
+  /**
+   * Takes no more requests, and resolves when those in flight are answered, or cut off after eight
+   * seconds.
+   */
   stop(): Promise<void>;
 }
 
@@ -30,8 +33,9 @@ const longestUrl = 256 * 1024;
 const patience = 8_000;
 
 /**
- * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does. `afterWrite` is called
- * when a request that may have written is answered; `timeout` is in milliseconds. `address` is that of a proxy in front.
+ * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does.
+ * `afterWrite` is called when a request that may have written is answered; `timeout` is in
+ * milliseconds. `address` is that of a proxy in front.
  */
 export async function startGateway(options: {
   port: number;

@@ -14,7 +14,10 @@ const landing = `/${stage}/`;
 /** Days. A reader of security.txt asks again after that. */
 const contactLifetime = 30;
 
-/** The answer to what lies on a host beside the stage: its root, robots.txt and security.txt. Undefined for anything else. */
+/**
+ * The answer to what lies on a host beside the stage: its root, robots.txt and security.txt.
+ * Undefined for anything else.
+ */
 export function hostFile(
   method: string,
   url: string,
@@ -33,7 +36,10 @@ export function hostFile(
   return undefined;
 }
 
-/** Reads SECURITY_CONTACT: an e-mail address, or a URL as RFC 9116 section 2.5.3 has it. Throws a sentence for the operator. */
+/**
+ * Reads SECURITY_CONTACT: an e-mail address, or a URL as RFC 9116 section 2.5.3 has it. Throws a
+ * sentence for the operator.
+ */
 export function readSecurityContact(contact: string): string {
   const url = /^[^\s:/@]+@[^\s@]+$/.test(contact) ? `mailto:${contact}` : contact;
   if (/^(https:\/\/|mailto:|tel:)\S+$/.test(url)) return url;
@@ -42,7 +48,10 @@ export function readSecurityContact(contact: string): string {
   );
 }
 
-/** Pages for people may be indexed: the first one and the documentation, which loads the API's description. */
+/**
+ * Pages for people may be indexed: the first one and the documentation, which loads the API's
+ * description.
+ */
 function robots(top: string): string[] {
   const api = `${top.slice(0, -1)}${version}/`;
   return [

@@ -13,8 +13,8 @@ export interface HostOptions {
 }
 
 /**
- * The host as people meet it. In public nobody signs in as anybody, unless the operator wants that. Throws a sentence
- * for the operator.
+ * The host as people meet it. In public nobody signs in as anybody, unless the operator wants that.
+ * Throws a sentence for the operator.
  */
 export function readHost(options: HostOptions) {
   const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;

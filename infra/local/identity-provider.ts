@@ -30,9 +30,10 @@ const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
- * An OpenID Connect provider for this machine: anybody signs in with any name, so the service's own sign-in is the same as with a
- * real one. `host` is where it is mounted, such as `http://localhost:3000` or `https://example.org/reviews`. It keeps nothing over a
- * restart but the names, which are the subjects.
+ * An OpenID Connect provider for this machine: anybody signs in with any name, so the service's own
+ * sign-in is the same as with a real one. `host` is where it is mounted, such as
+ * `http://localhost:3000` or `https://example.org/reviews`. It keeps nothing over a restart but the
+ * names, which are the subjects.
  */
 export async function identityProvider(
   host: string,

@@ -13,7 +13,10 @@ import { proxyEvent } from './proxy-event.ts';
 import type { PublicAddress } from './public-address.ts';
 
 const largestBody = 10 * 1024 * 1024;
-/** A character is six bytes of JSON at most, so that nobody need count what is shorter than this to know that Lambda takes it. */
+/**
+ * A character is six bytes of JSON at most, so that nobody need count what is shorter than this to
+ * know that Lambda takes it.
+ */
 const surelyFits = 512 * 1024;
 const metadata = '/.well-known/oauth-authorization-server';
 
@@ -29,15 +32,16 @@ export interface Exchange {
 }
 
 /**
- * Answers a request by the function of its route, as Lambda proxy integration does. Throws GatewayError
- * for what API Gateway answers itself.
+ * Answers a request by the function of its route, as Lambda proxy integration does. Throws
+ * GatewayError for what API Gateway answers itself.
  */
 export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const { request, requestId, load, timeout, served, address } = exchange;
   const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
   const [asked = '', ...query] = served.url.split('?');
-  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom domain can map it so.
+  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom
+  // domain can map it so.
   const isMetadata = asked === `${metadata}${address?.path ?? ''}/${stage}`;
   const sentPath = isMetadata ? `/${stage}${metadata}` : asked;
   if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
@@ -100,8 +104,8 @@ async function readBody({ request, response }: Exchange): Promise<Buffer> {
 }
 
 /**
- * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be what was sent; but where another
- * charset is named, the function knows better what to say.
+ * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be
+ * what was sent; but where another charset is named, the function knows better what to say.
  */
 function textOf(body: Buffer, contentType = ''): string {
   try {

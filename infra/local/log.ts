@@ -7,7 +7,10 @@ export interface Served {
   method: string;
   /** As sent, below the origin and the path of the public address. */
   url: string;
-  /** The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is none. */
+  /**
+   * The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is
+   * none.
+   */
   route?: string;
   /** Undefined where the client did not wait for it. */
   status: number | undefined;
@@ -37,13 +40,19 @@ export function requestLine(served: Served, isVerbose: boolean): string {
     .join(' ');
 }
 
-/** The path, with the query where it says what was asked for. Queries of pages hold codes, and clients put secrets into those of OAuth. */
+/**
+ * The path, with the query where it says what was asked for. Queries of pages hold codes, and
+ * clients put secrets into those of OAuth.
+ */
 function shown({ url }: Served): string {
   const path = url.replace(/\?.*/, '');
   return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
 }
 
-/** The same for programs, as JSON: it names no person, and holds nothing that a client has sent but the method. */
+/**
+ * The same for programs, as JSON: it names no person, and holds nothing that a client has sent but
+ * the method.
+ */
 export function jsonLine({ method, route, status, milliseconds, requestId }: Served): string {
   return JSON.stringify({
     time: new Date().toISOString(),

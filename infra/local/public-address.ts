@@ -24,8 +24,8 @@ export interface Arrival {
 }
 
 /**
- * Reads PUBLIC_URL, and TRUSTED_PROXIES: IP addresses and ranges besides those of this machine, separated by commas or spaces.
- * Throws a sentence for the operator.
+ * Reads PUBLIC_URL, and TRUSTED_PROXIES: IP addresses and ranges besides those of this machine,
+ * separated by commas or spaces. Throws a sentence for the operator.
  */
 export function readPublicAddress(publicUrl: string, trustedProxies = ''): PublicAddress {
   const url = URL.parse(publicUrl);
@@ -66,8 +66,8 @@ function readProxies(trustedProxies: string): BlockList {
 }
 
 /**
- * The URL of a request below the origin and the path of PUBLIC_URL, which a proxy passes on or leaves out. A request in
- * absolute form loses its origin (RFC 9112 section 3.2.2).
+ * The URL of a request below the origin and the path of PUBLIC_URL, which a proxy passes on or
+ * leaves out. A request in absolute form loses its origin (RFC 9112 section 3.2.2).
  */
 export function localUrl(sent = '/', path = ''): string {
   const asked = sent.replace(/^https?:\/\/[^/?]*/, '');
@@ -76,7 +76,10 @@ export function localUrl(sent = '/', path = ''): string {
   return below === '' || below.startsWith('?') ? `/${below}` : asked;
 }
 
-/** A request's way here. X-Forwarded headers count only behind a public address, and only from a proxy that it trusts. */
+/**
+ * A request's way here. X-Forwarded headers count only behind a public address, and only from a
+ * proxy that it trusts.
+ */
 export function arrivalOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   address?: PublicAddress,

@@ -18,7 +18,10 @@ import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
 import { startThreads } from './threads.ts';
 
-/** Milliseconds a step of the stop may take: all are done within ten seconds. The gateway gives its requests eight. */
+/**
+ * Milliseconds a step of the stop may take: all are done within ten seconds. The gateway gives its
+ * requests eight.
+ */
 const patience = 8_500;
 
 /** The service at work on this machine. */
@@ -140,8 +143,8 @@ function refuseNoUrl(endpoint: string): void {
 }
 
 /**
- * Tells the pages where they are. People sign in at `issuer`, or else at a provider of our own, whose issuer is
- * the answer.
+ * Tells the pages where they are. People sign in at `issuer`, or else at a provider of our own,
+ * whose issuer is the answer.
  */
 async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<string | null> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');

@@ -17,7 +17,10 @@ import { clientOptions } from './database.ts';
 const longestAnswer = 5_000;
 const longestCreation = 60_000;
 
-/** Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream. An error is a sentence for the user. */
+/**
+ * Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream.
+ * An error is a sentence for the user.
+ */
 export async function createTable(endpoint: string, tableName: string): Promise<string> {
   const client = new DynamoDBClient({
     ...clientOptions(endpoint),

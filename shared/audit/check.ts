@@ -108,7 +108,9 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The case of a review counts the reports since it was last decided, and is open if there are any. */
+/**
+ * The case of a review counts the reports since it was last decided, and is open if there are any.
+ */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
@@ -194,7 +196,10 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
   }
 }
 
-/** A claim leads to a review, unless it is marked. The author may have given it to another one since it was scanned. */
+/**
+ * A claim leads to a review, unless it is marked. The author may have given it to another one since
+ * it was scanned.
+ */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
   if (!claim || claim.marked_at !== undefined) return [];

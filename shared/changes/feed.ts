@@ -46,9 +46,9 @@ export async function currentPosition(): Promise<string> {
 }
 
 /**
- * Changes behind a position, of at most `limit` reviews: each review as it is now, or null when it is
- * public no more. A change may be told more than once. Throws ApiError 400 for what is no position,
- * 410 for one that cannot be followed any more.
+ * Changes behind a position, of at most `limit` reviews: each review as it is now, or null when it
+ * is public no more. A change may be told more than once. Throws ApiError 400 for what is no
+ * position, 410 for one that cannot be followed any more.
  */
 export async function readChanges(since: string | undefined, limit: number): Promise<ChangePage> {
   if (since === undefined) {
@@ -85,8 +85,8 @@ interface Changed {
 }
 
 /**
- * The next reviews that have changed, at most `limit`, in the order of their first change. Lanes are
- * read one after the other, the one that is behind the others first.
+ * The next reviews that have changed, at most `limit`, in the order of their first change. Lanes
+ * are read one after the other, the one that is behind the others first.
  */
 async function readWindow(
   from: Position,
@@ -135,7 +135,9 @@ function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }
 
-/** An entry of a page, with the author. Empty where a later change will say that the review is gone. */
+/**
+ * An entry of a page, with the author. Empty where a later change will say that the review is gone.
+ */
 interface Told {
   change?: PresentedChange;
   user?: PresentedAuthor;

@@ -47,9 +47,10 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
 }
 
 /**
- * Logs changes for those who follow them, at least once: what the stream tells again is logged again.
- * Each lane is a chain: an item names the place of the one before it. The head of the lane names the
- * last, in the same transaction. A reader therefore never passes an item that is still to appear.
+ * Logs changes for those who follow them, at least once: what the stream tells again is logged
+ * again. Each lane is a chain: an item names the place of the one before it. The head of the lane
+ * names the last, in the same transaction. A reader therefore never passes an item that is still to
+ * appear.
  */
 export async function logChanges(changes: readonly Change[]): Promise<void> {
   const byLane = Map.groupBy(changes, ({ id }) => laneOf(id));

@@ -16,7 +16,9 @@ export interface Health {
   faults: string[];
 }
 
-/** Looks at the newest review that is so old, in seconds. The last is more than a stream ever needs. */
+/**
+ * Looks at the newest review that is so old, in seconds. The last is more than a stream ever needs.
+ */
 const sampleAges = [5, 120];
 /** A day and two hours, in seconds. The job runs daily, and again when it has failed. */
 const longestPause = 26 * 3600;

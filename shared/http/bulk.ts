@@ -7,7 +7,10 @@ export const BulkQueryString = v.pipe(
   v.maxLength(4096, 'may have at most 4096 characters'),
 );
 
-/** Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the canonical form of each as sent. Empty items are skipped. */
+/**
+ * Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the
+ * canonical form of each as sent. Empty items are skipped.
+ */
 export function BulkIds(most: number) {
   return v.pipe(
     v.string(),
@@ -36,7 +39,10 @@ export const bulkErrors = {
   service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
 };
 
-/** Looks up the ids of `BulkIds`: gives what there is by canonical id, and which id sent is which of these. */
+/**
+ * Looks up the ids of `BulkIds`: gives what there is by canonical id, and which id sent is which of
+ * these.
+ */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,
   find: (ids: string[]) => Promise<T[]>,

@@ -61,8 +61,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Refuses keys that would reach a prototype if the object were ever copied by assignment. A loop, because the reviver of JSON.parse
- * takes up to 25 times as long, and ends where the stack does.
+ * Refuses keys that would reach a prototype if the object were ever copied by assignment. A loop,
+ * because the reviver of JSON.parse takes up to 25 times as long, and ends where the stack does.
  */
 function refuseForbidden(body: unknown): void {
   const unseen = [body].filter(isObject);

@@ -32,16 +32,20 @@ interface Repeatable {
   request: readonly unknown[];
 }
 
-/** Outcome of a request: headers of its answer, and whether it had been done before, so that nothing was written. */
+/**
+ * Outcome of a request: headers of its answer, and whether it had been done before, so that nothing
+ * was written.
+ */
 interface Done {
   headers?: Record<string, string>;
   isRepeated?: boolean;
 }
 
 /**
- * Acts, and gives the answer: once for a user and key, kept for a day. `act` gets a write for its transaction that records the answer, so
- * that there is none without the deed, and no second deed; without a key, or where there is nothing to do, nothing is recorded. Throws what
- * `act` throws, and ApiError 422 for a key that came with another request.
+ * Acts, and gives the answer: once for a user and key, kept for a day. `act` gets a write for its
+ * transaction that records the answer, so that there is none without the deed, and no second deed;
+ * without a key, or where there is nothing to do, nothing is recorded. Throws what `act` throws,
+ * and ApiError 422 for a key that came with another request.
  */
 export async function answerOnce(
   { user_id, key, request }: Repeatable,

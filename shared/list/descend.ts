@@ -21,7 +21,10 @@ export interface Partition {
 export interface Tree {
   list: string;
   partition: Partition;
-  /** The contents that are asked for; none where the tree only tells how many other entries lie between. */
+  /**
+   * The contents that are asked for; none where the tree only tells how many other entries lie
+   * between.
+   */
   contents: ReadonlySet<Content>;
 }
 
@@ -34,7 +37,10 @@ export interface Span {
   all: number;
 }
 
-/** Spans that may hold the page. At an end of the list they include what lies outside it and does not match. */
+/**
+ * Spans that may hold the page. At an end of the list they include what lies outside it and does
+ * not match.
+ */
 export interface Window {
   spans: readonly Span[];
   /** Matching entries before the page, from the first span on. */
@@ -53,8 +59,8 @@ export interface Wanted {
 }
 
 /**
- * Finds the spans that hold a page by the counters of rank trees. Each level is one BatchGetItem, and
- * no entry is read. Nodes that cost more than the entries below them stay closed.
+ * Finds the spans that hold a page by the counters of rank trees. Each level is one BatchGetItem,
+ * and no entry is read. Nodes that cost more than the entries below them stay closed.
  */
 export async function descend(
   trees: readonly Tree[],
@@ -146,7 +152,10 @@ function childrenOf(
   return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
 }
 
-/** Keeps the spans from the first to the last of the page, and those that do not match at the ends of the list. */
+/**
+ * Keeps the spans from the first to the last of the page, and those that do not match at the ends
+ * of the list.
+ */
 function narrow(
   { spans, skip, isStart, isEnd }: Window,
   sorting: Sorting,

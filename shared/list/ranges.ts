@@ -9,9 +9,9 @@ export interface PartitionRange extends KeyRange {
 }
 
 /**
- * Key ranges to read for a window. Ranges without matches are skipped, unless skipping costs more than
- * reading them. Trees follow the table by a moment: at both ends of the list a range stays open, for
- * every partition, so that it includes what is not counted yet.
+ * Key ranges to read for a window. Ranges without matches are skipped, unless skipping costs more
+ * than reading them. Trees follow the table by a moment: at both ends of the list a range stays
+ * open, for every partition, so that it includes what is not counted yet.
  */
 export function rangesToRead(
   window: Window,

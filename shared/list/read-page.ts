@@ -71,14 +71,18 @@ function nearIn({ partitions: [partition, ...more], trees, ...filter }: List) {
   return partition && more.length === 0 && trees ? { partition, ...filter } : undefined;
 }
 
-/** The page, if it is found without reading much more than may be skipped. Nothing is read where that is unlikely. */
+/**
+ * The page, if it is found without reading much more than may be skipped. Nothing is read where
+ * that is unlikely.
+ */
 async function readNearPage(
   list: NearList | undefined,
   request: PageRequest,
 ): Promise<Page | undefined> {
   if (!list) return undefined;
   const skip = skipOf(request);
-  // The cursor's entry and the first of the next page besides. Several trees cost more units and round trips than one.
+  // The cursor's entry and the first of the next page besides. Several trees cost more units and
+  // round trips than one.
   const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
   if (skip > leafCapacity || lengthOf(skip + request.limit + 1, list) > most) return undefined;
   const entries = await readFirst(list, request, most);

@@ -44,7 +44,9 @@ export function logged(decision: Decision): Write[] {
   ];
 }
 
-/** A page of the log, newest first: of all of it, or of what is about a user and the user's reviews. */
+/**
+ * A page of the log, newest first: of all of it, or of what is about a user and the user's reviews.
+ */
 export async function listDecisions(
   limit: number,
   { userId, after }: { userId?: string; after?: SortKey } = {},
@@ -70,7 +72,9 @@ export interface Decided {
   review: Review | undefined;
 }
 
-/** A page of what was decided about a user and the user's reviews, newest first, with the reviews. */
+/**
+ * A page of what was decided about a user and the user's reviews, newest first, with the reviews.
+ */
 export async function listDecided(
   userId: string,
   limit: number,

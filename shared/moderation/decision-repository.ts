@@ -15,9 +15,10 @@ import type { Verdict } from './verdict.ts';
 import { checkVerdict, hasNotReported, isSame, outdated, type Snapshot } from './verdict-checks.ts';
 
 /**
- * Decides on a review and closes its case. With a `snapshot` the decision is on what a moderator has
- * seen, and the same form sent twice decides once, which gives undefined. Throws ApiError 404 when
- * there is no such review or the moderator is none, 400 when the verdict is not possible (any more).
+ * Decides on a review and closes its case. With a `snapshot` the decision is on what a moderator
+ * has seen, and the same form sent twice decides once, which gives undefined. Throws ApiError 404
+ * when there is no such review or the moderator is none, 400 when the verdict is not possible (any
+ * more).
  */
 export function decideReview(
   reviewId: string,
@@ -42,8 +43,8 @@ export function decideReview(
 }
 
 /**
- * Hides a review or makes it public again, for the operator. Idempotent. Hiding a hidden review that
- * has an open appeal upholds the decision. Throws ApiError 404 when there is no such review.
+ * Hides a review or makes it public again, for the operator. Idempotent. Hiding a hidden review
+ * that has an open appeal upholds the decision. Throws ApiError 404 when there is no such review.
  */
 export async function setHidden(
   reviewId: string,

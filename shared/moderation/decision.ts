@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import { Text } from '../values.ts';
 import { reasons, verdicts } from './verdict.ts';
 
-/** Decisions: on a review; on an account; `allow` that its user reviews again what a hidden and deleted review was of. */
+/**
+ * Decisions: on a review; on an account; `allow` that its user reviews again what a hidden and
+ * deleted review was of.
+ */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
 /** The grounds of a decision: a word, and what there is to say. */

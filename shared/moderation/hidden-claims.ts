@@ -22,8 +22,9 @@ export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
 }
 
 /**
- * Lets an author review an entity again, after a hidden review of it was deleted. Throws ApiError 400 when there is no such review or it was the
- * moderator's own, 404 when the account is gone or the moderator is none.
+ * Lets an author review an entity again, after a hidden review of it was deleted. Throws ApiError
+ * 400 when there is no such review or it was the moderator's own, 404 when the account is gone or
+ * the moderator is none.
  */
 export async function allowReview(
   userId: string,

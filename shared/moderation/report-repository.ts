@@ -21,9 +21,10 @@ interface Reported {
 }
 
 /**
- * Files a report of a review and puts the review into the queue of the moderators, unless this user has reported it before: then nothing changes.
- * `also` is written with it. Throws ApiError 404 when the review is no longer public, 401 when the account is gone, 403 when it is blocked or
- * the reports of this UTC day are used up.
+ * Files a report of a review and puts the review into the queue of the moderators, unless this user
+ * has reported it before: then nothing changes. `also` is written with it. Throws ApiError 404 when
+ * the review is no longer public, 401 when the account is gone, 403 when it is blocked or the
+ * reports of this UTC day are used up.
  */
 export async function insertReport(
   review: Pick<Review, 'id' | 'user_id'>,
@@ -134,7 +135,10 @@ export function reportItem(report: Report) {
   };
 }
 
-/** The report of a review by a user, if there is one, the case, which may be yet to come, and what else is read with them. */
+/**
+ * The report of a review by a user, if there is one, the case, which may be yet to come, and what
+ * else is read with them.
+ */
 async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,

@@ -8,7 +8,9 @@ import type { ReviewCase } from './case-repository.ts';
 import type { Decider, Decision } from './decision.ts';
 import type { Verdict } from './verdict.ts';
 
-/** The case and the review that a moderator has seen: a decision holds for them and nothing newer. */
+/**
+ * The case and the review that a moderator has seen: a decision holds for them and nothing newer.
+ */
 export type Snapshot = Pick<Case, 'version'> & Pick<Review, 'edits'>;
 
 /** Throws ApiError 400 for a verdict that is not possible, or not for this moderator. */

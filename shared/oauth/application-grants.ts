@@ -50,7 +50,10 @@ export async function eraseGrants(clientId: string): Promise<number> {
   return revoked;
 }
 
-/** Number of people an application may act for; of a crowd that there are more. It costs 12 read units at most. */
+/**
+ * Number of people an application may act for; of a crowd that there are more. It costs 12 read
+ * units at most.
+ */
 export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
   const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: mostCounted });
   const grants = await collect(pages, mostCounted);

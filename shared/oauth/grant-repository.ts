@@ -149,9 +149,10 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 }
 
 /**
- * Revokes what a user has granted, to one application or to all, and the codes that would grant it anew; gives the number of
- * grants. Codes go first: what was redeemed before is then found among the grants, and nothing is redeemed after. All is read again
- * until there is nothing left, because a code of the last moment may not be listed yet. `remove` deletes them.
+ * Revokes what a user has granted, to one application or to all, and the codes that would grant it
+ * anew; gives the number of grants. Codes go first: what was redeemed before is then found among
+ * the grants, and nothing is redeemed after. All is read again until there is nothing left, because
+ * a code of the last moment may not be listed yet. `remove` deletes them.
  */
 export async function deleteGrants(
   userId: string,

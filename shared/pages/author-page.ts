@@ -14,8 +14,9 @@ import { dayOf, minuteOf, nameOfType } from './words.ts';
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
 /**
- * Section on a user for moderators, and the forms to allow a review in place of a hidden one, and to block the account or end that: empty, or as
- * one was sent. Throws ApiError 404 when there is no such user.
+ * Section on a user for moderators, and the forms to allow a review in place of a hidden one, and
+ * to block the account or end that: empty, or as one was sent. Throws ApiError 404 when there is no
+ * such user.
  */
 export async function authorPage(
   userId: string,
@@ -54,7 +55,9 @@ export async function authorPage(
   };
 }
 
-/** The hidden reviews that an author has deleted, and the form to allow another one of an entity. */
+/**
+ * The hidden reviews that an author has deleted, and the form to allow another one of an entity.
+ */
 function allowance(
   claims: readonly HiddenClaim[],
   author: User,

@@ -113,7 +113,10 @@ export function obstaclePage({
   };
 }
 
-/** Says that an application can have no consent while its owner is blocked. Nobody is sent on to it, and no link leads there. */
+/**
+ * Says that an application can have no consent while its owner is blocked. Nobody is sent on to it,
+ * and no link leads there.
+ */
 export function blockedOwnerPage(application: Application): Page {
   return obstaclePage({
     title: `${application.name} cannot be connected`,

@@ -26,8 +26,8 @@ export interface Way {
 }
 
 /**
- * A Lambda handler for browsers. Whatever is thrown becomes a page, never a redirect, as `endpoint` makes it JSON: for those of whom
- * nothing is known.
+ * A Lambda handler for browsers. Whatever is thrown becomes a page, never a redirect, as `endpoint`
+ * makes it JSON: for those of whom nothing is known.
  */
 export function browserHandler(
   handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,

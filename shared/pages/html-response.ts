@@ -13,7 +13,10 @@ export interface Page {
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /** Set where access is given: who is new is asked for the public name first, under which it will be used. */
+  /**
+   * Set where access is given: who is new is asked for the public name first, under which it will
+   * be used.
+   */
   asksName?: boolean;
   /** For search engines, and for who follows a link to the page. */
   description?: string;

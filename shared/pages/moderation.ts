@@ -91,7 +91,10 @@ export function reportsOf(count: number): string {
   return count === 1 ? '1 report' : `${count} reports`;
 }
 
-/** Fields for the grounds of a decision: a word of the list and a note. Their ids begin with `prefix`, as a page may have two such forms. */
+/**
+ * Fields for the grounds of a decision: a word of the list and a note. Their ids begin with
+ * `prefix`, as a page may have two such forms.
+ */
 export function whyFields(filled: Filled, reader: string, prefix = ''): Html {
   const { values, faults } = filled;
   return html`<div class="field">

@@ -1,6 +1,9 @@
 const folder = 'node_modules/swagger-ui-dist';
 
-/** Names, below {auth_url}/docs, of what the reference loads. They have the version of Swagger UI in them. */
+/**
+ * Names, below {auth_url}/docs, of what the reference loads. They have the version of Swagger UI in
+ * them.
+ */
 export const script = 'swagger-ui-5.35.0.js';
 export const style = 'swagger-ui-5.35.0.css';
 

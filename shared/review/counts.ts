@@ -90,8 +90,9 @@ export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean
 }
 
 /**
- * What the counts of a review's author and entity gain when `before` becomes `after`; absent stands for none. Drafts and
- * hidden reviews count nowhere but in karma. The names are attributes; amounts of zero are left out.
+ * What the counts of a review's author and entity gain when `before` becomes `after`; absent stands
+ * for none. Drafts and hidden reviews count nowhere but in karma. The names are attributes; amounts
+ * of zero are left out.
  */
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};

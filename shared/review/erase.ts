@@ -28,14 +28,17 @@ function isRemains({ pk, sk }: Item): boolean {
 }
 
 /**
- * Is true for a revision that an import wrote ahead of its review, whose transaction has no room for it. It has the version
- * of that review, and nobody sees it until then.
+ * Is true for a revision that an import wrote ahead of its review, whose transaction has no room
+ * for it. It has the version of that review, and nobody sees it until then.
  */
 export function isWrittenAhead({ sk, version }: Item): boolean {
   return sk.startsWith('REVISION#') && version !== undefined;
 }
 
-/** Finds what a deleted review has left, but for so many `revisions` if they were written ahead: an import writes them again. */
+/**
+ * Finds what a deleted review has left, but for so many `revisions` if they were written ahead: an
+ * import writes them again.
+ */
 export async function hasRemains(id: string, revisions: number): Promise<boolean> {
   const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
   // Another import has written it since it was looked for.

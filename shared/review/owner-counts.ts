@@ -9,8 +9,8 @@ import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
 /**
- * Recounts authors and entities, an item at a time: adds what a review or application counts for them, and takes off what
- * one of them has counted. So what they lack remains.
+ * Recounts authors and entities, an item at a time: adds what a review or application counts for
+ * them, and takes off what one of them has counted. So what they lack remains.
  */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;
@@ -32,7 +32,9 @@ export function recount(lacking: Amounts, item: Item): void {
   }
 }
 
-/** Recounts all authors and entities by one scan, and adds what they lack: after an import in bulk. */
+/**
+ * Recounts all authors and entities by one scan, and adds what they lack: after an import in bulk.
+ */
 export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
   const lacking: Amounts = new Map();
   let read = 0;

@@ -65,8 +65,9 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 }
 
 /**
- * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its author already has one of this entity, 401
- * when the author is gone, 403 when the author is blocked, or has deleted a hidden review of this entity.
+ * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its
+ * author already has one of this entity, 401 when the author is gone, 403 when the author is
+ * blocked, or has deleted a hidden review of this entity.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;

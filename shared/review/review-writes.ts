@@ -43,8 +43,9 @@ export function replaceReview(before: Review, after: Review): Write {
 }
 
 /**
- * Deletes a review as it was read, as far as the counts depend on it, and its claim. That of a review which a moderator has hidden stays,
- * marked. One that is only withdrawn, on its way to deletion, is not such a review.
+ * Deletes a review as it was read, as far as the counts depend on it, and its claim. That of a
+ * review which a moderator has hidden stays, marked. One that is only withdrawn, on its way to
+ * deletion, is not such a review.
  */
 export function removal(review: Review): Write[] {
   const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
@@ -72,8 +73,8 @@ export function removal(review: Review): Write[] {
 }
 
 /**
- * Publishes a review, or writes a draft: the review, the claim of its author on its entity, and all that is counted of it. Throws
- * `claimed` where the author has another one of the entity.
+ * Publishes a review, or writes a draft: the review, the claim of its author on its entity, and all
+ * that is counted of it. Throws `claimed` where the author has another one of the entity.
  */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;

@@ -69,7 +69,10 @@ export const Review = v.object({
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
-  /** Those of these votes that were last cast on the current revision; frozen into it at the next edit. */
+  /**
+   * Those of these votes that were last cast on the current revision; frozen into it at the next
+   * edit.
+   */
   revision_votes_positive: v.number(),
   revision_votes_negative: v.number(),
   /** Positive minus negative votes. */
@@ -115,7 +118,10 @@ export function newReview(
   };
 }
 
-/** Parts of a review: a text, a rating, or both, with the stars of the rating as in `both4`. Totals leave the stars out. */
+/**
+ * Parts of a review: a text, a rating, or both, with the stars of the rating as in `both4`. Totals
+ * leave the stars out.
+ */
 export type Kind = Exclude<Content, 'user'>;
 
 /** Drafts have not been published yet; only their author sees them. */

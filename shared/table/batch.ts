@@ -52,7 +52,9 @@ export async function getItems(
   return keys.map((key) => items.get(keyString(key)));
 }
 
-/** Deletes any number of items, without conditions. Throws ApiError 503 when the table stays busy. */
+/**
+ * Deletes any number of items, without conditions. Throws ApiError 503 when the table stays busy.
+ */
 export function batchDelete(keys: readonly Key[]): Promise<void> {
   return batchWrite(keys.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }

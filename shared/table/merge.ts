@@ -5,9 +5,9 @@ import { type Addition, type Expressions, maxActions, type Write } from './trans
 const mostBytes = 3_000_000;
 
 /**
- * Writes of several deeds as the actions of one transaction, one for each item. Amounts are summed; they go into the item
- * where one of the deeds puts it, and conditions on such an item are met. What a condition would throw is left out: all of
- * them guard what was read.
+ * Writes of several deeds as the actions of one transaction, one for each item. Amounts are summed;
+ * they go into the item where one of the deeds puts it, and conditions on such an item are met.
+ * What a condition would throw is left out: all of them guard what was read.
  */
 export function merged(writes: readonly Write[]): Write[] {
   return [...mergeInto(new Map(), writes).values()];

@@ -65,7 +65,10 @@ export async function* queryItems(
   }
 }
 
-/** Number of items that `queryItems` would give, or of those that a filter lets through, for the same units. */
+/**
+ * Number of items that `queryItems` would give, or of those that a filter lets through, for the
+ * same units.
+ */
 export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},

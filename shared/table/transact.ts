@@ -127,7 +127,10 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/** Adds numbers to attributes of one item, on a condition if there is one; attributes and item come into being as needed. */
+/**
+ * Adds numbers to attributes of one item, on a condition if there is one; attributes and item come
+ * into being as needed.
+ */
 export function add(
   key: Key,
   amounts: Readonly<Record<string, number | bigint>>,

@@ -112,7 +112,10 @@ async function* filesOf(
   }
 }
 
-/** Loads the rows of a table. Gives false where there are some, and none has the columns that are known. */
+/**
+ * Loads the rows of a table. Gives false where there are some, and none has the columns that are
+ * known.
+ */
 async function loadTable(
   database: DatabaseSync,
   table: Table,

@@ -46,9 +46,10 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 }
 
 /**
- * All records of a spool, in an order that depends on nothing but them: users, identities, applications, grants, marked claims, each review
- * followed by its votes, reports and case, decisions. What a record names is there, or the record is left out: it was deleted while the table
- * was read.
+ * All records of a spool, in an order that depends on nothing but them: users, identities,
+ * applications, grants, marked claims, each review followed by its votes, reports and case,
+ * decisions. What a record names is there, or the record is left out: it was deleted while the
+ * table was read.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');

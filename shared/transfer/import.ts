@@ -39,7 +39,10 @@ const mostAtWork = 3;
 const attempts = 5;
 /** Number of tries of a transaction on a busy table. Each waits for 8 s. */
 const transactionAttempts = 5;
-/** Revisions that are written ahead at once: all of them together have room for a text of the largest size. */
+/**
+ * Revisions that are written ahead at once: all of them together have room for a text of the
+ * largest size.
+ */
 const mostAhead = 10;
 /** Milliseconds between two looks at a deletion that is not finished. */
 const pause = 250;
@@ -51,11 +54,14 @@ const attributes = [
 ];
 
 /**
- * Writes records that are not in the table yet, each with what is counted of it, in transactions on condition that nothing has changed since
- * it was read: safe beside traffic, and whoever was interrupted does it again. What is there is left as it is. A record that cannot be
- * written is told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. With `isAlone` nobody else writes to the
- * table, so that authors and entities can be left as they are, for `recountOwners` to count. What is being deleted is waited for, `patience`
- * milliseconds in all, which `onWaiting` is told once; then it is refused. Throws ApiError 503 when the table stays busy.
+ * Writes records that are not in the table yet, each with what is counted of it, in transactions on
+ * condition that nothing has changed since it was read: safe beside traffic, and whoever was
+ * interrupted does it again. What is there is left as it is. A record that cannot be written is
+ * told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. With
+ * `isAlone` nobody else writes to the table, so that authors and entities can be left as they are,
+ * for `recountOwners` to count. What is being deleted is waited for, `patience` milliseconds in
+ * all, which `onWaiting` is told once; then it is refused. Throws ApiError 503 when the table stays
+ * busy.
  */
 export async function importRecords(
   records: AsyncIterable<Sourced>,
@@ -214,7 +220,10 @@ async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMa
   return known;
 }
 
-/** Writes one transaction, and before it what it has no room for. Throws StaleRead, or ApiError 503 when the table stays busy. */
+/**
+ * Writes one transaction, and before it what it has no room for. Throws StaleRead, or ApiError 503
+ * when the table stays busy.
+ */
 async function write(writes: readonly Write[]): Promise<void> {
   for (const { facet } of itemsIn(writes)) if (facet) await announceFacet(`${facet}`);
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
@@ -245,7 +254,10 @@ function isNotOfOwner(write: Write): boolean {
   return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
 }
 
-/** The review of an open case that was closed since then by no decision, but because its reports were erased. */
+/**
+ * The review of an open case that was closed since then by no decision, but because its reports
+ * were erased.
+ */
 function closedSince(record: TransferRecord, known: Known): string[] {
   if (record.kind !== 'case' || record.item.state !== 'open') return [];
   const there = known.get(keyString(record.item));

@@ -52,8 +52,9 @@ const noAccount = 'user_id names no account';
 const isThere = 'attribute_exists(pk)';
 
 /**
- * Records that are at work together: those of a partition that follow each other are, such as a review and its votes.
- * `isLast` where what comes next may name them: it begins with another kind, or goes on with the partition.
+ * Records that are at work together: those of a partition that follow each other are, such as a
+ * review and its votes. `isLast` where what comes next may name them: it begins with another kind,
+ * or goes on with the partition.
  */
 export async function* chunksOf(
   records: AsyncIterable<Sourced>,
@@ -81,7 +82,10 @@ export function partitionOf(record: TransferRecord): string {
   return record.kind === 'vote' ? reviewKey(record.review_id).pk : record.item.pk;
 }
 
-/** The writes of a record as things stand: none if it is there already. Or why it is refused, in words. */
+/**
+ * The writes of a record as things stand: none if it is there already. Or why it is refused, in
+ * words.
+ */
 export function planOf(record: TransferRecord, known: Known): Write[] | string {
   if (record.kind === 'user') return planUser(record, known);
   if (record.kind === 'review') return planReview(record, known);
@@ -138,7 +142,8 @@ function planReview(record: FullReviewRecord, known: Known): Write[] | string {
   if (there?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) return unfinished;
   if (there) return [];
   if (!hasAccount(user_id, known)) return noAccount;
-  // Its own without itself was written between two reads: the transaction will fail, and all is read again.
+  // Its own without itself was written between two reads: the transaction will fail, and all is
+  // read again.
   const claim = known.get(keyString(claimKey(user_id, entity_id)));
   if (claim?.marked_at !== undefined) {
     return 'a moderator has hidden a review of this entity by the author, who has deleted it';

@@ -111,8 +111,8 @@ export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Kinds that are kept as they lie in the table: the form of their keys, what they are, and their key by what is in them.
- * The key of an identity is made of what is not in it.
+ * Kinds that are kept as they lie in the table: the form of their keys, what they are, and their
+ * key by what is in them. The key of an identity is made of what is not in it.
  */
 const raw = {
   identity: [

@@ -106,8 +106,8 @@ export class Spool {
   }
 
   /**
-   * Ids of reviews whose authors have deleted them since they were read, and have written another one of the same entity or were kept from it;
-   * and likewise marked claims, as `<user> <entity>`.
+   * Ids of reviews whose authors have deleted them since they were read, and have written another
+   * one of the same entity or were kept from it; and likewise marked claims, as `<user> <entity>`.
    */
   replaced(): Set<string> {
     const rows = this.#database

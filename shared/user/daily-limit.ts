@@ -10,16 +10,22 @@ import { mayWrite } from './writer.ts';
 /** Acts with a daily limit: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
 
-/** Days that the counters of a day are kept for: the statistics of a profile reach back for a month. */
+/**
+ * Days that the counters of a day are kept for: the statistics of a profile reach back for a month.
+ */
 export const keptDays = 31;
 const daySeconds = 86_400;
 
-/** Seconds from the start of its day until DynamoDB may delete a counter that the daily job has missed. */
+/**
+ * Seconds from the start of its day until DynamoDB may delete a counter that the daily job has
+ * missed.
+ */
 const keepCounters = (keptDays + 7) * daySeconds;
 
 /**
- * Counter of a user and UTC day: `count`, the first votes on a review; `cast`, how many of the user's votes were last cast on that
- * day; `reports`. The daily limit is held against the first and the last of them.
+ * Counter of a user and UTC day: `count`, the first votes on a review; `cast`, how many of the
+ * user's votes were last cast on that day; `reports`. The daily limit is held against the first and
+ * the last of them.
  */
 const none = { count: 0, cast: 0, reports: 0 };
 type Counts = typeof none;
@@ -40,7 +46,10 @@ export function spentOf(what: Limited, counter: Item | undefined): number {
   return Number(counter?.[limited[what].spent] ?? 0);
 }
 
-/** Tells what is left of a daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent` of this UTC day are used up. */
+/**
+ * Tells what is left of a daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent`
+ * of this UTC day are used up.
+ */
 export function limitHeaders(
   what: Limited,
   user: Pick<User, 'karma' | 'blocked_at'>,
@@ -54,8 +63,9 @@ export function limitHeaders(
 }
 
 /**
- * Takes one of the user's daily votes or reports, of the UTC day of a time (ISO 8601). It fails where all are used up. Throws ApiError 403 when
- * there are none at all. The transaction needs `ableAs` as well, because the limit follows the karma.
+ * Takes one of the user's daily votes or reports, of the UTC day of a time (ISO 8601). It fails
+ * where all are used up. Throws ApiError 403 when there are none at all. The transaction needs
+ * `ableAs` as well, because the limit follows the karma.
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);

@@ -85,7 +85,10 @@ export async function insertUser({
   return user;
 }
 
-/** The writes that create an account, of a `version` above those of one with this id that was deleted. */
+/**
+ * The writes that create an account, of a `version` above those of one with this id that was
+ * deleted.
+ */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
   const Item = { ...userItem(user), version };
   return [

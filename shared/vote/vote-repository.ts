@@ -78,8 +78,8 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
 }
 
 /**
- * Takes a vote of an account away that is being erased, if it is still there, whatever has become of
- * the review and its author. `isGone` comes from `eraseWhile`.
+ * Takes a vote of an account away that is being erased, if it is still there, whatever has become
+ * of the review and its author. `isGone` comes from `eraseWhile`.
  */
 export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
@@ -116,8 +116,8 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
 }
 
 /**
- * Counts that a vote takes the place of another: on the review, its revisions and its author, who must be there. Without
- * the author the review is not public, and a vote on it is not found.
+ * Counts that a vote takes the place of another: on the review, its revisions and its author, who
+ * must be there. Without the author the review is not public, and a vote on it is not found.
  */
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);

@@ -48,7 +48,9 @@ afterAll(async () => {
 const endpoint = join(folder, 'functions/list-languages.ts');
 const good = readFileSync(endpoint, 'utf8');
 
-/** Answer of the endpoint from the newest process that was started, as soon as that is `expected`. */
+/**
+ * Answer of the endpoint from the newest process that was started, as soon as that is `expected`.
+ */
 async function answers(expected: unknown): Promise<void> {
   let answer: unknown;
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {

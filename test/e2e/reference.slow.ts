@@ -106,7 +106,8 @@ test('no script there reaches the session of who is signed in', async () => {
   await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
   const reach = `fetch('/ws/account/tokens', { credentials: 'include' })
     .then((response) => response.text()).then((text) => text.includes('name="csrf"'), (error) => error.name)`;
-  // In the origin of the session, a script would get the page, and could make a token with its form.
+  // In the origin of the session, a script would get the page, and could make a token with its
+  // form.
   await page.goto(`${url}/review/languages`);
   expect(await page.evaluate(reach)).toBe(true);
   await page.goto(`${authUrl}/docs/api`);
@@ -139,7 +140,10 @@ test('its links lead on in this window, signed in', async () => {
   await close();
 });
 
-/** Parts of Swagger UI's own, and nothing of ours: colours, controls within controls, fields and targets of its making. */
+/**
+ * Parts of Swagger UI's own, and nothing of ours: colours, controls within controls, fields and
+ * targets of its making.
+ */
 const ofSwagger = ['color-contrast', 'nested-interactive', 'select-name', 'target-size'];
 
 test.each<[number, 'light' | 'dark']>([

@@ -244,7 +244,8 @@ describe('GET /changes', () => {
     await applyStream();
     const { told, next } = await follow(since);
     expect(told).toMatchObject([{ id }]);
-    // The two halves of the transaction become readable one after the other, and the reader asks again in between.
+    // The two halves of the transaction become readable one after the other, and the reader asks
+    // again in between.
     const send = table.send.bind(table);
     jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
       const answer = (await send(command as never)) as { Items?: { pk: string }[] };

@@ -13,8 +13,9 @@ type StackOptions = Parameters<typeof startTestStack>[0];
 const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
 
 /**
- * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own, signs out when asked to (OpenID Connect
- * RP-Initiated Logout 1.0), and knows people by their addresses, not by name. `publish` gives it another address for everybody.
+ * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own,
+ * signs out when asked to (OpenID Connect RP-Initiated Logout 1.0), and knows people by their
+ * addresses, not by name. `publish` gives it another address for everybody.
  */
 export async function startStackWithProvider(
   options: StackOptions = {},

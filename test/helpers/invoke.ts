@@ -13,7 +13,10 @@ export interface TestResponse {
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => unknown;
 
-/** Calls a handler as API Gateway's REST API does with Lambda proxy integration. The response must be as its endpoint describes it. */
+/**
+ * Calls a handler as API Gateway's REST API does with Lambda proxy integration. The response must
+ * be as its endpoint describes it.
+ */
 export async function invoke(
   handler: unknown,
   request: EndpointRequest = {},

@@ -13,13 +13,19 @@ const spoofed = {
   Forwarded: 'for=127.0.0.1;proto=https;host=evil.example',
 };
 
-/** An address of this machine that is no loopback: whoever sends from it is a stranger to the service. */
+/**
+ * An address of this machine that is no loopback: whoever sends from it is a stranger to the
+ * service.
+ */
 const stranger = Object.values(networkInterfaces())
   .flat()
   .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
 const testWithStranger = stranger ? test : test.skip;
 
-/** The tests of plain HTTP at `local`, where a service behind a proxy is whose clients know it as `issuer`. */
+/**
+ * The tests of plain HTTP at `local`, where a service behind a proxy is whose clients know it as
+ * `issuer`.
+ */
 export function describePlainHttp(local: string, issuer: string): void {
   async function ask(method: string, path: string, sent: object, localAddress?: string) {
     const headers = { Host: 'evil.example', ...sent };

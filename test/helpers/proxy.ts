@@ -18,8 +18,9 @@ export interface Passed {
 }
 
 /**
- * A TLS proxy on this machine for hosts elsewhere, by the way to each: an origin, or undefined for what is not there. As Caddy and nginx do,
- * it passes paths on as they are, and says by itself what it was asked. From now on `fetch` reaches these hosts through it.
+ * A TLS proxy on this machine for hosts elsewhere, by the way to each: an origin, or undefined for
+ * what is not there. As Caddy and nginx do, it passes paths on as they are, and says by itself what
+ * it was asked. From now on `fetch` reaches these hosts through it.
  */
 export async function startTlsProxy(
   hosts: readonly string[],

@@ -11,7 +11,10 @@ const login = 'https://login.example.org';
 const redirect_uri = 'https://client.example/callback';
 const securityContact = 'security@example.org';
 
-/** Words that name another address because they are about it: namespaces, and what a developer may register. */
+/**
+ * Words that name another address because they are about it: namespaces, and what a developer may
+ * register.
+ */
 const said = [
   'http://www.w3.org/2005/Atom',
   'http://www.w3.org/2000/svg',
@@ -21,8 +24,9 @@ const said = [
 ];
 
 /**
- * The tests of a service that people reach at `publicUrl`, through a TLS proxy. Its identity provider has a name of its own, or is the one of
- * ours where anybody signs in, for a demonstration.
+ * The tests of a service that people reach at `publicUrl`, through a TLS proxy. Its identity
+ * provider has a name of its own, or is the one of ours where anybody signs in, for a
+ * demonstration.
  */
 export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 'demo') {
   const { host, pathname } = new URL(publicUrl);

@@ -41,7 +41,8 @@ async function borrow(endpoint: string) {
   };
 }
 
-// A test file that imports this has a table to itself. One that has started the stack uses that of the stack.
+// A test file that imports this has a table to itself. One that has started the stack uses that of
+// the stack.
 if (!process.env.TABLE_NAME) {
   const given = process.env.DYNAMODB_ENDPOINT;
   const { endpoint, TableName, stop } = await (given ? borrow(given) : startEngine());

@@ -272,7 +272,10 @@ async function countRequests(): Promise<number> {
   return (await scanTable()).filter(({ sk }) => sk === 'REQUEST').length;
 }
 
-/** The parameters that a link leads back to the client with: nobody is sent there who has never let it in (RFC 9700 section 4.11.2). */
+/**
+ * The parameters that a link leads back to the client with: nobody is sent there who has never let
+ * it in (RFC 9700 section 4.11.2).
+ */
 function ledBack(shown: Shown): URLSearchParams {
   expectErrorPage(shown, 400, /^Demo was not connected$/);
   return sentBack({ ...shown, url: waysOn(shown)['Go back to client.example'] ?? '' });

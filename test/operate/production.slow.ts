@@ -7,7 +7,10 @@ interface Lock {
   packages: Record<string, { dev?: boolean; link?: boolean }>;
 }
 
-/** Makes the folder of code that `npm ci --omit=dev` gives: with the packages that are not for development alone. */
+/**
+ * Makes the folder of code that `npm ci --omit=dev` gives: with the packages that are not for
+ * development alone.
+ */
 function install(code: string): void {
   for (const name of ['package.json', 'bin', 'functions', 'infra', 'shared']) {
     cpSync(join(root, name), join(code, name), { recursive: true });

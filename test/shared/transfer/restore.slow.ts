@@ -33,7 +33,9 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Follows the stream to its end, as `applyStream` does, and gives the records that the eraser got. */
+/**
+ * Follows the stream to its end, as `applyStream` does, and gives the records that the eraser got.
+ */
 async function followed(): Promise<DynamoDBRecord[]> {
   const [aggregates, erasures] = consumers as [Consumer, Consumer];
   const erased: DynamoDBRecord[] = [];
@@ -69,7 +71,10 @@ async function makeLively(): Promise<TestUser> {
   return ann;
 }
 
-/** Erases again what these records tell, while `act` happens before the given command. Gives how many there were. */
+/**
+ * Erases again what these records tell, while `act` happens before the given command. Gives how
+ * many there were.
+ */
 async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Promise<unknown>) {
   const send = table.send.bind(table);
   let commands = 0;

@@ -30,7 +30,10 @@ async function useEmptyTable(): Promise<void> {
   process.env.TABLE_NAME = name;
 }
 
-/** All items, apart from versions, which tell the time of an import, counts that have come to 0, and what follows the stream. */
+/**
+ * All items, apart from versions, which tell the time of an import, counts that have come to 0, and
+ * what follows the stream.
+ */
 async function itemsNow() {
   const items = (await scanTable()).filter(
     ({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#)/.test(pk) && sk !== 'PROJECTION',
