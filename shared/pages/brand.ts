@@ -7,7 +7,7 @@ const star =
 
 /** The mark that stands before the name, in the colours of the page. */
 export const mark = raw(
-  `<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><path fill="var(--accent)" d="${bubble}"/><path fill="var(--paper)" d="${star}"/></svg>`,
+  `<svg class="mark" viewBox="0 0 32 32" width="36" height="36" aria-hidden="true"><path fill="var(--accent)" d="${bubble}"/><path fill="var(--paper)" d="${star}"/></svg>`,
 );
 
 /** The same for the tab of a browser, within the page: it is no request more, and browsers ask for no /favicon.ico, which may not be ours. */

@@ -22,6 +22,10 @@ export interface Page {
   description?: string;
   /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
   next?: string;
+  /** Set for tables and pages with a column beside the text. */
+  isWide?: boolean;
+  /** More for the head: other forms of the page, data for search engines. */
+  head?: Html;
   /** Set in the middle of a decision: there is no menu to lose it by. */
   isDecision?: boolean;
   /** Set when it is about the end of the session: there is no menu then, and nothing is asked. */
@@ -64,12 +68,11 @@ export async function respond(
     const headers = { ...securityHeaders(policyOf({})), Location: answer.location };
     return { statusCode: 303, headers, body: '', ...cookies };
   }
-  const { title, content, description, next, isLast, isDecision } = answer;
-  const isBare = isDecision || isLast;
+  const isBare = answer.isDecision || answer.isLast;
   return {
     statusCode: answer.status ?? 200,
     headers: { ...securityHeaders(policyOf(answer)), ...answer.headers },
-    body: `${await layout({ title, content, description, visitor, isBare, next })}`,
+    body: `${await layout({ ...answer, visitor, isBare })}`,
     ...cookies,
   };
 }

@@ -26,6 +26,10 @@ export interface Frame {
   isBare?: boolean | undefined;
   /** Where the browser goes on to at once. */
   next?: string | undefined;
+  /** Set for tables and pages with a column beside the text. */
+  isWide?: boolean | undefined;
+  /** More for the head: other forms of the page, data for search engines. */
+  head?: Html | undefined;
 }
 
 /** The pages in the menu, below {auth_url}. */
@@ -40,9 +44,9 @@ const moderation = ['/account/moderation', 'Moderation'] as const;
 
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
-  ['/', 'What this is'],
-  ['/docs/api', 'Reference'],
-  ['/account/tokens', 'Tokens'],
+  ['/', 'About'],
+  ['/docs', 'For developers'],
+  ['/account', 'Your account'],
 ] as const;
 
 /** The hidden field that shows a form to be ours. */
@@ -51,7 +55,8 @@ export function csrfField(csrf: string): Html {
 }
 
 /** A whole page. */
-export function layout({ title, content, description, visitor, isBare, next }: Frame): Html {
+export function layout(frame: Frame): Html {
+  const { title, content, description, visitor, isBare, next, isWide, head: more } = frame;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,10 +64,10 @@ export function layout({ title, content, description, visitor, isBare, next }: F
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${next && html`<meta http-equiv="refresh" content="0; url=${next}">`}
 <title>${title} · Reviews</title>
-${description && about(title, description)}<link rel="icon" href="${icon}">
+${description && about(title, description)}${more}<link rel="icon" href="${icon}">
 <style>${raw(style)}</style>
 </head>
-<body>
+<body${isWide && html` class="wide"`}>
 <header>${isBare ? html`<span class="brand">${mark}Reviews</span>` : head(visitor)}</header>
 <main>
 <h1>${title}</h1>

@@ -1,47 +1,79 @@
 import { hash } from 'node:crypto';
 
-/** The style of every page: text, fields and edges keep the contrasts of WCAG 2.2 AA in both colour schemes, and targets its 24 pixels. */
+/**
+ * Style of every page. Text, fields and edges have the contrasts of WCAG 2.2 AA in both colour
+ * schemes, and targets are 24 pixels high.
+ */
 export const style = `
-:root { color-scheme: light dark; --ink: #1c2230; --soft: #5b6474; --line: #d9dde5; --field: #7a8394; --paper: #fff; --ground: #f4f5f8;
-  --accent: #2f55d4; --danger: #b3261e; --danger-ground: #fdf0ef; --good: #1c7a3d; --good-ground: #eef8f1; --radius: 10px; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf2; --soft: #a2abbb; --line: #363d4b; --field: #7b869c; --paper: #1b1f28;
-  --ground: #12151c; --accent: #8aa4ff; --danger: #ff8a80; --danger-ground: #2a1a1c; --good: #7ddb9c; --good-ground: #15251b; } }
+:root { color-scheme: light dark; --ink: #1c2230; --soft: #5b6474; --line: #d9dde5; --field: #7a8394;
+  --paper: #fff; --ground: #f4f5f8; --accent: #2f55d4; --star: #c26a00; --danger: #b3261e;
+  --danger-ground: #fdf0ef; --good: #1c7a3d; --good-ground: #eef8f1; --radius: 10px;
+  --serif: ui-serif, Charter, Georgia, serif; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf2; --soft: #a2abbb; --line: #363d4b;
+  --field: #7b869c; --paper: #161a22; --ground: #1f2430; --accent: #8aa4ff; --star: #f5b942;
+  --danger: #ff8a80; --danger-ground: #2a1a1c; --good: #7ddb9c; --good-ground: #15251b; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere; --width: 42rem; }
+body.wide { --width: 64rem; }
 a { color: var(--accent); }
-header, main, footer { max-width: 40rem; margin: 0 auto; padding: 0 1rem; }
-header { display: flex; flex-wrap: wrap; align-items: center; gap: 0 .75rem; padding-top: .75rem; margin-bottom: 1rem; }
-.brand { display: flex; align-items: center; gap: .5rem; min-height: 2.5rem; margin-right: auto; color: inherit; font-weight: 700; text-decoration: none; }
+main { max-width: var(--width); margin: 0 auto; padding: 0 1rem; }
+header, footer { background: var(--ground); padding: 0 max(1rem, 50% - var(--width) / 2 + 1rem); }
+header { display: flex; flex-wrap: wrap; align-items: center; gap: 0 1rem; padding-top: .5rem;
+  border-bottom: 1px solid var(--line); border-top: 4px solid var(--accent); }
+.brand { display: flex; align-items: center; gap: .6rem; min-height: 3rem; margin-right: auto;
+  color: inherit; font: 700 1.35rem var(--serif); text-decoration: none; }
 .mark { flex: none; }
 .who { max-width: 12rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; color: var(--soft); }
 header form { margin: 0; }
-header nav { flex: 1 0 100%; display: flex; flex-wrap: wrap; gap: 0 1.25rem; border-bottom: 1px solid var(--line); }
-header nav a { padding: .5rem 0; margin-bottom: -1px; border-bottom: 3px solid transparent; color: var(--soft); text-decoration: none; white-space: nowrap; }
+header nav { flex: 1 0 100%; display: flex; flex-wrap: wrap; gap: 0 1.25rem; }
+header nav a { padding: .5rem 0; border-bottom: 3px solid transparent; color: var(--soft);
+  text-decoration: none; white-space: nowrap; }
 header nav a[aria-current] { color: var(--ink); font-weight: 600; border-color: var(--accent); }
 header nav a:hover { color: var(--ink); border-color: var(--field); }
-footer { padding-top: .5rem; padding-bottom: 2rem; color: var(--soft); font-size: .9rem; }
+footer { margin-top: 3rem; padding-top: 1rem; padding-bottom: 2rem; border-top: 1px solid var(--line);
+  color: var(--soft); font-size: .9rem; }
 footer nav { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; }
 footer a { display: inline-block; min-height: 1.5rem; color: inherit; }
-section { background: var(--paper); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem; margin-bottom: 1rem; }
-section.end { border-color: var(--danger); }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: .5rem 0 1rem; }
-h2 { font-size: 1.05rem; margin: 0 0 .5rem; }
+h1 { font: 700 2rem/1.2 var(--serif); margin: 1.5rem 0 1rem; text-wrap: balance; }
+h2 { font-size: 1.15rem; margin: 0 0 .5rem; }
 h3 { font-size: 1rem; margin: 0; }
 * + h2, * + h3 { margin-top: 1.25rem; }
+section { padding: 1.25rem 0; border-top: 1px solid var(--line); }
+h1 + section { border-top: 0; padding-top: 0; }
+section.end { border-color: var(--danger); }
+.card { padding: 1rem 1.25rem; margin: 0 0 1rem; border: 1px solid var(--line);
+  border-radius: var(--radius); }
 p, form, details { margin: 0 0 .75rem; }
 section ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
-section > :last-child, form > :last-child, li > :last-child, details > :last-child { margin-bottom: 0; }
+section > :last-child, .card > :last-child, form > :last-child, li > :last-child,
+  details > :last-child { margin-bottom: 0; }
 li + li { margin-top: .25rem; }
 .soft { color: var(--soft); }
 .verbatim { white-space: pre-wrap; }
 .clamp { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
-.notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good); background: var(--good-ground); margin-bottom: 1rem; }
+.review { font: 1.1rem/1.6 var(--serif); }
+.stars { width: 5.5rem; height: 1.1rem; vertical-align: -.15em; fill: var(--line); }
+.stars svg, .bar { fill: var(--star); }
+.big .stars { width: 9rem; height: 1.8rem; }
+.number { font: 700 2.5rem/1 var(--serif); }
+.histogram { width: 100%; max-width: 26rem; border-collapse: collapse; }
+.histogram th { width: 4.5rem; text-align: start; font-weight: 400; }
+.histogram td:last-child { width: 3.5rem; text-align: end; font-variant-numeric: tabular-nums; }
+.bar { display: block; width: 100%; height: .75rem; background: var(--ground); border-radius: 3px; }
+.scroll { overflow-x: auto; }
+table.rows { width: 100%; border-collapse: collapse; }
+.rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
+  vertical-align: top; overflow-wrap: break-word; }
+.rows thead th { color: var(--soft); font-weight: 600; font-size: .9rem; }
+.notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good);
+  background: var(--good-ground); margin-bottom: 1rem; }
 .warning { border-color: var(--danger); background: var(--danger-ground); }
 .warning > :last-child { margin-bottom: 0; }
 .tag { color: var(--danger); font-weight: 600; }
 ul.plain { list-style: none; padding: 0; }
 ul.plain > li + li { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }
-.plain h2 a { display: inline-block; min-height: 1.5rem; }
+.plain h2 a, .plain h3 a { display: inline-block; min-height: 1.5rem; }
 summary { display: list-item; min-height: 1.5rem; color: var(--accent); cursor: pointer; }
 details[open] > summary { margin-bottom: .5rem; }
 label { display: block; font-weight: 600; }
@@ -53,27 +85,34 @@ legend { font-weight: 600; padding: 0; margin-bottom: .5rem; }
 .check { display: flex; gap: .6rem; align-items: flex-start; margin-bottom: .75rem; }
 .check label { font-weight: 400; }
 .check input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
-input[type=text], input[type=email], input[type=url], select, textarea { display: block; width: 100%; margin-top: .25rem; padding: .55rem .65rem;
-  font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--field); border-radius: 6px; }
+input[type=text], input[type=email], input[type=url], select, textarea { display: block; width: 100%;
+  margin-top: .25rem; padding: .55rem .65rem; font: inherit; color: inherit; background: var(--paper);
+  border: 1px solid var(--field); border-radius: 6px; }
 [aria-invalid=true] { border-color: var(--danger); }
 textarea { min-height: 6rem; resize: vertical; }
-button, .button { display: inline-block; font: inherit; font-weight: 600; padding: .55rem 1.1rem; border-radius: 6px; border: 1px solid var(--accent);
-  background: var(--accent); color: var(--paper); text-align: center; text-decoration: none; cursor: pointer; }
+button, .button { display: inline-block; font: inherit; font-weight: 600; padding: .55rem 1.1rem;
+  border-radius: 6px; border: 1px solid var(--accent); background: var(--accent); color: var(--paper);
+  text-align: center; text-decoration: none; cursor: pointer; }
 button.quiet, .button.quiet { background: none; color: var(--accent); }
-button.link { background: none; border: 0; padding: 0; min-height: 1.5rem; color: var(--accent); font-weight: 400; text-decoration: underline; }
+button.link { background: none; border: 0; padding: 0; min-height: 1.5rem; color: var(--accent);
+  font-weight: 400; text-decoration: underline; }
 .button.danger, button.danger { background: none; border-color: var(--danger); color: var(--danger); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; }
 .late { animation: late .6s step-end; }
 @keyframes late { from { pointer-events: none; } }
 code { font-size: .9em; }
-.copy { display: block; padding: .55rem .65rem; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); user-select: all; -webkit-user-select: all; }
+.copy { display: block; padding: .55rem .65rem; border: 1px solid var(--line); border-radius: 6px;
+  background: var(--ground); user-select: all; -webkit-user-select: all; }
 dl { display: grid; grid-template-columns: minmax(5.5rem, max-content) 1fr; gap: .25rem 1rem; margin: 0 0 .75rem; }
 dt { color: var(--soft); }
 dd { margin: 0; }
-@media (max-width: 30rem) { dl { gap: .25rem .75rem; } .who { max-width: 9rem; }
-  .buttons > *, form > button:not(.link) { width: 100%; } header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
+@media (max-width: 30rem) { h1 { font-size: 1.6rem; } dl { gap: .25rem .75rem; } .who { max-width: 9rem; }
+  .buttons > *, form > button:not(.link) { width: 100%; }
+  header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
   header nav:has(:nth-child(4)) a { font-size: .85rem; } }
+@media print { header nav, header form, footer, form, .buttons { display: none; }
+  header { border-top: 0; } a { color: inherit; } }
 `;
 
 /** The source that a content security policy must allow for the style. */

@@ -1,0 +1,24 @@
+import type * as v from 'valibot';
+import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/request.ts';
+import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
+import { browserHandler } from './error-page.ts';
+import { type Page, respond } from './html-response.ts';
+
+/**
+ * A Lambda handler for a page that is the same for everybody: `page` without a visitor. Caches keep
+ * it as they keep lists, and it has an ETag.
+ */
+export function publicPage<T extends RequestSchema>(
+  schema: T,
+  handle: (request: v.InferOutput<T>) => Promise<Page> | Page,
+) {
+  return browserHandler(async (event) => {
+    const { headers, body } = await respond(await handle(readRequest(schema, partsOf(event))));
+    const { 'Content-Type': type, ...others } = headers as Record<string, string>;
+    const answer = new Answer(body, {
+      type,
+      headers: { ...others, 'Cache-Control': brieflyShared, Vary: 'Accept-Encoding' },
+    });
+    return publicAnswer(answer, listHeaderOf(event, 'If-None-Match'));
+  });
+}
