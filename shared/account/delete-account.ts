@@ -17,14 +17,14 @@ const maxGrants = 90;
  */
 export async function deleteAccount(userId: string): Promise<void> {
   const grants = await listGrants(userId);
+  const deleted_at = new Date().toISOString();
   await transact([
     {
       Update: {
         Key: userKey(userId),
-        UpdateExpression: 'SET deleted_at = :now ADD version :one REMOVE #all, #date, display_name',
+        set: { deleted_at, all: undefined, date: undefined, display_name: undefined },
+        amounts: { version: 1 },
         ConditionExpression: isAlive,
-        ExpressionAttributeNames: { '#all': 'all', '#date': 'date' },
-        ExpressionAttributeValues: { ':now': new Date().toISOString(), ':one': 1 },
       },
       otherwise: invalidToken(),
     },

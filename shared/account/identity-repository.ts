@@ -5,7 +5,7 @@ import { Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
 import { claimKey, contactKey, identityKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
-import { assign, retryStale, StaleRead, transact } from '../table/transact.ts';
+import { retryStale, StaleRead, transact } from '../table/transact.ts';
 import type { Identity } from '../user/identity-provider.ts';
 import type { User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';
@@ -51,9 +51,10 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       ...(blocked_at && { blocked_at }),
     };
     const rest = hidden.slice(mostMarked);
-    const left = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
+    const set = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
+    const was = { user_id, blocked_at, hidden: stored.hidden };
     await transact([
-      { Update: assign(identityKey(sha256), left, { user_id, blocked_at, hidden: stored.hidden }) },
+      { Update: { Key: identityKey(sha256), set, was } },
       ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
       ...hidden
         .slice(0, mostMarked)
@@ -83,9 +84,8 @@ export async function partIdentity(userId: string): Promise<void> {
       hidden: listOf([...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-mostKept)),
     };
     const isKept = left.blocked_at !== undefined || left.hidden !== undefined;
-    const asRead = { user_id: userId, hidden: stored.hidden };
-    const { UpdateExpression: _, ...unchanged } = assign(Key, {}, asRead);
-    const leaving = isKept ? { Update: assign(Key, left, asRead) } : { Delete: unchanged };
+    const was = { user_id: userId, hidden: stored.hidden };
+    const leaving = isKept ? { Update: { Key, set: left, was } } : { Delete: { Key, was } };
     const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
     await transact([
       { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },

@@ -24,15 +24,9 @@ export async function growTrees(owners: readonly Item[]): Promise<void> {
 /** Says of the item of an entity or author that its list has trees: some that are being filled, or some to rely on. */
 export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Promise<void> {
   // Unless the account is gone, and its list with it.
+  const set = { rank_tree: state };
   await tryTransact([
-    {
-      Update: {
-        Key: { pk, sk },
-        UpdateExpression: 'SET rank_tree = :state',
-        ConditionExpression: 'attribute_exists(pk)',
-        ExpressionAttributeValues: { ':state': state },
-      },
-    },
+    { Update: { Key: { pk, sk }, set, ConditionExpression: 'attribute_exists(pk)' } },
   ]);
 }
 

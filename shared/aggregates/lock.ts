@@ -40,21 +40,8 @@ export async function takeLock(): Promise<Lock> {
     async keep() {
       const now = epochSeconds();
       if (now < kept + renewSeconds) return;
-      const { ExpressionAttributeValues, ...held } = heldBy(id, now);
-      await transact(
-        rebuildKeys.map((key) => ({
-          Update: {
-            Key: key,
-            UpdateExpression: 'SET #until = :until',
-            ...held,
-            ExpressionAttributeValues: {
-              ...ExpressionAttributeValues,
-              ':until': now + lockSeconds,
-            },
-          },
-          otherwise: lost(),
-        })),
-      );
+      const change = { set: { until: now + lockSeconds }, ...heldBy(id, now) };
+      await transact(rebuildKeys.map((Key) => ({ Update: { Key, ...change }, otherwise: lost() })));
       kept = now;
     },
     async release() {
@@ -93,9 +80,10 @@ function isFree(now: number) {
 /** The condition that the lock is still ours: once it has expired the consumer may have gone on, even if nobody else has taken it. */
 function heldBy(id: string, now: number) {
   return {
-    ConditionExpression: 'id = :id AND #until >= :now',
+    was: { id },
+    ConditionExpression: '#until >= :now',
     ExpressionAttributeNames: { '#until': 'until' },
-    ExpressionAttributeValues: { ':id': id, ':now': now },
+    ExpressionAttributeValues: { ':now': now },
   };
 }
 

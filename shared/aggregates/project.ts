@@ -123,16 +123,8 @@ function amountsOf(changes: readonly Change[]): Amounts {
 
 /** Remembers what is projected, on condition that it is still what it was. */
 function putProjection({ before, after }: Change) {
-  return { Put: { Item: projectionItem(after), ...stillProjected(before) } };
-}
-
-function stillProjected(before: Contribution | undefined) {
-  if (!before) return { ConditionExpression: 'attribute_not_exists(pk)' };
-  return {
-    ConditionExpression: '#version = :version AND owners = :owners',
-    ExpressionAttributeNames: { '#version': 'version' },
-    ExpressionAttributeValues: { ':version': before.version, ':owners': before.owners },
-  };
+  const was = before ? { version: before.version, owners: before.owners } : { pk: undefined };
+  return { Put: { Item: projectionItem(after), was } };
 }
 
 /** Sorts next to each other what counts in the same nodes. */

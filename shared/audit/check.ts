@@ -7,6 +7,7 @@ import { getItems } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
+import { putNew } from '../table/transact.ts';
 import {
   beyondRepair,
   compare,
@@ -36,7 +37,7 @@ async function checkReview(pk: string): Promise<Finding[]> {
   const stored = items.find(({ sk }) => sk === 'REVIEW');
   if (!stored) {
     const Key = { pk, sk: reviewKey('').sk };
-    const isGone = { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
+    const isGone = { ConditionCheck: { Key, was: { pk: undefined } } };
     return items
       .filter(({ sk }) => /^((VOTE|REVISION|REPORT)#|CASE$)/.test(sk))
       .map((item) => orphan(item, {}, [isGone]));
@@ -92,10 +93,7 @@ async function checkReview(pk: string): Promise<Finding[]> {
     findings.push({
       differences: compare({ ...key }, { review_id: review.id }),
       version,
-      repair: () => [
-        unchanged(stored),
-        { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-      ],
+      repair: () => [unchanged(stored), putNew(Item)],
     });
   }
 
@@ -204,12 +202,7 @@ async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
   if (!claim || claim.marked_at !== undefined) return [];
   if (await getItem(reviewKey(String(claim.review_id)))) return [];
-  return [
-    orphan(claim, {
-      ConditionExpression: 'review_id = :id AND attribute_not_exists(marked_at)',
-      ExpressionAttributeValues: { ':id': claim.review_id },
-    }),
-  ];
+  return [orphan(claim, { review_id: claim.review_id, marked_at: undefined })];
 }
 
 const noIndexes = {

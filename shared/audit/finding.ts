@@ -1,5 +1,5 @@
 import type { Item, Key } from '../table/item.ts';
-import { assign, type Write } from '../table/transact.ts';
+import type { Condition, Write } from '../table/transact.ts';
 
 /** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */
 export interface Difference {
@@ -23,14 +23,14 @@ export interface Finding {
 }
 
 /**
- * An item that has lost its review. The repair deletes it on a condition, and with `checks` of
+ * An item that has lost its review. The repair deletes it where it `was` so, and with `checks` of
  * other items.
  */
-export function orphan({ pk, sk }: Key, condition: object, checks: Write[] = []): Finding {
+export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
     differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
-    repair: () => [{ Delete: { Key: { pk, sk }, ...condition } }, ...checks],
+    repair: () => [{ Delete: { Key: { pk, sk }, was } }, ...checks],
   };
 }
 
@@ -58,7 +58,7 @@ export function compare(item: Item, expected: Readonly<Record<string, unknown>>)
 export function set({ pk, sk }: Key, differences: readonly Difference[]): Write {
   const counted = Object.fromEntries(differences.map((each) => [each.attribute, each.counted]));
   const stored = Object.fromEntries(differences.map((each) => [each.attribute, each.stored]));
-  return { Update: assign({ pk, sk }, counted, stored) };
+  return { Update: { Key: { pk, sk }, set: counted, was: stored } };
 }
 
 /**
@@ -72,11 +72,5 @@ export function setVersioned(item: Item, differences: readonly Difference[]): Wr
 
 /** The condition that a review is still as it was read. */
 export function unchanged({ pk, sk, version }: Item): Write {
-  return {
-    ConditionCheck: {
-      Key: { pk, sk },
-      ConditionExpression: 'version = :version',
-      ExpressionAttributeValues: { ':version': version },
-    },
-  };
+  return { ConditionCheck: { Key: { pk, sk }, was: { version } } };
 }

@@ -3,7 +3,7 @@ import { chunks } from '../chunks.ts';
 import type { Item } from '../table/item.ts';
 import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { putNew, retryStale, transact } from '../table/transact.ts';
 
 /** That a public review was written, or is public no more. */
 export interface Change {
@@ -75,18 +75,8 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
     });
   }
   await transact([
-    {
-      Update: {
-        Key: laneKey(lane),
-        UpdateExpression: 'SET #latest = :latest',
-        ConditionExpression: head ? '#latest = :last' : 'attribute_not_exists(pk)',
-        ExpressionAttributeNames: { '#latest': 'latest' },
-        ExpressionAttributeValues: { ':latest': latest, ...(head && { ':last': last }) },
-      },
-    },
-    ...items.map((Item) => ({
-      Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' },
-    })),
+    { Update: { Key: laneKey(lane), set: { latest }, was: { latest: head?.latest } } },
+    ...items.map(putNew),
   ]);
 }
 

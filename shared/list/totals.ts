@@ -2,7 +2,7 @@ import { batchGet } from '../table/batch.ts';
 import { type Item, keyString } from '../table/item.ts';
 import { totalKey } from '../table/keys.ts';
 import { getItem, queryItems } from '../table/query.ts';
-import { add, transact } from '../table/transact.ts';
+import { transact } from '../table/transact.ts';
 import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
 /** Facets that this process knows to be in the totals. */
@@ -18,7 +18,8 @@ export async function announceFacet(facet: string): Promise<void> {
   const key = totalKey(type);
   const item = (await getItem(key, { consistent: false })) ?? {};
   const isThere = Object.keys(item).some((name) => name.startsWith(`${language}|`));
-  if (!isThere) await transact([{ Update: add(key, { [`${language}|both`]: 0 }) }]);
+  const amounts = { [`${language}|both`]: 0 };
+  if (!isThere) await transact([{ Update: { Key: key, amounts } }]);
   announced.add(facet);
 }
 

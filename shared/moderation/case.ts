@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { IndexAttributes } from '../table/item.ts';
+import type { IndexAttributes, Key } from '../table/item.ts';
 import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
-import { add, type Write } from '../table/transact.ts';
+import type { Change, Write } from '../table/transact.ts';
 
 /** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */
 export const Case = v.object({
@@ -47,12 +47,7 @@ export function replaceCase(before: Case, after: Case): Write {
   return {
     Put: {
       Item: { ...caseKey(after.review_id), ...queuedIn(after), ...after, version },
-      ...(before.version === 0
-        ? { ConditionExpression: 'attribute_not_exists(pk)' }
-        : {
-            ConditionExpression: 'version = :version',
-            ExpressionAttributeValues: { ':version': before.version },
-          }),
+      was: before.version === 0 ? { pk: undefined } : { version: before.version },
     },
   };
 }
@@ -63,17 +58,11 @@ export function countReport(before: Case): Write {
     const opened_at = new Date().toISOString();
     return replaceCase(before, { ...before, state: 'open', reports: 1, opened_at });
   }
-  return { Update: add(caseKey(before.review_id), oneMore, isOpenIn(before.round)) };
+  return { Update: oneMore(caseKey(before.review_id), before.round) };
 }
 
-/** Changes of an open case by one more report. */
-export const oneMore = { reports: 1, popularity_rank: rankStep, version: 1 };
-
-/** The condition that a case is open in this round. */
-export function isOpenIn(round: number) {
-  return {
-    ConditionExpression: '#state = :open AND round = :round',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':open': 'open', ':round': round },
-  };
+/** One more report in a case, on condition that it is open in this round. */
+export function oneMore(Key: Key, round: number): Change {
+  const amounts = { reports: 1, popularity_rank: rankStep, version: 1 };
+  return { Key, amounts, was: { state: 'open', round } };
 }

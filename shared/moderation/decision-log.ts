@@ -8,7 +8,7 @@ import { batchGet, getItems } from '../table/batch.ts';
 import { type Entry, type Key, keyString, type SortKey } from '../table/item.ts';
 import { decisionKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { assign, transact, type Write } from '../table/transact.ts';
+import { transact, type Write } from '../table/transact.ts';
 import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
 import { type Decider, Decision } from './decision.ts';
@@ -27,10 +27,7 @@ export function newDecision(
 export function logged(decision: Decision): Write[] {
   const { id, user_id, moderator_id, decided_at } = decision;
   const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
-  const isModerator = {
-    ConditionExpression: `${mayWrite} AND is_moderator = :true`,
-    ExpressionAttributeValues: { ':true': true },
-  };
+  const isModerator = { ConditionExpression: mayWrite, was: { is_moderator: true } };
   return [
     { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } },
     ...(moderator_id === null
@@ -107,7 +104,8 @@ export async function findHistory(
  * under the account no longer. `isGone` comes from `eraseWhile`.
  */
 export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
-  await transact([isGone, { Update: assign({ pk, sk }, { note: '', author: undefined }, { sk }) }]);
+  const set = { note: '', author: undefined };
+  await transact([isGone, { Update: { Key: { pk, sk }, set, was: { sk } } }]);
 }
 
 async function readDecisions(entries: readonly Entry[]): Promise<Decision[]> {

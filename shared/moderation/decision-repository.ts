@@ -3,7 +3,7 @@ import { announceFacet } from '../list/totals.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { userKey } from '../table/keys.ts';
-import { assign, retryStale, transact } from '../table/transact.ts';
+import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { getUser } from '../user/user-repository.ts';
 import { checkWriter } from '../user/writer.ts';
@@ -156,9 +156,11 @@ export async function decideUser(
     const decision = newDecision(verdict, by, { user_id: userId, review_id: null, reports: 0 });
     const blocked_at = isBlocked ? undefined : decision.decided_at;
     const { is_moderator } = user;
-    const asRead = { id: userId, deleted_at: undefined, blocked_at: user.blocked_at, is_moderator };
-    const update = assign(userKey(userId), { blocked_at }, asRead);
-    await transact([{ Update: update }, ...logged(decision)]);
+    const was = { id: userId, deleted_at: undefined, blocked_at: user.blocked_at, is_moderator };
+    await transact([
+      { Update: { Key: userKey(userId), set: { blocked_at }, was } },
+      ...logged(decision),
+    ]);
     return decision;
   });
 }

@@ -43,13 +43,7 @@ export async function allowReview(
     const { review_id, marked_at } = v.parse(HiddenClaim, item);
     const decision = newDecision('allow', by, { user_id: userId, review_id, reports: 0 });
     await transact([
-      {
-        Delete: {
-          Key,
-          ConditionExpression: 'marked_at = :marked_at',
-          ExpressionAttributeValues: { ':marked_at': marked_at },
-        },
-      },
+      { Delete: { Key, was: { marked_at } } },
       checkWriter(userId, { ConditionExpression: isAlive, otherwise: notFound('User') }),
       ...logged(decision),
     ]);

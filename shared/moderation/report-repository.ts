@@ -5,7 +5,7 @@ import { getItems } from '../table/batch.ts';
 import type { Item, Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { parseUser } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
@@ -46,14 +46,10 @@ export async function insertReport(
     const Item = reportItem({ review_id: review.id, user_id, reason, reported_at, round });
     await transact([
       ...also,
-      { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+      putNew(Item),
       countReport(before),
       {
-        ConditionCheck: {
-          Key: reviewKey(review.id),
-          ConditionExpression: 'attribute_exists(#all)',
-          ExpressionAttributeNames: { '#all': 'all' },
-        },
+        ConditionCheck: { Key: reviewKey(review.id), was: { all: 'REVIEW' } },
         otherwise: notFound('Review'),
       },
       ableAs(reporter),

@@ -40,10 +40,7 @@ export function checkVerdict(
 /** The condition that a moderator has not reported a review: nobody decides on an own report. */
 export function hasNotReported(reviewId: string, moderatorId: string): Write {
   return {
-    ConditionCheck: {
-      Key: reportKey(reviewId, moderatorId),
-      ConditionExpression: 'attribute_not_exists(pk)',
-    },
+    ConditionCheck: { Key: reportKey(reviewId, moderatorId), was: { pk: undefined } },
     otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
   };
 }

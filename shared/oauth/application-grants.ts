@@ -32,17 +32,9 @@ export async function eraseGrants(clientId: string): Promise<number> {
   const application = item && v.parse(Application, item);
   if (application && application.revoked_at === undefined) return 0;
   const until = application?.revoked_at;
-  const condition = {
-    Key: applicationKey(clientId),
-    ...(until === undefined
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : {
-          ConditionExpression: 'revoked_at = :revoked_at',
-          ExpressionAttributeValues: { ':revoked_at': until },
-        }),
-  };
+  const was = until === undefined ? { pk: undefined } : { revoked_at: until };
   let revoked = 0;
-  await eraseWhile(condition, async (isGone) => {
+  await eraseWhile({ Key: applicationKey(clientId), was }, async (isGone) => {
     const grants = await collect(grantsOf(clientId, until));
     await deleteItems(grants, isGone);
     revoked = grants.length;

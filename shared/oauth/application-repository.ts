@@ -4,7 +4,7 @@ import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors
 import { batchGet } from '../table/batch.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
-import { addCounts, assign, retryStale, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
@@ -84,12 +84,7 @@ export async function insertApplication(
     const known = await findApplication(application.client_id);
     if (known) return known;
     await transact([
-      {
-        Put: {
-          Item: applicationItem(application),
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-      },
+      putNew(applicationItem(application)),
       await counted(userId, 1, notFound('User')),
     ]);
     return application;
@@ -139,13 +134,7 @@ export async function deleteApplication(clientId: string, userId: string): Promi
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
     await transact([
-      {
-        Delete: {
-          Key: applicationKey(clientId),
-          ConditionExpression: 'user_id = :user_id',
-          ExpressionAttributeValues: { ':user_id': userId },
-        },
-      },
+      { Delete: { Key: applicationKey(clientId), was: { user_id: userId } } },
       await counted(userId, -1, invalidToken()),
     ]);
   });
@@ -173,7 +162,7 @@ async function changeApplication(
     const { secret_id, previous_secret } = before;
     const Key = applicationKey(clientId);
     await transact([
-      { Update: assign(Key, changeOf(before), { secret_id, previous_secret }) },
+      { Update: { Key, set: changeOf(before), was: { secret_id, previous_secret } } },
       checkWriter(userId, writer),
     ]);
   });
@@ -203,14 +192,13 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
   }
   const isThereRoom = '(attribute_not_exists(applications) OR applications < :most)';
   return {
-    Update: addCounts(
+    Update: {
       Key,
-      { applications: by },
-      {
-        ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
-        ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
-      },
-    ),
+      amounts: { applications: by },
+      isOwner: true,
+      ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
+      ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
+    },
   };
 }
 

@@ -128,14 +128,8 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
 
 /** The write that redeems a code: it fails, as a stale read, when the code has been redeemed. */
 export function redeemed(code: string): Write {
-  return {
-    Update: {
-      Key: codeKey(hash('sha256', code)),
-      UpdateExpression: 'SET is_redeemed = :true',
-      ConditionExpression: 'is_redeemed = :false',
-      ExpressionAttributeValues: { ':true': true, ':false': false },
-    },
-  };
+  const Key = codeKey(hash('sha256', code));
+  return { Update: { Key, set: { is_redeemed: true }, was: { is_redeemed: false } } };
 }
 
 /** Listed under its user, so that an erased account leaves none. */
@@ -163,9 +157,9 @@ function answered(id: string, answer: Answer): Write {
   return {
     Update: {
       Key: authorizationRequestKey(id),
-      UpdateExpression: 'SET answer = :answer, expires_at = :expires_at',
-      ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
-      ExpressionAttributeValues: { ':answer': answer, ':expires_at': epochSeconds(answerMemory) },
+      set: { answer, expires_at: epochSeconds(answerMemory) },
+      ConditionExpression: 'attribute_exists(pk)',
+      was: { answer: undefined },
     },
   };
 }
@@ -198,12 +192,7 @@ function codeOf(
 /** Nobody is sent to where an application no longer is, nor gives to one name what another asked for. */
 function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest): Write {
   return {
-    ConditionCheck: {
-      Key: applicationKey(client_id),
-      ConditionExpression: 'redirect_uri = :redirect_uri AND #name = :name',
-      ExpressionAttributeNames: { '#name': 'name' },
-      ExpressionAttributeValues: { ':redirect_uri': redirect_uri, ':name': name },
-    },
+    ConditionCheck: { Key: applicationKey(client_id), was: { redirect_uri, name } },
     otherwise: applicationChanged(),
   };
 }

@@ -6,7 +6,7 @@ import { batchDelete, getItems } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
 import { applicationKey, grantKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
-import { retryStale, transact, type Write } from '../table/transact.ts';
+import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
 import type { Application } from './application.ts';
 import {
@@ -117,15 +117,7 @@ export async function rotateRefreshToken(
     }
     if (isRepeat) return grant;
     const next = { ...grant, generation: grant.generation + 1, renewed: new Date().toISOString() };
-    await transact([
-      {
-        Put: {
-          Item: grantItem(next),
-          ConditionExpression: 'generation = :generation',
-          ExpressionAttributeValues: { ':generation': grant.generation },
-        },
-      },
-    ]);
+    await transact([{ Put: { Item: grantItem(next), was: { generation: grant.generation } } }]);
     return next;
   });
 }
@@ -217,7 +209,7 @@ function grantWrites(
   }: { approved?: string; noUser: ApiError; noApplication?: ApiError },
 ): Write[] {
   return [
-    { Put: { Item: grantItem(grant), ConditionExpression: 'attribute_not_exists(pk)' } },
+    putNew(grantItem(grant)),
     checkWriter(grant.user_id, { ConditionExpression: mayWrite, otherwise: noUser }),
     {
       ConditionCheck: {

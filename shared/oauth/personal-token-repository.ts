@@ -5,7 +5,7 @@ import type { Scope } from '../routes.ts';
 import { batchDelete } from '../table/batch.ts';
 import { grantKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
-import { transact } from '../table/transact.ts';
+import { putNew, transact } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { sealToken } from './credentials.ts';
@@ -65,16 +65,7 @@ export async function createPersonalToken({
   };
   await writeAs(
     user_id,
-    (writer) =>
-      transact([
-        {
-          Put: {
-            Item: { ...keyOf(token), ...token },
-            ConditionExpression: 'attribute_not_exists(pk)',
-          },
-        },
-        checkWriter(user_id, writer),
-      ]),
+    (writer) => transact([putNew({ ...keyOf(token), ...token }), checkWriter(user_id, writer)]),
     notFound('User'),
   );
   // Of those who ask at once all may be refused, and there are never too many.

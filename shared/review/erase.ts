@@ -11,7 +11,7 @@ import { tryTransact } from '../table/transact.ts';
  */
 export async function eraseRemains(id: string, version = Number.POSITIVE_INFINITY): Promise<void> {
   const Key = reviewKey(id);
-  await eraseWhile({ Key, ConditionExpression: 'attribute_not_exists(pk)' }, async (isGone) => {
+  await eraseWhile({ Key, was: { pk: undefined } }, async (isGone) => {
     for await (const items of queryItems({ pk: Key.pk, sk: '' })) {
       const isOfIt = (item: Item) => !(isWrittenAhead(item) && Number(item.version) > version);
       await deleteItems(
@@ -57,15 +57,7 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   const item = await getItem(Key);
   if (!item || !isEmpty(item)) return false;
   // One that has been changed meanwhile may have a review again.
-  return tryTransact([
-    {
-      Delete: {
-        Key,
-        ConditionExpression: 'review_count = :none AND attribute_not_exists(rank_tree)',
-        ExpressionAttributeValues: { ':none': 0 },
-      },
-    },
-  ]);
+  return tryTransact([{ Delete: { Key, was: { review_count: 0, rank_tree: undefined } } }]);
 }
 
 /** Whether the item of an entity counts nothing, and has no rank trees. */

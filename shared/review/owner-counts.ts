@@ -4,7 +4,7 @@ import { type Amounts, changesOf, gain } from '../table/amounts.ts';
 import type { Item } from '../table/item.ts';
 import { applicationKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
-import { addCounts, maxActions, transact } from '../table/transact.ts';
+import { maxActions, transact, type Write } from '../table/transact.ts';
 import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
@@ -43,7 +43,9 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
     read += items.length;
     onProgress(read);
   }
-  const writes = changesOf(lacking).map(({ key, by }) => ({ Update: addCounts(key, by) }));
+  const writes = changesOf(lacking).map(
+    ({ key, by }): Write => ({ Update: { Key: key, amounts: by, isOwner: true } }),
+  );
   for (const some of chunks(writes, maxActions)) await transact(some);
 }
 

@@ -1,7 +1,7 @@
 import { type ApiError, invalidToken } from '../errors.ts';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../table/keys.ts';
-import { addCounts, assign, type Write } from '../table/transact.ts';
+import { putNew, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import { countChanges } from './counts.ts';
@@ -32,12 +32,12 @@ export function replaceReview(before: Review, after: Review): Write {
   ];
   const only = (state: Record<string, unknown>, names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, state[name]]));
-  const update = assign(reviewKey(before.id), only(to, changed), only(from, guards));
   return {
     Update: {
-      ...update,
-      UpdateExpression: `${update.UpdateExpression} ADD version :one`,
-      ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':one': 1 },
+      Key: reviewKey(before.id),
+      set: only(to, changed),
+      amounts: { version: 1 },
+      was: only(from, guards),
     },
   };
 }
@@ -50,22 +50,13 @@ export function replaceReview(before: Review, after: Review): Write {
 export function removal(review: Review): Write[] {
   const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
   const isModerated = is_hidden && deleted_at === undefined;
-  // What was withdrawn may have been deleted and restored since it was read.
-  const isWithdrawn = deleted_at === undefined ? '' : ' AND deleted_at = :deleted_at';
+  const was = {
+    ...{ edits, is_hidden, published_on, popularity },
+    // What was withdrawn may have been deleted and restored since it was read.
+    ...(deleted_at !== undefined && { deleted_at }),
+  };
   return [
-    {
-      Delete: {
-        Key: reviewKey(id),
-        ConditionExpression: `edits = :edits AND is_hidden = :is_hidden AND published_on = :published_on AND popularity = :popularity${isWithdrawn}`,
-        ExpressionAttributeValues: {
-          ':edits': edits,
-          ':is_hidden': is_hidden,
-          ':published_on': published_on,
-          ':popularity': popularity,
-          ...(isWithdrawn && { ':deleted_at': deleted_at }),
-        },
-      },
-    },
+    { Delete: { Key: reviewKey(id), was } },
     isModerated
       ? { Put: { Item: hiddenClaimItem(user_id, markOf(review)) } }
       : { Delete: { Key: claimKey(user_id, entity_id) } },
@@ -78,13 +69,9 @@ export function removal(review: Review): Write[] {
  */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;
-  const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
   return [
-    { Put: { Item: reviewItem(review), ...isNew } },
-    {
-      Put: { Item: { ...claimKey(user_id, entity_id), review_id: id }, ...isNew },
-      otherwise: claimed,
-    },
+    putNew(reviewItem(review)),
+    { ...putNew({ ...claimKey(user_id, entity_id), review_id: id }), otherwise: claimed },
     ...countWrites(undefined, review, writer),
   ];
 }
@@ -100,7 +87,10 @@ export function countWrites(
   const { ConditionExpression, otherwise } = writer;
   return [
     Object.keys(counts).length > 0
-      ? { Update: addCounts(userKey(user_id), counts, { ConditionExpression }), otherwise }
+      ? {
+          Update: { Key: userKey(user_id), amounts: counts, isOwner: true, ConditionExpression },
+          otherwise,
+        }
       : checkWriter(user_id, writer),
     ...entityWrites(before, after),
   ];
@@ -111,6 +101,6 @@ export function entityWrites(before: Review | undefined, after: Review | undefin
   const { entity_id } = (after ?? before) as Review;
   const counts = countChanges(before, after).entity;
   return Object.keys(counts).length > 0
-    ? [{ Update: addCounts(entityKey(entity_id), counts) }]
+    ? [{ Update: { Key: entityKey(entity_id), amounts: counts, isOwner: true } }]
     : [];
 }

@@ -1,5 +1,5 @@
 import { type Key, keyString } from './item.ts';
-import { add, type Write } from './transact.ts';
+import type { Write } from './transact.ts';
 
 /** Amounts to add, by attribute, to items, by `keyString`. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
@@ -22,5 +22,5 @@ export function changesOf(amounts: Amounts) {
 
 /** Adds amounts to their items. */
 export function addAll(amounts: Amounts): Write[] {
-  return changesOf(amounts).map(({ key, by }) => ({ Update: add(key, by) }));
+  return changesOf(amounts).map(({ key, by }) => ({ Update: { Key: key, amounts: by } }));
 }

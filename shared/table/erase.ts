@@ -1,10 +1,7 @@
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import type { Key } from './item.ts';
-import { maxActions, transact, type Write } from './transact.ts';
-
-/** A condition on one item. */
-type Condition = Extract<Write, { ConditionCheck: unknown }>['ConditionCheck'];
+import { type Condition, maxActions, transact, type Write } from './transact.ts';
 
 /**
  * Erases what a deleted thing has left, while `condition` says that the thing is still gone:
@@ -12,7 +9,7 @@ type Condition = Extract<Write, { ConditionCheck: unknown }>['ConditionCheck'];
  * restored, because what is left then belongs to it.
  */
 export async function eraseWhile(
-  condition: Condition,
+  condition: Condition & { Key: Key },
   erase: (isGone: Write) => Promise<void>,
 ): Promise<void> {
   const restored = new ApiError(409, 'conflict', 'It was restored');

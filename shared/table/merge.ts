@@ -1,5 +1,5 @@
 import { type Item, type Key, keyString } from './item.ts';
-import { type Addition, type Expressions, maxActions, type Write } from './transact.ts';
+import { type Change, type Condition, maxActions, type Write } from './transact.ts';
 
 /** In bytes of JSON; DynamoDB takes 4 MB of items in a transaction. */
 const mostBytes = 3_000_000;
@@ -70,7 +70,7 @@ export function keyOf(write: Write): Key {
 function both(before: Write, after: Write): Write {
   const [a, b] = [touchOf(before), touchOf(after)];
   if (b && 'Put' in before) {
-    const item = before.Put.Item as Item & Addition['amounts'];
+    const item = before.Put.Item as Item & Amounts;
     return { Put: { ...before.Put, Item: { ...item, ...sum(item, b.amounts) } } };
   }
   if (!a || !b) throw new Error(`Two deeds of one transaction write ${keyString(keyOf(before))}`);
@@ -78,17 +78,20 @@ function both(before: Write, after: Write): Write {
   const amounts = { ...a.amounts, ...sum(a.amounts, b.amounts) };
   return Object.keys(amounts).length > 0
     ? { Update: { ...a, ...b, ...condition, amounts } }
-    : { ConditionCheck: { ConditionExpression: '', ...condition, Key: a.Key } };
+    : { ConditionCheck: { ...condition, Key: a.Key } };
 }
 
+type Amounts = NonNullable<Change['amounts']>;
+
 /** A check is an addition of nothing. */
-function touchOf(write: Write): Addition | undefined {
+function touchOf(write: Write): (Change & { amounts: Amounts }) | undefined {
   if ('ConditionCheck' in write) return { ...write.ConditionCheck, amounts: {} };
-  return 'Update' in write && 'amounts' in write.Update ? write.Update : undefined;
+  if (!('Update' in write) || !write.Update.amounts) return undefined;
+  return { ...write.Update, amounts: write.Update.amounts };
 }
 
 /** Of the amounts, what they come to with what an item has. */
-function sum(item: Addition['amounts'], amounts: Addition['amounts']): Addition['amounts'] {
+function sum(item: Amounts, amounts: Amounts): Amounts {
   return Object.fromEntries(
     Object.entries(amounts).map(([name, by]) => {
       const so = item[name] ?? 0;
@@ -98,15 +101,12 @@ function sum(item: Addition['amounts'], amounts: Addition['amounts']): Addition[
 }
 
 /** Both conditions: what deeds of one kind name in them has the same names. */
-function conjunction(a: Expressions, b: Expressions) {
+function conjunction(a: Condition, b: Condition): Condition {
   const all = [a, b].flatMap(({ ConditionExpression }) => ConditionExpression ?? []);
-  const [first = '', ...others] = new Set(all);
-  const names = { ...a.ExpressionAttributeNames, ...b.ExpressionAttributeNames };
-  const values = { ...a.ExpressionAttributeValues, ...b.ExpressionAttributeValues };
-  // DynamoDB refuses what is empty.
   return {
-    ...(first && { ConditionExpression: [first, ...others].join(' AND ') }),
-    ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    was: { ...a.was, ...b.was },
+    ...(all.length > 0 && { ConditionExpression: [...new Set(all)].join(' AND ') }),
+    ExpressionAttributeNames: { ...a.ExpressionAttributeNames, ...b.ExpressionAttributeNames },
+    ExpressionAttributeValues: { ...a.ExpressionAttributeValues, ...b.ExpressionAttributeValues },
   };
 }

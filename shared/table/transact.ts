@@ -9,18 +9,24 @@ import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './item.ts';
 
-/** A condition and what it names; an update may name the same. */
-export interface Expressions {
+/** A condition on an item, and what it names; with `was` both must hold. */
+export interface Condition {
+  /** Attributes that are as they say, or absent where undefined. */
+  was?: Readonly<Record<string, unknown>>;
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** An update that adds `amounts` to attributes. Several of one item can be summed (merge.ts). */
-export interface Addition extends Expressions {
+/**
+ * A change of some attributes of one item; attributes and item come into being as needed. Several
+ * changes with `amounts` of one item can be summed (merge.ts).
+ */
+export interface Change extends Condition {
   Key: Key;
-  amounts: Readonly<Record<string, number | bigint>>;
-  /** Attributes to set beside. */
+  /** Numbers to add to attributes. */
+  amounts?: Readonly<Record<string, number | bigint>>;
+  /** Attributes to set, or to remove where undefined. */
   set?: Readonly<Record<string, unknown>>;
   /**
    * The item is an author or entity: its `version` rises, so that an audit sees that something was
@@ -28,6 +34,8 @@ export interface Addition extends Expressions {
    * above every version of an erased item with the same key.
    */
   isOwner?: true;
+  /** Where it is more than that. */
+  UpdateExpression?: string;
 }
 
 /**
@@ -35,10 +43,10 @@ export interface Addition extends Expressions {
  * the condition only guards what was read before, and the transaction throws `StaleRead`.
  */
 export type Write = { otherwise?: ApiError } & (
-  | { Put: Expressions & { Item: object } }
-  | { Update: (Expressions & { Key: Key; UpdateExpression: string }) | Addition }
-  | { Delete: Expressions & { Key: Key } }
-  | { ConditionCheck: Expressions & { Key: Key; ConditionExpression: string } }
+  | { Put: Condition & { Item: object } }
+  | { Update: Change }
+  | { Delete: Condition & { Key: Key } }
+  | { ConditionCheck: Condition & { Key: Key } }
 );
 
 /** Something that a write was based on has changed meanwhile: read it again, see `retryStale`. */
@@ -127,87 +135,57 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/**
- * Adds numbers to attributes of one item, on a condition if there is one; attributes and item come
- * into being as needed.
- */
-export function add(
-  key: Key,
-  amounts: Readonly<Record<string, number | bigint>>,
-  condition: Expressions = {},
-): Addition {
-  return { Key: key, amounts, ...condition };
-}
-
-/** Adds to the counts of an author or entity, see `Addition`. */
-export function addCounts(...[key, amounts, condition]: Parameters<typeof add>): Addition {
-  return { ...add(key, amounts, condition), isOwner: true };
-}
-
-/** Sets attributes of an item, and removes those that are undefined, on condition that what `was` names is as it says. */
-export function assign(
-  key: Key,
-  values: Readonly<Record<string, unknown>>,
-  was: Readonly<Record<string, unknown>>,
-) {
-  const ExpressionAttributeNames: Record<string, string> = {};
-  const ExpressionAttributeValues: Record<string, unknown> = {};
-  const set: string[] = [];
-  const removed: string[] = [];
-  for (const [i, [name, value]] of Object.entries(values).entries()) {
-    ExpressionAttributeNames[`#new${i}`] = name;
-    if (value === undefined) removed.push(`#new${i}`);
-    else {
-      set.push(`#new${i} = :new${i}`);
-      ExpressionAttributeValues[`:new${i}`] = value;
-    }
-  }
-  const conditions = Object.entries(was).map(([name, value], i) => {
-    ExpressionAttributeNames[`#was${i}`] = name;
-    if (value === undefined) return `attribute_not_exists(#was${i})`;
-    ExpressionAttributeValues[`:was${i}`] = value;
-    return `#was${i} = :was${i}`;
-  });
-  return {
-    Key: key,
-    UpdateExpression: [
-      set.length > 0 ? `SET ${set.join(', ')}` : '',
-      removed.length > 0 ? `REMOVE ${removed.join(', ')}` : '',
-    ].join(' '),
-    ConditionExpression: conditions.join(' AND '),
-    ExpressionAttributeNames,
-    ExpressionAttributeValues,
-  };
+/** Puts an item that is not there yet. */
+export function putNew(Item: object) {
+  return { Put: { Item, was: { pk: undefined } } };
 }
 
 function inTable(action: object) {
   return Object.fromEntries(
     Object.entries(action).map(([kind, request]) => [
       kind,
-      { TableName: tableName(), ...('amounts' in request ? expressed(request) : request) },
+      { TableName: tableName(), ...expressed(request) },
     ]),
   );
 }
 
-function expressed({ amounts, set = {}, isOwner, ...update }: Addition) {
-  const added = Object.entries(amounts);
+/** All by placeholders, as some names are reserved. */
+function expressed({ was = {}, set = {}, amounts = {}, isOwner, ...action }: Omit<Change, 'Key'>) {
+  const names = { ...action.ExpressionAttributeNames };
+  const values = { ...action.ExpressionAttributeValues };
+  const name = (attribute: string) => keep(names, '#at', attribute);
+  const value = (of: unknown) => keep(values, ':at', of);
+  const conditions = Object.entries(was).map(([attribute, before]) =>
+    before === undefined
+      ? `attribute_not_exists(${name(attribute)})`
+      : `${name(attribute)} = ${value(before)}`,
+  );
   const given = Object.entries(set);
-  const settings = given.map((_, i) => `#set${i} = :set${i}`);
-  if (isOwner) settings.push('version = if_not_exists(version, :begun) + :one');
-  const additions = added.map((_, i) => `#add${i} :add${i}`).join(', ');
-  return {
-    ...update,
-    UpdateExpression: `ADD ${additions}${settings.length > 0 ? ` SET ${settings.join(', ')}` : ''}`,
-    ExpressionAttributeNames: {
-      ...update.ExpressionAttributeNames,
-      ...Object.fromEntries(added.map(([name], i) => [`#add${i}`, name])),
-      ...Object.fromEntries(given.map(([name], i) => [`#set${i}`, name])),
-    },
-    ExpressionAttributeValues: {
-      ...update.ExpressionAttributeValues,
-      ...Object.fromEntries(added.map(([, by], i) => [`:add${i}`, by])),
-      ...Object.fromEntries(given.map(([, value], i) => [`:set${i}`, value])),
-      ...(isOwner && { ':begun': Date.now(), ':one': 1 }),
-    },
+  const clauses = {
+    SET: given.flatMap(([attribute, after]) =>
+      after === undefined ? [] : [`${name(attribute)} = ${value(after)}`],
+    ),
+    REMOVE: given.flatMap(([attribute, after]) => (after === undefined ? [name(attribute)] : [])),
+    ADD: Object.entries(amounts).map(([attribute, by]) => `${name(attribute)} ${value(by)}`),
   };
+  if (isOwner) {
+    clauses.SET.push(`version = if_not_exists(version, ${value(Date.now())}) + ${value(1)}`);
+  }
+  const changes = Object.entries(clauses).filter(([, parts]) => parts.length > 0);
+  // DynamoDB refuses what is empty.
+  return Object.fromEntries(
+    Object.entries({
+      UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
+      ...action,
+      ConditionExpression: [action.ConditionExpression ?? [], ...conditions].flat().join(' AND '),
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+    }).filter(([, part]) => Object.keys(part).length > 0),
+  );
+}
+
+function keep<T>(placeholders: Record<string, T>, prefix: string, of: T): string {
+  const placeholder = `${prefix}${Object.keys(placeholders).length}`;
+  placeholders[placeholder] = of;
+  return placeholder;
 }

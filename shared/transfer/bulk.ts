@@ -17,15 +17,7 @@ export async function beginBulk(): Promise<() => Promise<void>> {
   await transact([{ Put: { Item: { ...bulkImportKey, id } } }]);
   return async () => {
     // Another that began meanwhile counts at its end.
-    await tryTransact([
-      {
-        Delete: {
-          Key: bulkImportKey,
-          ConditionExpression: 'id = :id',
-          ExpressionAttributeValues: { ':id': id },
-        },
-      },
-    ]);
+    await tryTransact([{ Delete: { Key: bulkImportKey, was: { id } } }]);
   };
 }
 

@@ -231,7 +231,7 @@ async function write(writes: readonly Write[]): Promise<void> {
     // Those of a review that is there count its votes.
     const isUnwritten = some.map((each): Write => {
       const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
-      return { ConditionCheck: { Key, ConditionExpression: 'attribute_not_exists(pk)' } };
+      return { ConditionCheck: { Key, was: { pk: undefined } } };
     });
     await insist(merged([...isUnwritten, ...some]));
   }

@@ -1,4 +1,4 @@
-import { isOpenIn, oneMore } from '../moderation/case.ts';
+import { oneMore } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { newReview, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
@@ -15,7 +15,7 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { bytesIn } from '../table/merge.ts';
-import { add, addCounts, type Write } from '../table/transact.ts';
+import { putNew, type Write } from '../table/transact.ts';
 import { isAlive, type User } from '../user/user.ts';
 import { accountWrites } from '../user/user-repository.ts';
 import { importedVote, type Voted } from '../vote/vote-repository.ts';
@@ -206,14 +206,14 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
     return wasModerated;
   }
   if (there) return [];
-  const writes: Write[] = [{ Put: { Item: rawItem(record), ...isNew } }];
+  const writes: Write[] = [putNew(rawItem(record))];
   if (user_id && kind !== 'decision') {
     if (!hasAccount(user_id, known)) return noAccount;
-    const alive = { ConditionExpression: isAlive };
+    const alive = { Key: userKey(user_id), ConditionExpression: isAlive };
     writes.push(
       kind === 'application'
-        ? { Update: addCounts(userKey(user_id), { applications: 1 }, alive) }
-        : { ConditionCheck: { Key: userKey(user_id), ...alive } },
+        ? { Update: { ...alive, amounts: { applications: 1 }, isOwner: true } }
+        : { ConditionCheck: alive },
     );
   }
   if (kind === 'grant' && client_id !== nobody) {
@@ -229,12 +229,10 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   const open = known.get(keyString({ pk, sk: caseKey('').sk }));
   // A case comes after its reports: one that is there has not counted this one.
   if (kind === 'report' && open?.state === 'open' && open.round === item.round) {
-    writes.push({ Update: add({ pk, sk: open.sk }, oneMore, isOpenIn(Number(item.round))) });
+    writes.push({ Update: oneMore({ pk, sk: open.sk }, Number(item.round)) });
   }
   return writes;
 }
-
-const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
 
 function isOfReview({ item }: RawRecord): boolean {
   return item.pk.startsWith(reviewKey('').pk);

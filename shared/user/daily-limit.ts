@@ -1,7 +1,7 @@
 import { limitExceeded } from '../errors.ts';
 import type { Item } from '../table/item.ts';
 import { dailyVotesKey, userKey } from '../table/keys.ts';
-import { add, type Write } from '../table/transact.ts';
+import type { Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
@@ -113,7 +113,7 @@ export function counted(userId: string, day: string, amounts: Partial<Counts>) {
     all: 'VOTES',
     date: `${day}#${userId}`,
   };
-  return { Update: { ...add(dailyVotesKey(userId, day), { ...none, ...amounts }), set } };
+  return { Update: { Key: dailyVotesKey(userId, day), amounts: { ...none, ...amounts }, set } };
 }
 
 /** Seconds until the next UTC day. */

@@ -5,7 +5,7 @@ import { batchGet } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { putNew, transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
 import { checkWriter, mayWrite, type Writer, writeAs } from './writer.ts';
 
@@ -92,7 +92,7 @@ export async function insertUser({
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
   const Item = { ...userItem(user), version };
   return [
-    { Put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    putNew(Item),
     ...(contact ? [{ Put: { Item: { ...contactKey(user.id), ...contact } } }] : []),
   ];
 }
@@ -114,65 +114,30 @@ export async function updateProfile(
   { display_name, email }: Partial<Pick<User, 'display_name'> & Pick<Contact, 'email'>>,
 ): Promise<void> {
   if (display_name === undefined && email === undefined) return;
+  const set = { display_name, has_proposed_name: undefined };
   const ofUser = ({ ConditionExpression, otherwise }: Writer): Write => ({
-    Update: {
-      Key: userKey(id),
-      ConditionExpression,
-      UpdateExpression: 'SET display_name = :display_name REMOVE has_proposed_name',
-      ExpressionAttributeValues: { ':display_name': display_name },
-    },
+    Update: { Key: userKey(id), set, ConditionExpression },
     otherwise,
   });
-  const ofContact: Write = {
-    Update: {
-      Key: contactKey(id),
-      UpdateExpression: 'SET email = :email',
-      ExpressionAttributeValues: { ':email': email },
-    },
-  };
   await writeAs(id, (writer) =>
     transact([
       display_name === undefined ? checkWriter(id, writer) : ofUser(writer),
-      ...(email === undefined ? [] : [ofContact]),
+      ...(email === undefined ? [] : [{ Update: { Key: contactKey(id), set: { email } } }]),
     ]),
   );
 }
 
 /** Makes a user a moderator, or no longer one. Throws ApiError 404 when there is no such user, 403 when the account is blocked. */
 export async function setModerator(id: string, isModerator: boolean): Promise<void> {
-  await writeAs(
-    id,
-    ({ otherwise }) =>
-      transact([
-        {
-          Update: {
-            Key: userKey(id),
-            ...(isModerator
-              ? {
-                  UpdateExpression: 'SET is_moderator = :true',
-                  ConditionExpression: mayWrite,
-                  ExpressionAttributeValues: { ':true': true },
-                }
-              : { UpdateExpression: 'REMOVE is_moderator', ConditionExpression: isAlive }),
-          },
-          otherwise,
-        },
-      ]),
-    notFound('User'),
-  );
+  const set = { is_moderator: isModerator || undefined };
+  const ConditionExpression = isModerator ? mayWrite : isAlive;
+  const update = { Update: { Key: userKey(id), set, ConditionExpression } };
+  await writeAs(id, ({ otherwise }) => transact([{ ...update, otherwise }]), notFound('User'));
 }
 
 /** Ends all sessions that the user has begun so far. Throws ApiError 401 when the account is gone. */
 export async function endSessions(id: string): Promise<void> {
-  await transact([
-    {
-      Update: {
-        Key: userKey(id),
-        UpdateExpression: 'SET signed_out = :now',
-        ConditionExpression: isAlive,
-        ExpressionAttributeValues: { ':now': Date.now() },
-      },
-      otherwise: invalidToken(),
-    },
-  ]);
+  const set = { signed_out: Date.now() };
+  const Update = { Key: userKey(id), set, ConditionExpression: isAlive };
+  await transact([{ Update, otherwise: invalidToken() }]);
 }

@@ -11,7 +11,7 @@ import {
   voteKey,
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
-import { add, addCounts, retryStale, transact, type Write } from '../table/transact.ts';
+import { type Condition, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
@@ -121,11 +121,11 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
  */
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);
-  const alive = { ConditionExpression: isAlive };
+  const Key = userKey(review.user_id);
   return [
     ...recount(review, before, after),
     {
-      Update: addCounts(userKey(review.user_id), { karma }, alive),
+      Update: { Key, amounts: { karma }, isOwner: true, ConditionExpression: isAlive },
       otherwise: notFound('Review'),
     },
   ];
@@ -172,17 +172,10 @@ async function readBallot(reviewId: string, userId: string, day?: string): Promi
 }
 
 /** The condition that the vote is still the one that was read. */
-function unchanged(previous: Vote | undefined) {
-  return previous
-    ? {
-        ConditionExpression: 'voted_at = :voted_at AND vote = :vote AND revision = :revision',
-        ExpressionAttributeValues: {
-          ':voted_at': previous.voted_at,
-          ':vote': previous.vote,
-          ':revision': previous.revision,
-        },
-      }
-    : { ConditionExpression: 'attribute_not_exists(pk)' };
+function unchanged(previous: Vote | undefined): Condition {
+  if (!previous) return { was: { pk: undefined } };
+  const { voted_at, vote, revision } = previous;
+  return { was: { voted_at, vote, revision } };
 }
 
 /** What a review and its revisions gain and lose when one vote takes the place of another. */
@@ -207,13 +200,16 @@ function recount(review: Voted, before: Vote | undefined, after: Vote | undefine
   );
   return [
     {
-      Update: add(reviewKey(review.id), amounts, {
+      Update: {
+        Key: reviewKey(review.id),
+        amounts,
         // Not its version: votes commute, so that many may be cast at once.
-        ConditionExpression: 'edits = :edits AND is_hidden = :is_hidden AND attribute_exists(pk)',
-        ExpressionAttributeValues: { ':edits': review.edits, ':is_hidden': review.is_hidden },
-      }),
+        was: { edits: review.edits, is_hidden: review.is_hidden },
+      },
     },
-    ...earlier.map((n) => ({ Update: add(revisionKey(review.id, n), { ...inRevision(n) }) })),
+    ...earlier.map((n) => ({
+      Update: { Key: revisionKey(review.id, n), amounts: { ...inRevision(n) } },
+    })),
   ];
 }
 

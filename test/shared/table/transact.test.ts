@@ -21,13 +21,7 @@ import { invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import {
-  add,
-  retryStale,
-  StaleRead,
-  transact,
-  type Write,
-} from '../../../shared/table/transact.ts';
+import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
 import { makeReview, makeUser, readItem, reviewBody, scanTable } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
@@ -200,11 +194,11 @@ describe('retryStale', () => {
   });
 });
 
-test('add brings item and attributes into being', async () => {
+test('an addition brings item and attributes into being', async () => {
   const counter = { pk: 'COUNTER', sk: 'COUNTER' };
   const amounts = { 'event|en|both': 2, count: -1, rank: 10n ** 29n };
-  await transact([{ Update: add(counter, amounts) }]);
-  await transact([{ Update: add(counter, amounts) }]);
+  await transact([{ Update: { Key: counter, amounts } }]);
+  await transact([{ Update: { Key: counter, amounts } }]);
   expect(await readItem(counter)).toEqual({
     ...counter,
     'event|en|both': 4,
