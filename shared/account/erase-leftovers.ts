@@ -62,47 +62,28 @@ export async function findLeftovers(
   const applications: Seen = { present: new Set([nobody]), named: new Set() };
   const entities: string[] = [];
   const revoked: string[] = [];
+  /** The things that an item is a part of, or names, by the kind of the item. */
+  const belongsTo: Record<string, readonly Seen[]> = {
+    REVISION: [reviews],
+    CASE: [reviews],
+    VOTE: [reviews, users],
+    REPORT: [reviews, users],
+    GRANT: [users, applications],
+    CLAIM: [users],
+    CONTACT: [users],
+    VOTES: [users],
+  };
+  const things: Record<string, Seen> = { USER: users, REVIEW: reviews, APP: applications };
   const note = (item: Item): void => {
     const id = idIn(item);
     const [kind = '', of = ''] = item.sk.split('#');
-    switch (kind) {
-      case 'USER':
-        (item.deleted_at === undefined ? users.present : users.named).add(id);
-        break;
-      case 'REVIEW':
-        (item.deleted_at === undefined ? reviews.present : reviews.named).add(id);
-        users.named.add(String(item.user_id));
-        break;
-      case 'APP':
-        applications.present.add(id);
-        if (item.revoked_at !== undefined) revoked.push(id);
-        users.named.add(String(item.user_id));
-        break;
-      case 'REVISION':
-      case 'CASE':
-        reviews.named.add(id);
-        break;
-      case 'DECISION':
-        // Of an account that has been erased it is listed no more.
-        if (item.author !== undefined) users.named.add(String(item.user_id));
-        break;
-      case 'VOTE':
-      case 'REPORT':
-        reviews.named.add(id);
-        users.named.add(of);
-        break;
-      case 'GRANT':
-        applications.named.add(of);
-        users.named.add(id);
-        break;
-      case 'CLAIM':
-      case 'CONTACT':
-      case 'VOTES':
-        users.named.add(id);
-        break;
-      case 'ENTITY':
-        if (isEmpty(item)) entities.push(id);
-    }
+    things[kind]?.[item.deleted_at === undefined ? 'present' : 'named'].add(id);
+    for (const [i, seen] of belongsTo[kind]?.entries() ?? []) seen.named.add(i === 0 ? id : of);
+    // Of an account that has been erased a decision is listed no more.
+    const isOwned = ['REVIEW', 'APP'].includes(kind) || (kind === 'DECISION' && item.author);
+    if (isOwned) users.named.add(String(item.user_id));
+    if (kind === 'APP' && item.revoked_at !== undefined) revoked.push(id);
+    if (kind === 'ENTITY' && isEmpty(item)) entities.push(id);
   };
   let read = 0;
   for await (const { items } of scanItems()) {

@@ -8,6 +8,7 @@ import { Report } from '../moderation/report.ts';
 import { findApplications, listApplications } from '../oauth/application-repository.ts';
 import { listGrants } from '../oauth/grant-repository.ts';
 import { listPersonalTokens, nobody } from '../oauth/personal-token-repository.ts';
+import { pick } from '../pick.ts';
 import { HiddenClaim } from '../review/hidden-claim.ts';
 import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
@@ -190,6 +191,20 @@ async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 
+/** What is stored of a review beside its revisions. */
+const kept = [
+  ...([
+    'id',
+    'entity_id',
+    'entity_type',
+    'language',
+    'license',
+    'created',
+    'published_on',
+  ] as const),
+  ...(['is_hidden', 'popularity', 'source', 'source_url', 'moderation', 'appealed_at'] as const),
+] as const;
+
 /** A review with its revisions, one by one behind the number `after`: they may be more than fit a part. */
 async function* piecesOf(
   { review, appeal }: OwnReview,
@@ -197,7 +212,7 @@ async function* piecesOf(
 ): AsyncGenerator<Piece<ExportedReview>> {
   const { id, entity_id, edits } = review;
   const pieceOf = ({ review_id: _, ...revision }: Revision, place: string) => {
-    return { place, records: [{ ...exported(review), appeal, revisions: [revision] }] };
+    return { place, records: [{ ...pick(review, kept), appeal, revisions: [revision] }] };
   };
   if (after < edits) {
     const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
@@ -211,27 +226,6 @@ async function* piecesOf(
     }
   }
   yield pieceOf(revisionOf(review), entity_id);
-}
-
-/** What is stored of a review beside its revisions. */
-function exported(review: Review) {
-  const { id, entity_id, entity_type, language, license, created, published_on } = review;
-  const { is_hidden, source, source_url, popularity, moderation, appealed_at } = review;
-  return {
-    id,
-    entity_id,
-    entity_type,
-    language,
-    license,
-    created,
-    published_on,
-    is_hidden,
-    popularity,
-    source,
-    source_url,
-    moderation,
-    appealed_at,
-  };
 }
 
 /** Reads what an index lists under a kind of author, oldest first, one by one, behind a place. */

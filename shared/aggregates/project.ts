@@ -40,7 +40,7 @@ export async function project(contributions: readonly Contribution[]): Promise<I
     await retryStale(async () => {
       const { changes, ...read } = await readChanges(some);
       for (const owner of read.owners) owners.set(owner.pk, owner);
-      await (isBusy ? writeBusy(changes) : writeQuiet(changes));
+      await write(changes, isBusy);
     });
   }
   // Also what a consumer has left that died, whether or not its records come again.
@@ -79,22 +79,20 @@ function supersedes(after: Contribution, before: Contribution): boolean {
   return after.owners.some((owner) => !before.owners.includes(owner));
 }
 
-/** Writes changes with all their counts: whoever reads these sees all of a change or nothing. */
-async function writeQuiet(changes: readonly Change[]): Promise<void> {
-  const fits = (some: readonly Change[]) => 1 + some.length + amountsOf(some).size <= maxActions;
-  for (const some of inGroups(changes, fits)) {
-    await transact([noRebuild(), ...some.map(putProjection), ...addAll(amountsOf(some))]);
-  }
-}
-
-/** Writes changes with their counts in the lowest nodes, and leaves the others for later. */
-async function writeBusy(changes: readonly Change[]): Promise<void> {
+/**
+ * Writes changes with all their counts: whoever reads these sees all of a change or nothing. In
+ * busy times it counts in the lowest nodes, and leaves the others for later.
+ */
+async function write(changes: readonly Change[], isBusy: boolean): Promise<void> {
+  const amountsIn = (some: readonly Change[]) =>
+    isBusy ? partDeferrable(amountsOf(some)) : { now: amountsOf(some), later: new Map() };
   const fits = (some: readonly Change[]) => {
-    const { now, later } = partDeferrable(amountsOf(some));
-    return 2 + some.length + now.size <= maxActions && later.size <= maxDeferred;
+    const { now, later } = amountsIn(some);
+    const actions = 1 + some.length + now.size + Number(later.size > 0);
+    return actions <= maxActions && later.size <= maxDeferred;
   };
   for (const some of inGroups(changes, fits)) {
-    const { now, later } = partDeferrable(amountsOf(some));
+    const { now, later } = amountsIn(some);
     await transact([noRebuild(), ...some.map(putProjection), ...addAll(now), ...defer(later)]);
   }
 }

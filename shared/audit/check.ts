@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Case, queuedIn } from '../moderation/case.ts';
+import { pick } from '../pick.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
 import { type Amounts, changesOf } from '../table/amounts.ts';
@@ -45,20 +46,13 @@ async function checkReview(pk: string): Promise<Finding[]> {
   const { version } = stored;
   const review = v.parse(Review, stored);
   const votes = items.filter(({ sk }) => sk.startsWith('VOTE#'));
-  const tallies = new Map<number, { votes_positive: number; votes_negative: number }>();
-  for (const { revision, vote } of votes) {
-    const tally = tallies.get(Number(revision)) ?? { votes_positive: 0, votes_negative: 0 };
-    tally[vote ? 'votes_positive' : 'votes_negative']++;
-    tallies.set(Number(revision), tally);
-  }
-  const none = { votes_positive: 0, votes_negative: 0 };
-  const votes_positive = votes.filter(({ vote }) => vote).length;
-  const votes_negative = votes.length - votes_positive;
-  const popularity = votes_positive - votes_negative;
-  const current = tallies.get(review.edits + 1) ?? none;
+  const byRevision = Map.groupBy(votes, ({ revision }) => Number(revision));
+  const tallyOf = (revision: number) => tallied(byRevision.get(revision) ?? []);
+  const total = tallied(votes);
+  const popularity = total.votes_positive - total.votes_negative;
+  const current = tallyOf(review.edits + 1);
   const expected: Record<string, unknown> = {
-    votes_positive,
-    votes_negative,
+    ...total,
     popularity,
     revision_votes_positive: current.votes_positive,
     revision_votes_negative: current.votes_negative,
@@ -75,7 +69,7 @@ async function checkReview(pk: string): Promise<Finding[]> {
       continue;
     }
     findings.push({
-      differences: compare(revision, { ...(tallies.get(n) ?? none) }),
+      differences: compare(revision, tallyOf(n)),
       version,
       repair: (differences) => [unchanged(stored), set(revision, differences)],
     });
@@ -106,6 +100,12 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return findings;
 }
 
+/** The numbers of some votes. */
+function tallied(votes: readonly Item[]) {
+  const votes_positive = votes.filter(({ vote }) => vote).length;
+  return { votes_positive, votes_negative: votes.length - votes_positive };
+}
+
 /**
  * The case of a review counts the reports since it was last decided, and is open if there are any.
  */
@@ -121,9 +121,7 @@ function checkCase(items: readonly Item[]): Finding[] {
   const expected = {
     state,
     reports,
-    all: undefined,
-    date: undefined,
-    popularity_rank: undefined,
+    ...pick(noIndexes, ['all', 'date', 'popularity_rank']),
     ...queuedIn({ ...file, state, reports }),
   };
   return [
@@ -206,13 +204,8 @@ async function checkClaim(scanned: Item): Promise<Finding[]> {
 }
 
 const noIndexes = {
-  all: undefined,
-  facet: undefined,
-  entity: undefined,
-  author: undefined,
-  date: undefined,
-  popularity_rank: undefined,
-  kind: undefined,
+  ...{ all: undefined, facet: undefined, entity: undefined, author: undefined },
+  ...{ date: undefined, popularity_rank: undefined, kind: undefined },
 };
 
 async function readReviews(entries: readonly Key[]): Promise<Item[]> {

@@ -17,7 +17,7 @@ import {
   redeemed,
 } from './authorization-repository.ts';
 import { openToken, type TokenContent } from './credentials.ts';
-import { Grant } from './grant.ts';
+import { Grant, newGrant } from './grant.ts';
 
 /** A client that lost the answer to a refresh may ask again for so long. */
 const repeatMilliseconds = 30_000;
@@ -187,16 +187,6 @@ export async function deleteGrant(
   grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>,
 ): Promise<void> {
   await batchDelete([keyOf(grant)]);
-}
-
-function newGrant({
-  user_id,
-  client_id,
-  grant_id,
-  scopes,
-}: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
-  const now = new Date().toISOString();
-  return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
 }
 
 /** The writes that make a grant that was `approved` at a time, ISO 8601: since its application was last revoked for everybody. */

@@ -19,6 +19,17 @@ export const Grant = v.object({
 });
 export type Grant = v.InferOutput<typeof Grant>;
 
+/** A grant of now. */
+export function newGrant({
+  grant_id,
+  user_id,
+  client_id,
+  scopes,
+}: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+  const now = new Date().toISOString();
+  return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
+}
+
 /** Seconds that an access token lives unless asked otherwise. */
 export const accessTokenLifetime = 3600;
 

@@ -9,7 +9,7 @@ import { putNew, transact } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';
 import { sealToken } from './credentials.ts';
-import { Grant } from './grant.ts';
+import { Grant, newGrant } from './grant.ts';
 
 /**
  * A personal access token is a grant of a user to nobody else: an access token for scripts that a person makes on a page, without an
@@ -51,15 +51,9 @@ export async function createPersonalToken({
   scopes: Scope[];
   days: (typeof lifetimes)[number];
 }): Promise<{ access_token: string; expires_at: number }> {
-  const created = new Date().toISOString();
+  const grant_id = randomBytes(16).toString('hex');
   const token: PersonalToken = {
-    grant_id: randomBytes(16).toString('hex'),
-    user_id,
-    client_id: nobody,
-    scopes,
-    created,
-    renewed: created,
-    generation: 0,
+    ...newGrant({ grant_id, user_id, client_id: nobody, scopes }),
     name,
     expires_at: epochSeconds(days * 86_400),
   };

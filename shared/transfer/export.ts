@@ -198,20 +198,9 @@ function ofKind(items: readonly Item[], kind: string): Item[] {
 const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
 
 /** The newest of the times in a record at which something was done; empty where there is none. */
-function newestTime(record: object): string {
-  let newest = '';
-  for (const [name, value] of Object.entries(record)) {
-    const time = Array.isArray(value)
-      ? value
-          .map((each) => (isObject(each) ? newestTime(each) : ''))
-          .sort()
-          .at(-1)
-      : name === 'item' && isObject(value)
-        ? newestTime(value)
-        : timeNames.test(name) && typeof value === 'string'
-          ? value
-          : '';
-    if (time && time > newest) newest = time;
-  }
-  return newest;
+function newestTime(value: unknown, name = ''): string {
+  if (typeof value === 'string') return timeNames.test(name) ? value : '';
+  if (!isObject(value)) return '';
+  const times = Object.entries(value).map(([name, each]) => newestTime(each, name));
+  return times.sort().at(-1) ?? '';
 }

@@ -3,6 +3,7 @@ import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
 import { announceFacet } from '../list/totals.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
+import { pick } from '../pick.ts';
 import { hasRemains, isWrittenAhead } from '../review/erase.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
@@ -10,15 +11,7 @@ import { idIn, reviewKey, userKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { StaleRead, transact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import {
-  chunksOf,
-  type Known,
-  keysOf,
-  partitionOf,
-  planOf,
-  remainsKey,
-  unfinished,
-} from './plan.ts';
+import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
 import type { Sourced, TransferRecord } from './record.ts';
 
 /** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
@@ -26,6 +19,17 @@ export interface Outcome {
   written: Record<string, number>;
   present: Record<string, number>;
   refused: Record<string, number>;
+}
+
+/** How records are imported, and who hears of it: see `importRecords`. */
+interface ImportOptions {
+  isDryRun?: boolean;
+  isAlone?: boolean;
+  /** Milliseconds. */
+  patience?: number;
+  onRefused?: (where: string, reason: string) => void;
+  onWaiting?: () => void;
+  onProgress?: (records: number) => void;
 }
 
 /** A record with its writes. */
@@ -65,21 +69,7 @@ const attributes = [
  */
 export async function importRecords(
   records: AsyncIterable<Sourced>,
-  {
-    isDryRun = false,
-    isAlone = false,
-    patience = 0,
-    onRefused = () => {},
-    onWaiting = () => {},
-    onProgress = () => {},
-  }: {
-    isDryRun?: boolean;
-    isAlone?: boolean;
-    patience?: number;
-    onRefused?: (where: string, reason: string) => void;
-    onWaiting?: () => void;
-    onProgress?: (records: number) => void;
-  } = {},
+  { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
 ): Promise<Outcome> {
   const outcome: Outcome = { written: {}, present: {}, refused: {} };
   /** What would be there by now. */
@@ -90,13 +80,14 @@ export async function importRecords(
 
   function tell(what: keyof Outcome, name: string): void {
     outcome[what][name] = (outcome[what][name] ?? 0) + 1;
-    onProgress(++done);
+    done++;
+    onProgress?.(done);
   }
 
   function refuse({ where, record }: Sourced, reason: string): void {
     tell('refused', reason);
     const isUnfinished = reason === unfinished && 'id' in record;
-    onRefused(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
+    onRefused?.(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
   }
 
   async function apply(sources: readonly Sourced[], attempt = 0): Promise<void> {
@@ -106,7 +97,7 @@ export async function importRecords(
     );
     const plans: Plan[] = [];
     const later: Sourced[] = [];
-    const closed: string[] = [];
+    const cases: string[] = [];
     const partitions = new Set<string>();
     for (const source of sources) {
       const { record } = source;
@@ -119,7 +110,8 @@ export async function importRecords(
       } else if (typeof plan === 'string') refuse(source, plan);
       else if (plan.length === 0) {
         tell('present', record.kind);
-        closed.push(...closedSince(record, known));
+        // Its case may have been closed since, because its reports were erased.
+        if (record.kind === 'case' && record.item.state === 'open') cases.push(idIn(record.item));
       } else {
         plans.push({ ...source, writes: isAlone ? plan.filter(isNotOfOwner) : plan });
         for (const item of itemsIn(plan)) known.set(keyString(item), item);
@@ -136,7 +128,7 @@ export async function importRecords(
         await again(together, attempt);
       }
     }
-    if (!isDryRun) for (const reviewId of closed) await reopenCase(reviewId);
+    if (!isDryRun) for (const reviewId of cases) await reopenCase(reviewId);
     if (later.length > 0) {
       await wait();
       await apply(later);
@@ -145,7 +137,7 @@ export async function importRecords(
 
   /** Takes a pause, the same for all that wait. */
   async function wait(): Promise<void> {
-    if (left === patience && !waiting) onWaiting();
+    if (left === patience && !waiting) onWaiting?.();
     waiting ??= sleep(pause).then(() => {
       left -= pause;
       waiting = undefined;
@@ -254,19 +246,7 @@ function isNotOfOwner(write: Write): boolean {
   return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
 }
 
-/**
- * The review of an open case that was closed since then by no decision, but because its reports
- * were erased.
- */
-function closedSince(record: TransferRecord, known: Known): string[] {
-  if (record.kind !== 'case' || record.item.state !== 'open') return [];
-  const there = known.get(keyString(record.item));
-  const isUndecided = there?.state === 'closed' && there.round === record.item.round;
-  return isUndecided ? [idIn(record.item)] : [];
-}
-
 /** Of an item, what `readAll` would give. */
 function of(item: Item): Item {
-  const { pk, sk } = item;
-  return { pk, sk, ...Object.fromEntries(attributes.map((name) => [name, item[name]])) };
+  return { pk: item.pk, sk: item.sk, ...pick(item, attributes) };
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { pick } from '../pick.ts';
 import { isCount } from '../review/owner-counts.ts';
 import { Review } from '../review/review.ts';
 import type { Item } from '../table/item.ts';
@@ -87,11 +88,12 @@ function ordered(value: unknown): unknown {
 }
 
 /** Attributes that every user and review has, and that a record is begun with. */
+const reviewStart = [
+  ...(['id', 'entity_id', 'entity_type', 'user_id', 'language', 'license'] as const),
+  ...(['created', 'published_on', 'is_hidden', 'source', 'source_url'] as const),
+] as const;
 const userNames = ['kind', 'id', 'display_name', 'created', 'contact'];
-const reviewNames = [
-  ...['kind', 'id', 'entity_id', 'entity_type', 'user_id', 'language', 'license', 'created'],
-  ...['published_on', 'is_hidden', 'source', 'source_url', 'revisions', 'text', 'rating'],
-];
+const reviewNames = ['kind', ...reviewStart, 'revisions', 'text', 'rating'];
 
 /** The attributes of a record that are neither named nor derived. */
 export function othersOf(record: UserRecord | FullReviewRecord): Record<string, unknown> {
@@ -124,22 +126,13 @@ export function fullReviewRecord(
   const earlier = revisions.filter(({ id }) => Number(id) <= review.edits);
   if (earlier.length < review.edits) return undefined;
   const current = { ...review, id: review.edits + 1, timestamp: review.last_updated };
+  const { language } = review as { language: FullReviewRecord['language'] };
   return {
     kind: 'review',
-    id: review.id,
-    entity_id: review.entity_id,
-    entity_type: review.entity_type,
-    user_id: review.user_id,
-    language: review.language as FullReviewRecord['language'],
-    license: review.license,
-    created: review.created,
-    published_on: review.published_on,
-    is_hidden: review.is_hidden,
-    source: review.source,
-    source_url: review.source_url,
+    ...pick({ ...review, language }, reviewStart),
     ...others(item, reviewNames),
-    revisions: [...(earlier as unknown as (typeof current)[]), current].map(
-      ({ id, text, rating, timestamp }) => ({ id, text, rating, timestamp }),
+    revisions: [...(earlier as unknown as (typeof current)[]), current].map((revision) =>
+      pick(revision, ['id', 'text', 'rating', 'timestamp']),
     ),
   };
 }

@@ -1,5 +1,6 @@
 import { oneMore } from '../moderation/case.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
+import { pick } from '../pick.ts';
 import { newReview, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
@@ -168,18 +169,12 @@ function planReview(record: FullReviewRecord, known: Known): Write[] | string {
 /** The review as it was published, before anybody voted on it. */
 function reviewIn(record: FullReviewRecord, version: number): Review {
   const { text, rating, timestamp } = record.revisions.at(-1) as (typeof record.revisions)[number];
-  const { license, published_on } = record;
-  const content = { ...record, text, rating, license_choice: license };
+  const content = { ...record, text, rating, license_choice: record.license };
   return {
-    ...newReview(record.user_id, { ...content, is_draft: published_on === null }),
-    id: record.id,
-    created: record.created,
+    ...newReview(record.user_id, { ...content, is_draft: record.published_on === null }),
+    ...pick(record, ['id', 'created', 'published_on', 'is_hidden', 'source', 'source_url']),
     last_updated: timestamp,
-    published_on,
     edits: record.revisions.length - 1,
-    is_hidden: record.is_hidden,
-    source: record.source,
-    source_url: record.source_url,
     version,
     ...othersOf(record),
   };

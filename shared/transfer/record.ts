@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { entityTypes } from '../entity/entity-type.ts';
 import { Case } from '../moderation/case.ts';
 import { Decision } from '../moderation/decision.ts';
 import { Report } from '../moderation/report.ts';
@@ -7,9 +6,7 @@ import { Application } from '../oauth/application.ts';
 import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
-import { languages } from '../review/languages.ts';
-import { licenses } from '../review/licenses.ts';
-import { Review } from '../review/review.ts';
+import { Language, LicenseChoice, Rating, Review, ReviewedType } from '../review/review.ts';
 import { keyString } from '../table/item.ts';
 import {
   applicationKey,
@@ -20,7 +17,7 @@ import {
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
-import { isVisible, oneOf } from '../values.ts';
+import { isVisible } from '../values.ts';
 
 /**
  * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
@@ -64,9 +61,7 @@ const RevisionRecord = v.pipe(
     id: v.pipe(v.number(), v.integer(), v.minValue(1)),
     // History may be shorter or longer than what the API takes.
     text: v.nullable(v.pipe(v.string(), v.nonEmpty('must not be empty'))),
-    rating: v.nullable(
-      v.pipe(v.number(), v.integer(), v.minValue(1, 'must be 1 to 5'), v.maxValue(5)),
-    ),
+    rating: v.nullable(Rating),
     timestamp: Time,
   }),
   v.check(({ text, rating }) => text !== null || rating !== null, 'must have a text or a rating'),
@@ -77,10 +72,10 @@ export const FullReviewRecord = v.looseObject({
   kind: v.literal('review'),
   id: Uuid,
   entity_id: Uuid,
-  entity_type: oneOf(entityTypes),
+  entity_type: ReviewedType,
   user_id: Uuid,
-  language: v.picklist(languages, 'must be an ISO 639-1 code, in lower case'),
-  license: oneOf(licenses.map(({ id }) => id)),
+  language: Language,
+  license: LicenseChoice,
   created: Time,
   published_on: v.nullable(Time),
   is_hidden: v.boolean(),

@@ -138,6 +138,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
 /** Ends all sessions that the user has begun so far. Throws ApiError 401 when the account is gone. */
 export async function endSessions(id: string): Promise<void> {
   const set = { signed_out: Date.now() };
-  const Update = { Key: userKey(id), set, ConditionExpression: isAlive };
-  await transact([{ Update, otherwise: invalidToken() }]);
+  await transact([
+    { Update: { Key: userKey(id), set, ConditionExpression: isAlive }, otherwise: invalidToken() },
+  ]);
 }
