@@ -1,7 +1,7 @@
 /** The attributes with these names, in their order. */
-export function pick<T extends object, Name extends keyof T>(
+export function pick<T extends object, const Names extends readonly (keyof T)[]>(
   of: T,
-  names: readonly Name[],
-): Pick<T, Name> {
-  return Object.fromEntries(names.map((name) => [name, of[name]])) as Pick<T, Name>;
+  names: Names,
+): Pick<T, Names[number]> {
+  return Object.fromEntries(names.map((name) => [name, of[name]])) as Pick<T, Names[number]>;
 }

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { PublicRecord } from '../changes/presented.ts';
 import { Count, described, Id, IsoTime } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
 import { reasons } from '../moderation/verdict.ts';
-import { PresentedLanguage } from '../review/presented.ts';
+import { pick } from '../pick.ts';
 import { scopes } from '../routes.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
@@ -21,25 +22,13 @@ const decision = {
   decided_at: IsoTime('When'),
 };
 
-/** A state of a review. */
-const ExportedRevision = v.object({
-  id: Count('Its number: the first is 1', 1),
-  text: text('The text, verbatim', 'Forty minutes that reward every new listen.'),
-  rating: described(v.nullable(v.number()), '1 to 5', 5),
-  timestamp: IsoTime('When it was made'),
-  votes_positive: whole('Upvotes that were last cast while it was current', 4),
-  votes_negative: whole('Downvotes alike', 1),
-});
+const record = PublicRecord.entries;
 
 /** A review as it is stored, with all its revisions. */
 export const ExportedReview = described(
   v.object({
     id: review_id,
-    entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
-    entity_type: PresentedEntityType,
-    language: PresentedLanguage,
-    license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
-    created: IsoTime('When it was first saved'),
+    ...pick(record, ['entity_id', 'entity_type', 'language', 'license', 'created']),
     published_on: described(
       v.nullable(v.pipe(v.string(), v.isoTimestamp())),
       'When it was published, in ISO 8601; `null` on a draft',
@@ -47,15 +36,14 @@ export const ExportedReview = described(
     ),
     is_hidden: described(v.boolean(), 'Whether a moderator has hidden it', false),
     popularity: whole('Positive minus negative votes', 3),
-    source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
-    source_url: described(v.nullable(v.string()), 'Its address there', null),
+    ...pick(record, ['source', 'source_url']),
     moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
     appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
     appeal: v.optional(
       described(v.string(), 'What the person said to that, until it is decided', 'It is my own.'),
     ),
     revisions: described(
-      v.array(ExportedRevision),
+      v.array(record.revisions.item),
       'All of them, the first one first; the last is the review as it is. Those of one review may go on in the next part',
     ),
   }),

@@ -77,7 +77,7 @@ export function projectionItem({ pk, ...projected }: Contribution) {
 
 /** Reads a projection state. */
 export function readProjection(item: Item): Contribution {
-  const { pk, version, counted, time = 0, popularity = 0, owners = [] } = item;
+  const { pk, version, counted, time, popularity, owners } = item;
   return { pk, version, counted, time, popularity, owners } as Contribution;
 }
 

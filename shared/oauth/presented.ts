@@ -69,41 +69,26 @@ export const TokenResponse = described(
 );
 export type TokenResponse = v.InferOutput<typeof TokenResponse>;
 
+const address = (description: string, path = '') =>
+  described(Uri, description, `https://api.example/ws${path}`);
+const list = (description: string, ...examples: string[]) =>
+  described(v.array(v.string()), description, examples);
 const methods = ['client_secret_post', 'client_secret_basic'];
 
 /** The authorization server's metadata (RFC 8414). */
 export const ServerMetadata = described(
   v.object({
-    issuer: described(Uri, 'Who issues the tokens', 'https://api.example/ws'),
-    authorization_endpoint: described(
-      Uri,
-      'Where people are sent to be asked',
-      'https://api.example/ws/oauth/authorize',
-    ),
-    token_endpoint: described(
-      Uri,
-      'Where codes and refresh tokens become tokens',
-      'https://api.example/ws/1/oauth/token',
-    ),
-    revocation_endpoint: described(
-      Uri,
-      'Where tokens are given back',
-      'https://api.example/ws/1/oauth/revoke',
-    ),
-    scopes_supported: described(v.array(v.string()), 'The scopes', ['review', 'vote', 'user']),
-    response_types_supported: described(v.array(v.string()), 'Authorization codes', ['code']),
-    response_modes_supported: described(v.array(v.string()), 'How they arrive', ['query']),
-    grant_types_supported: described(v.array(v.string()), 'What becomes tokens', [
-      'authorization_code',
-      'refresh_token',
-    ]),
-    token_endpoint_auth_methods_supported: described(
-      v.array(v.string()),
-      'How a client says who it is',
-      methods,
-    ),
-    revocation_endpoint_auth_methods_supported: described(v.array(v.string()), 'The same', methods),
-    code_challenge_methods_supported: described(v.array(v.string()), 'PKCE (RFC 7636)', ['S256']),
+    issuer: address('Who issues the tokens'),
+    authorization_endpoint: address('Where people are sent to be asked', '/oauth/authorize'),
+    token_endpoint: address('Where codes and refresh tokens become tokens', '/1/oauth/token'),
+    revocation_endpoint: address('Where tokens are given back', '/1/oauth/revoke'),
+    scopes_supported: list('The scopes', 'review', 'vote', 'user'),
+    response_types_supported: list('Authorization codes', 'code'),
+    response_modes_supported: list('How they arrive', 'query'),
+    grant_types_supported: list('What becomes tokens', 'authorization_code', 'refresh_token'),
+    token_endpoint_auth_methods_supported: list('How a client says who it is', ...methods),
+    revocation_endpoint_auth_methods_supported: list('The same', ...methods),
+    code_challenge_methods_supported: list('PKCE (RFC 7636)', 'S256'),
     authorization_response_iss_parameter_supported: described(
       v.boolean(),
       'The answer names its issuer (RFC 9207)',

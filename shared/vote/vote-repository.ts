@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
+import { type Amounts, addAll, gain } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
 import {
   dailyVotesKey,
@@ -17,7 +18,7 @@ import { isAlive, parseUser, type User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { countCast, moveVote } from './daily-votes.ts';
-import { difference, tally, Vote } from './vote.ts';
+import { Vote } from './vote.ts';
 
 /** A user's vote on a review. Throws ApiError 404 when there is none. */
 export async function getVote(reviewId: string, userId: string): Promise<Vote> {
@@ -180,36 +181,31 @@ function unchanged(previous: Vote | undefined): Condition {
 
 /** What a review and its revisions gain and lose when one vote takes the place of another. */
 function recount(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
-  const total = difference(tally(after), tally(before));
-  const popularity = total.votes_positive - total.votes_negative;
-  const ofRevision = (n: number) => (vote: Vote | undefined) =>
-    tally(vote?.revision === n ? vote : undefined);
-  const inRevision = (n: number) => difference(ofRevision(n)(after), ofRevision(n)(before));
-  const current = inRevision(currentRevision(review));
-  const amounts = {
-    ...total,
-    revision_votes_positive: current.votes_positive,
-    revision_votes_negative: current.votes_negative,
-    popularity,
-    ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
-    version: 1,
-  };
+  const popularity = popularityChange(before, after);
+  const counts = { votes_positive: 0, votes_negative: 0 };
+  const current = { revision_votes_positive: 0, revision_votes_negative: 0 };
   // A vote that is cast now is on the current revision; one that was, or is imported, may not be.
-  const earlier = [...new Set([before?.revision, after?.revision])].flatMap((revision) =>
-    revision !== undefined && revision < currentRevision(review) ? [revision] : [],
-  );
+  const earlier: Amounts = new Map();
+  for (const [vote, by] of [[before, -1] as const, [after, 1] as const]) {
+    if (!vote) continue;
+    const name = vote.vote ? 'votes_positive' : 'votes_negative';
+    counts[name] += by;
+    if (vote.revision === currentRevision(review)) current[`revision_${name}`] += by;
+    else gain(earlier, revisionKey(review.id, vote.revision), name, by);
+  }
   return [
     {
       Update: {
         Key: reviewKey(review.id),
-        amounts,
+        amounts: {
+          ...{ ...counts, ...current, popularity, version: 1 },
+          ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
+        },
         // Not its version: votes commute, so that many may be cast at once.
         was: { edits: review.edits, is_hidden: review.is_hidden },
       },
     },
-    ...earlier.map((n) => ({
-      Update: { Key: revisionKey(review.id, n), amounts: { ...inRevision(n) } },
-    })),
+    ...addAll(earlier),
   ];
 }
 
