@@ -14,7 +14,7 @@ import {
   userKey,
 } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
-import { maxActions, transact } from '../table/transact.ts';
+import { maxActions, transact, type Write } from '../table/transact.ts';
 import {
   type Contribution,
   contribution,
@@ -59,7 +59,7 @@ export async function rebuildTotals(
     await addDeferred();
     const lock = await takeLock();
     try {
-      return await rebuild(onProgress, lock.keep, inTransactions ? transacted : batched);
+      return await rebuild(onProgress, lock.keep, inTransactions);
     } finally {
       await lock.release();
     }
@@ -74,7 +74,7 @@ export async function rebuildTotals(
 async function rebuild(
   onProgress: (items: number) => void,
   keepLock: () => Promise<void>,
-  request: Request,
+  inTransactions: boolean,
 ) {
   const { actual, projected, withTrees, nodes } = await readAll(onProgress, keepLock);
   for (const owner of longLists(actual.values())) withTrees.add(owner);
@@ -89,26 +89,23 @@ async function rebuild(
   const orphans = [...projected.values()].filter(
     ({ pk, counted }) => counted !== null && !actual.has(pk),
   );
-  await writeAll(
-    [...corrections, ...orphans.map(removed)].map((put) => ({ put: projectionItem(put) })),
-    keepLock,
-    request,
-  );
+  const writeAll = async (writes: Parameters<typeof batchWrite>[0]) => {
+    // One request at a time, so that little is written after a pause that nobody could see.
+    for (const some of chunks(writes, inTransactions ? maxActions : 25)) {
+      await keepLock();
+      await (inTransactions ? transact(some.map(inTransaction)) : batchWrite(some));
+    }
+  };
+  const corrected = [...corrections, ...orphans.map(removed)];
+  await writeAll(corrected.map((put) => ({ put: projectionItem(put) })));
   // Last of all that is read, and first of what is replaced: meanwhile writers announce facets.
   const replaced = await announcedFacets();
   for (const [name, { key, by }] of amounts) {
     replaced.set(name, { key, by: { ...replaced.get(name)?.by, ...by } });
   }
-  await writeAll(
-    [...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })),
-    keepLock,
-    request,
-  );
-  await writeAll(
-    nodes.filter((key) => !replaced.has(keyString(key))).map((key) => ({ delete: key })),
-    keepLock,
-    request,
-  );
+  await writeAll([...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
+  const left = nodes.filter((key) => !replaced.has(keyString(key)));
+  await writeAll(left.map((key) => ({ delete: key })));
   for (const owner of withTrees) {
     await keepLock();
     await markTrees(ownerKey(owner), 'ready');
@@ -116,8 +113,7 @@ async function rebuild(
   const contributions = [...actual.values()];
   const users = contributions.filter(({ counted }) => counted === 'USER').length;
   const listed = contributions.filter(({ counted }) => counted !== null).length;
-  const corrected_projections = corrections.length + orphans.length;
-  return { reviews: listed - users, users, corrected_projections };
+  return { reviews: listed - users, users, corrected_projections: corrected.length };
 }
 
 /** The facets that writers rely on to be in the totals, with nothing in them yet: see `announceFacet`. */
@@ -185,33 +181,6 @@ function longLists(contributions: Iterable<Contribution>): string[] {
   return [...lengths].flatMap(([owner, length]) => (length > leafCapacity ? [owner] : []));
 }
 
-type Writes = Parameters<typeof batchWrite>[0];
-
-/** How much is written at once, and how. */
-interface Request {
-  size: number;
-  write: (writes: Writes) => Promise<void>;
-}
-
-const batched: Request = { size: 25, write: batchWrite };
-const transacted: Request = {
-  size: maxActions,
-  write: (writes) =>
-    transact(
-      writes.map((write) =>
-        'put' in write ? { Put: { Item: write.put } } : { Delete: { Key: write.delete } },
-      ),
-    ),
-};
-
-async function writeAll(
-  writes: Writes,
-  keepLock: () => Promise<void>,
-  { size, write }: Request,
-): Promise<void> {
-  // One request at a time, so that little is written after a pause that nobody could see.
-  for (const some of chunks(writes, size)) {
-    await keepLock();
-    await write(some);
-  }
+function inTransaction(write: Parameters<typeof batchWrite>[0][number]): Write {
+  return 'put' in write ? { Put: { Item: write.put } } : { Delete: { Key: write.delete } };
 }

@@ -18,28 +18,23 @@ export async function batchGet(
 ): Promise<Map<string, Item>> {
   const items = new Map<string, Item>();
   const projection = attributes && projectionOf(['pk', 'sk', ...attributes]);
-  const read = async (some: readonly Key[]): Promise<void> => {
-    let pending = some;
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === attempts) throw serviceUnavailable();
-      if (attempt > 0) await backOff(attempt, 2560);
-      const { Responses, UnprocessedKeys } = await table.send(
-        new BatchGetCommand({
-          RequestItems: {
-            [tableName()]: {
-              Keys: pending.map(({ pk, sk }) => ({ pk, sk })),
-              ConsistentRead: consistent,
-              ...projection,
-            },
+  const read = async (some: readonly Key[]): Promise<Key[]> => {
+    const { Responses, UnprocessedKeys } = await table.send(
+      new BatchGetCommand({
+        RequestItems: {
+          [tableName()]: {
+            Keys: some.map(({ pk, sk }) => ({ pk, sk })),
+            ConsistentRead: consistent,
+            ...projection,
           },
-        }),
-      );
-      const found = (Responses?.[tableName()] ?? []) as Item[];
-      for (const item of found) items.set(keyString(item), item);
-      pending = (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
-    }
+        },
+      }),
+    );
+    const found = (Responses?.[tableName()] ?? []) as Item[];
+    for (const item of found) items.set(keyString(item), item);
+    return (UnprocessedKeys?.[tableName()]?.Keys ?? []) as Key[];
   };
-  await Promise.all(chunks(keys, 100).map(read));
+  await Promise.all(chunks(keys, 100).map((some) => untilDone(some, read)));
   return items;
 }
 
@@ -63,20 +58,26 @@ export function batchDelete(keys: readonly Key[]): Promise<void> {
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
 ): Promise<void> {
-  for (const some of chunks(writes, 25)) {
-    let pending: object[] = some.map((write) =>
-      'put' in write
-        ? { PutRequest: { Item: write.put } }
-        : { DeleteRequest: { Key: write.delete } },
-    );
-    for (let attempt = 0; pending.length > 0; attempt++) {
-      if (attempt === attempts) throw serviceUnavailable();
-      if (attempt > 0) await backOff(attempt, 2560);
+  const requests = writes.map((write): object =>
+    'put' in write ? { PutRequest: { Item: write.put } } : { DeleteRequest: { Key: write.delete } },
+  );
+  for (const some of chunks(requests, 25)) {
+    await untilDone(some, async (pending) => {
       const { UnprocessedItems } = await table.send(
         new BatchWriteCommand({ RequestItems: { [tableName()]: pending } }),
       );
-      pending = UnprocessedItems?.[tableName()] ?? [];
-    }
+      return UnprocessedItems?.[tableName()] ?? [];
+    });
+  }
+}
+
+/** Sends what is pending until nothing is left of it. Throws ApiError 503 when something always is. */
+async function untilDone<T>(all: T[], send: (pending: T[]) => Promise<T[]>): Promise<void> {
+  let pending = all;
+  for (let attempt = 0; pending.length > 0; attempt++) {
+    if (attempt === attempts) throw serviceUnavailable();
+    if (attempt > 0) await backOff(attempt, 2560);
+    pending = await send(pending);
   }
 }
 
