@@ -1,8 +1,8 @@
 import {
   GetCommand,
-  QueryCommand,
+  paginateQuery,
+  paginateScan,
   type QueryCommandInput,
-  ScanCommand,
   type ScanCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { table, tableName } from './client.ts';
@@ -132,12 +132,10 @@ export async function* scanItems({
   | 'ExpressionAttributeValues'
 > = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
   const scan = { TableName: tableName(), ConsistentRead: true, Limit: pageSize, ...filter };
-  let ExclusiveStartKey: Record<string, unknown> | undefined = from && { ...from };
-  do {
-    const page = await table.send(new ScanCommand({ ...scan, ExclusiveStartKey }));
-    ExclusiveStartKey = page.LastEvaluatedKey;
-    yield { items: (page.Items ?? []) as Item[], position: ExclusiveStartKey as Key | undefined };
-  } while (ExclusiveStartKey);
+  const pages = paginateScan({ client: table, startingToken: from }, scan);
+  for await (const { Items = [], LastEvaluatedKey } of pages) {
+    yield { items: Items as Item[], position: LastEvaluatedKey as Key | undefined };
+  }
 }
 
 /** What pages hold, all of it or so much. */
@@ -182,13 +180,6 @@ function within(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF}`) {
   };
 }
 
-async function* pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await table.send(
-      new QueryCommand({ TableName: tableName(), ...query, ExclusiveStartKey }),
-    );
-    yield page;
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
+function pagesOf(query: Omit<QueryCommandInput, 'TableName'>) {
+  return paginateQuery({ client: table }, { TableName: tableName(), ...query });
 }
