@@ -28,8 +28,9 @@ export async function eraseAccount(userId: string): Promise<void> {
 }
 
 async function eraseAll(userId: string, isGone: Write): Promise<void> {
+  const listed = (kind: string) => eachOf(queryIndex('author-by-date', `${kind}#${userId}`));
   await deleteGrants(userId, undefined, (keys) => deleteItems(keys, isGone));
-  for await (const application of eachOf(queryIndex('author-by-date', `OWNER#${userId}`))) {
+  for await (const application of listed('OWNER')) {
     await deleteItems([application], isGone);
     await eraseGrants(idIn(application));
   }
@@ -37,15 +38,9 @@ async function eraseAll(userId: string, isGone: Write): Promise<void> {
     await eraseReview(String(claim.review_id), isGone);
     await deleteItems([claim], isGone);
   }
-  for await (const vote of eachOf(queryIndex('author-by-date', `VOTER#${userId}`))) {
-    await eraseVote(idIn(vote), userId, isGone);
-  }
-  for await (const report of eachOf(queryIndex('author-by-date', `REPORTER#${userId}`))) {
-    await eraseReport(idIn(report), userId, isGone);
-  }
-  for await (const decision of eachOf(queryIndex('author-by-date', `SUBJECT#${userId}`))) {
-    await eraseDecision(decision, isGone);
-  }
+  for await (const vote of listed('VOTER')) await eraseVote(idIn(vote), userId, isGone);
+  for await (const report of listed('REPORTER')) await eraseReport(idIn(report), userId, isGone);
+  for await (const decision of listed('SUBJECT')) await eraseDecision(decision, isGone);
   for await (const codes of queryIndex('author-by-date', `APPROVER#${userId}`)) {
     await deleteItems(codes, isGone);
   }

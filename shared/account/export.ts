@@ -173,14 +173,8 @@ async function* reviews(userId: string, after: string): AsyncGenerator<Piece<Exp
   }
 }
 
-/** A review, and the statement of its author's appeal. */
-interface OwnReview {
-  review: Review;
-  appeal: string | undefined;
-}
-
-/** The reviews that claims lead to, in their order, without those that the person has deleted and that are still being erased. */
-async function claimed(claims: readonly Item[]): Promise<OwnReview[]> {
+/** The reviews that claims lead to, in their order, each with its appeal; without those that are still being erased. */
+async function claimed(claims: readonly Item[]) {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await getItems(keys, { consistent: true });
   const reviews = items.flatMap((item) =>
@@ -207,7 +201,7 @@ const kept = [
 
 /** A review with its revisions, one by one behind the number `after`: they may be more than fit a part. */
 async function* piecesOf(
-  { review, appeal }: OwnReview,
+  { review, appeal }: Awaited<ReturnType<typeof claimed>>[number],
   after = 0,
 ): AsyncGenerator<Piece<ExportedReview>> {
   const { id, entity_id, edits } = review;

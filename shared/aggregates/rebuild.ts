@@ -29,16 +29,6 @@ import { addDeferred } from './defer.ts';
 import { markTrees } from './grow.ts';
 import { takeLock } from './lock.ts';
 
-/** What is in the table that totals and rank trees depend on, by partition key where it is an item of its own. */
-interface Contents {
-  actual: Map<string, Contribution>;
-  projected: Map<string, Contribution>;
-  /** Entities and authors whose lists have rank trees. */
-  withTrees: Set<string>;
-  /** All totals and nodes, and what is still to be added to them. */
-  nodes: Key[];
-}
-
 /**
  * Computes totals and rank trees anew from the reviews and users in the table: after an incident,
  * or a bulk load. Meanwhile the consumer waits; what is written during the rebuild is in the stream
@@ -126,17 +116,14 @@ async function announcedFacets(): Promise<Amounts> {
   return amounts;
 }
 
-async function readAll(
-  onProgress: (items: number) => void,
-  keepLock: () => Promise<void>,
-): Promise<Contents> {
-  const contents: Contents = {
-    actual: new Map(),
-    projected: new Map(),
-    withTrees: new Set(),
-    nodes: [],
-  };
-  const { actual, projected, withTrees, nodes } = contents;
+/** What is in the table that totals and rank trees depend on. */
+async function readAll(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
+  const actual = new Map<string, Contribution>();
+  const projected = new Map<string, Contribution>();
+  /** Entities and authors whose lists have rank trees. */
+  const withTrees = new Set<string>();
+  /** All totals and nodes, and what is still to be added to them. */
+  const nodes: Key[] = [];
   const pages = scanItems({
     FilterExpression:
       'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
@@ -169,7 +156,7 @@ async function readAll(
     onProgress(actual.size);
     await keepLock();
   }
-  return contents;
+  return { actual, projected, withTrees, nodes };
 }
 
 /** The entities and authors that have more reviews than a reader may skip. */

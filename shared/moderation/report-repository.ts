@@ -42,14 +42,19 @@ export async function insertReport(
     refuseBlocked(reporter);
     const spent = spentOf('reports', counter);
     if (known) return { headers: limitHeaders('reports', reporter, spent), isRepeated: true };
-    const { round } = before;
-    const Item = reportItem({ review_id: review.id, user_id, reason, reported_at, round });
+    const { id: review_id } = review;
+    const report: Report = { review_id, user_id, reason, reported_at, round: before.round };
     await transact([
       ...also,
-      putNew(Item),
+      putNew({
+        ...reportKey(review_id, user_id),
+        author: `REPORTER#${user_id}`,
+        date: `${reported_at}#${review_id}#${user_id}`,
+        ...report,
+      }),
       countReport(before),
       {
-        ConditionCheck: { Key: reviewKey(review.id), was: { all: 'REVIEW' } },
+        ConditionCheck: { Key: reviewKey(review_id), was: { all: 'REVIEW' } },
         otherwise: notFound('Review'),
       },
       ableAs(reporter),
@@ -118,17 +123,6 @@ export async function reopenCase(reviewId: string): Promise<void> {
     const opened_at = first.reported_at;
     await transact([replaceCase(before, { ...before, state: 'open', reports, opened_at })]);
   });
-}
-
-/** The item of a report. */
-export function reportItem(report: Report) {
-  const { review_id, user_id, reported_at } = report;
-  return {
-    ...reportKey(review_id, user_id),
-    author: `REPORTER#${user_id}`,
-    date: `${reported_at}#${review_id}#${user_id}`,
-    ...report,
-  };
 }
 
 /**

@@ -84,7 +84,12 @@ export async function insertApplication(
     const known = await findApplication(application.client_id);
     if (known) return known;
     await transact([
-      putNew(applicationItem(application)),
+      putNew({
+        ...applicationKey(application.client_id),
+        author: `OWNER#${userId}`,
+        date: `${application.created}#${application.client_id}`,
+        ...application,
+      }),
       await counted(userId, 1, notFound('User')),
     ]);
     return application;
@@ -199,15 +204,5 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
       ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
       ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
     },
-  };
-}
-
-function applicationItem(application: Application) {
-  const { client_id, user_id, created } = application;
-  return {
-    ...applicationKey(client_id),
-    author: `OWNER#${user_id}`,
-    date: `${created}#${client_id}`,
-    ...application,
   };
 }

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
+import { pick } from '../pick.ts';
 import { scopes } from '../routes.ts';
 import { batchGet, batchWrite } from '../table/batch.ts';
 import type { Key } from '../table/item.ts';
@@ -132,15 +133,6 @@ export function redeemed(code: string): Write {
   return { Update: { Key, set: { is_redeemed: true }, was: { is_redeemed: false } } };
 }
 
-/** Listed under its user, so that an erased account leaves none. */
-function codeItem(sha256: string, code: AuthorizationCode) {
-  const listed = {
-    author: `APPROVER#${code.user_id}`,
-    date: `${new Date().toISOString()}#${sha256}`,
-  };
-  return { ...codeKey(sha256), ...listed, ...code, expires_at: epochSeconds(codeMemory) };
-}
-
 async function findKeptRequest(id: string) {
   return /^[\da-f]{32}$/.test(id) ? getItem(authorizationRequestKey(id)) : undefined;
 }
@@ -172,10 +164,16 @@ function approved(
   { grant_id }: Answer,
   writer: Writer,
 ): Write[] {
-  const { client_id, redirect_uri, scopes, code_challenge } = request;
-  const stored = { user_id: userId, client_id, grant_id, scopes, redirect_uri, code_challenge };
+  const sha256 = hash('sha256', code);
+  const stored: AuthorizationCode = {
+    ...{ user_id: userId, grant_id, is_redeemed: false },
+    ...pick(request, ['client_id', 'redirect_uri', 'scopes', 'code_challenge']),
+  };
+  // Listed under its user, so that an erased account leaves none.
+  const listed = { author: `APPROVER#${userId}`, date: `${new Date().toISOString()}#${sha256}` };
+  const expires_at = epochSeconds(codeMemory);
   return [
-    { Put: { Item: codeItem(hash('sha256', code), { ...stored, is_redeemed: false }) } },
+    { Put: { Item: { ...codeKey(sha256), ...listed, ...stored, expires_at } } },
     checkWriter(userId, writer),
   ];
 }

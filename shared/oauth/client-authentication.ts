@@ -3,13 +3,6 @@ import { type Application, previousSecret } from './application.ts';
 import { findApplication } from './application-repository.ts';
 import { isClientSecret } from './credentials.ts';
 
-/** The credentials of a client, and how it sent them. */
-interface Credentials {
-  client_id: string | undefined;
-  client_secret: string | undefined;
-  isBasic: boolean;
-}
-
 /**
  * The application that proves its identity by its secret: in the form or by HTTP Basic (RFC 6749 section 2.3.1),
  * never both. Throws ApiError 401 `invalid_client`, also for no credentials at all, 400 `invalid_request` for more than one way or a secret
@@ -39,13 +32,12 @@ export async function authenticateClient(
   );
 }
 
+/** The credentials of a client, and how it sent them. */
 function readCredentials(
   authorization: string | undefined,
   form: { client_id?: string; client_secret?: string },
-): Credentials {
-  if (authorization === undefined) {
-    return { client_id: form.client_id, client_secret: form.client_secret, isBasic: false };
-  }
+) {
+  if (authorization === undefined) return { ...form, isBasic: false };
   const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(authorization)?.[1];
   const [, id, secret] =
     /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];

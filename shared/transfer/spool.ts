@@ -59,11 +59,6 @@ export class Spool {
     return noted === undefined ? undefined : JSON.parse(noted);
   }
 
-  /** How many items it holds. */
-  size(): number {
-    return Number(this.#database.prepare('SELECT count(*) AS n FROM items').get()?.n);
-  }
-
   /** Keeps of a page what is exported; what is being deleted is gone. */
   add(items: readonly Item[], position: Key | undefined): void {
     this.#database.exec('BEGIN');

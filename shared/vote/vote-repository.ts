@@ -14,7 +14,7 @@ import {
 import { getItem } from '../table/query.ts';
 import { type Condition, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
-import { isAlive, parseUser, type User } from '../user/user.ts';
+import { isAlive, parseUser } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
 import { countCast, moveVote } from './daily-votes.ts';
@@ -110,10 +110,13 @@ export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'pub
 
 /** Writes a vote in the place of another, or of none, with all that is counted of it. */
 function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
-  return [
-    { Put: { Item: voteItem(after), ...unchanged(before) } },
-    ...countVote(review, before, after),
-  ];
+  const Item = {
+    ...voteKey(after.review_id, after.user_id),
+    author: `VOTER#${after.user_id}`,
+    date: `${after.voted_at}#${after.review_id}`,
+    ...after,
+  };
+  return [{ Put: { Item, ...unchanged(before) } }, ...countVote(review, before, after)];
 }
 
 /**
@@ -132,26 +135,8 @@ function countVote(review: Voted, before: Vote | undefined, after: Vote | undefi
   ];
 }
 
-/** The item of a vote. */
-function voteItem(vote: Vote) {
-  return {
-    ...voteKey(vote.review_id, vote.user_id),
-    author: `VOTER#${vote.user_id}`,
-    date: `${vote.voted_at}#${vote.review_id}`,
-    ...vote,
-  };
-}
-
-interface Ballot {
-  review: Review;
-  previous: Vote | undefined;
-  voter: User;
-  /** First votes that the voter has cast on the day. */
-  spent: number;
-}
-
-/** With `day`, a UTC day, also what of its votes is spent. */
-async function readBallot(reviewId: string, userId: string, day?: string): Promise<Ballot> {
+/** With `day`, a UTC day, also how many first votes the voter has cast on it. */
+async function readBallot(reviewId: string, userId: string, day?: string) {
   const keys = [
     reviewKey(reviewId),
     voteKey(reviewId, userId),
