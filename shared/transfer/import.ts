@@ -33,9 +33,7 @@ interface ImportOptions {
 }
 
 /** A record with its writes. */
-interface Plan extends Sourced {
-  writes: Write[];
-}
+type Plan = Sourced & { writes: Write[] };
 
 /** Chunks at work at the same time. */
 const mostAtWork = 3;

@@ -97,11 +97,13 @@ export function planOf(record: TransferRecord, known: Known): Write[] | string {
 export function keysOf(record: TransferRecord): Key[] {
   if (record.kind === 'user') {
     const identity = record.contact?.identity;
-    return [...withProjection(userKey(record.id)), ...(identity ? [identityKey(identity)] : [])];
+    const key = userKey(record.id);
+    return [key, projectionKey(key), ...(identity ? [identityKey(identity)] : [])];
   }
   if (record.kind === 'review') {
     const { id, user_id, entity_id } = record;
-    return [...withProjection(reviewKey(id)), claimKey(user_id, entity_id), userKey(user_id)];
+    const key = reviewKey(id);
+    return [key, projectionKey(key), claimKey(user_id, entity_id), userKey(user_id)];
   }
   if (record.kind === 'vote') {
     const { review_id, user_id } = record;
@@ -114,10 +116,6 @@ export function keysOf(record: TransferRecord): Key[] {
     ...(record.kind === 'grant' && client_id !== nobody ? [applicationKey(`${client_id}`)] : []),
     ...(isOfReview(record) ? [reviewOf(record), { pk, sk: caseKey('').sk }] : []),
   ];
-}
-
-function withProjection(key: Key): Key[] {
-  return [key, projectionKey(key)];
 }
 
 /** Stands among known items for whatever a deleted review has left. */
