@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { audit, type Position } from '../shared/audit/audit.ts';
+import { audit } from '../shared/audit/audit.ts';
 import type { Difference } from '../shared/audit/finding.ts';
 import { openPlace, sealPlace } from '../shared/list/cursor.ts';
+import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
@@ -52,7 +53,7 @@ function describe({ pk, sk, attribute, stored, counted, isRepairable }: Differen
   return isRepairable ? told : `${told} (no repair)`;
 }
 
-function readPosition(text: string): Position {
+function readPosition(text: string): Key {
   const key = openPlace('audit', v.strictObject({ pk: v.string(), sk: v.string() }), text);
   if (!key) throw new Error('--from must be a position that an audit has printed');
   return key;

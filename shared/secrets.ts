@@ -44,14 +44,11 @@ export async function readSecret(name: Secret): Promise<string> {
 /** A secret that holds keys: base64url, at least 32 bytes each, separated by commas. Throws when it is not of this form. */
 export async function keysOf(name: 'SIGNING_KEYS' | 'SESSION_KEYS'): Promise<Keys> {
   const list = await readSecret(name);
-  const [current, ...previous] = list.split(',').map((key) => createSecretKey(key, 'base64url'));
-  if (
-    !current ||
-    [current, ...previous].some(({ symmetricKeySize = 0 }) => symmetricKeySize < 32)
-  ) {
+  const keys = list.split(',').map((key) => createSecretKey(key, 'base64url'));
+  if (keys.some(({ symmetricKeySize = 0 }) => symmetricKeySize < 32)) {
     throw new Error(`${name} must hold base64url keys of at least 32 bytes, separated by commas`);
   }
-  return [current, ...previous];
+  return keys as [KeyObject, ...KeyObject[]];
 }
 
 async function fetchSecret(SecretId: string): Promise<string> {

@@ -95,12 +95,7 @@ async function readAccount(userId: string) {
   if (!account) throw invalidToken();
   const { user, contact } = account;
   return {
-    profile: {
-      ...user,
-      email: contact.email,
-      musicdb_username: contact.musicdb_username,
-      identity: contact.identity ?? null,
-    },
+    profile: { ...user, ...contact, identity: contact.identity ?? null },
     applications: applications.map(
       ({ secret_id: _, previous_secret: __, user_id: ___, ...application }) => application,
     ),

@@ -5,9 +5,6 @@ import { tryTransact } from '../table/transact.ts';
 import { check } from './check.ts';
 import type { Difference, Finding } from './finding.ts';
 
-/** A place in the table to go on from, for whoever was interrupted. */
-export type Position = Key;
-
 /** Findings of an audit in some items. */
 interface Found {
   differences: Difference[];
@@ -20,7 +17,8 @@ interface Found {
 /** Progress of an audit, and its findings on the way. */
 export interface Progress extends Found {
   items: number;
-  position: Position | undefined;
+  /** Where to go on from, for whoever was interrupted. */
+  position: Key | undefined;
 }
 
 /** Checks after which an item that gives another answer each time is left alone. */
@@ -42,7 +40,7 @@ export async function* audit({
   settle = 1_000,
   isDue = () => true,
 }: {
-  from?: Position;
+  from?: Key;
   repair?: boolean;
   settle?: number;
   isDue?: (item: Item) => boolean;
