@@ -119,7 +119,6 @@ function amountsOf(changes: readonly Change[]): Amounts {
   return amounts;
 }
 
-/** Remembers what is projected, on condition that it is still what it was. */
 function putProjection({ before, after }: Change) {
   const was = before ? { version: before.version, owners: before.owners } : { pk: undefined };
   return { Put: { Item: projectionItem(after), was } };

@@ -103,7 +103,6 @@ async function settled(finding: Finding, repair: boolean, found: Found): Promise
   if (writes) found.repaired += differences.length;
 }
 
-/** The items that a finding is about. */
 function keysOf({ differences }: Finding): Key[] {
   const keys = differences.map(({ pk, sk }): [string, Key] => [keyString({ pk, sk }), { pk, sk }]);
   return [...new Map(keys).values()];

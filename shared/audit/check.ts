@@ -32,7 +32,6 @@ async function checkItem(item: Item): Promise<Finding[]> {
   return [];
 }
 
-/** The review and all that lies beside it. */
 async function checkReview(pk: string): Promise<Finding[]> {
   const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
   const stored = items.find(({ sk }) => sk === 'REVIEW');
@@ -100,7 +99,6 @@ async function checkReview(pk: string): Promise<Finding[]> {
   return findings;
 }
 
-/** The numbers of some votes. */
 function tallied(votes: readonly Item[]) {
   const votes_positive = votes.filter(({ vote }) => vote).length;
   return { votes_positive, votes_negative: votes.length - votes_positive };

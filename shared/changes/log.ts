@@ -28,7 +28,6 @@ const keptSeconds = 31 * 86_400;
 /** Changes in an item, about 1 KB: one alone costs as much. */
 const mostTogether = 20;
 
-/** The lane that all changes of a review are logged in. */
 function laneOf(reviewId: string): number {
   return Number.parseInt(reviewId.slice(0, 8), 16) % changesLanes;
 }
@@ -96,7 +95,6 @@ export async function readHeads(): Promise<number[]> {
   return heads;
 }
 
-/** The newest change of each review. */
 function newest(changes: readonly Change[]): Change[] {
   const byId = new Map<string, Change>();
   for (const change of changes) {

@@ -151,7 +151,6 @@ function entriesOf(
   return queryIndex(`${scope}-by-${order}`, value, { descending, range, pageSize });
 }
 
-/** Partitions merged into one order. */
 function inOrder(found: readonly Entry[][], sorting: Sorting): Entry[] {
   const [only = [], ...more] = found;
   return more.length === 0 ? only : found.flat().sort(byPlace(sorting));

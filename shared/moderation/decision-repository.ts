@@ -58,7 +58,6 @@ export async function setHidden(
   });
 }
 
-/** The condition on the author: the account is there. */
 const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
 
 /** Writes the verdict that `choose` gives on a review and its case as they are now, if any. */

@@ -10,7 +10,6 @@ import { checkWriter } from '../user/writer.ts';
 import type { Decider, Decision } from './decision.ts';
 import { logged, newDecision } from './decision-log.ts';
 
-/** Claims that one page shows. */
 const mostShown = 100;
 
 /** The claims of hidden reviews that a user has deleted, the newest first, at most 100. */

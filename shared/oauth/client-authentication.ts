@@ -32,7 +32,6 @@ export async function authenticateClient(
   );
 }
 
-/** The credentials of a client, and how it sent them. */
 function readCredentials(
   authorization: string | undefined,
   form: { client_id?: string; client_secret?: string },

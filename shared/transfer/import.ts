@@ -32,12 +32,9 @@ interface ImportOptions {
   onProgress?: (records: number) => void;
 }
 
-/** A record with its writes. */
 type Plan = Sourced & { writes: Write[] };
 
-/** Chunks at work at the same time. */
 const mostAtWork = 3;
-/** How often what is stale is read again. */
 const attempts = 5;
 /** Number of tries of a transaction on a busy table. Each waits for 8 s. */
 const transactionAttempts = 5;

@@ -157,7 +157,6 @@ async function readBallot(reviewId: string, userId: string, day?: string) {
   };
 }
 
-/** The condition that the vote is still the one that was read. */
 function unchanged(previous: Vote | undefined): Condition {
   if (!previous) return { was: { pk: undefined } };
   const { voted_at, vote, revision } = previous;
