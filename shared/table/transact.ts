@@ -177,7 +177,10 @@ function expressed({ was = {}, set = {}, amounts = {}, isOwner, ...action }: Omi
     Object.entries({
       UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
       ...action,
-      ConditionExpression: [action.ConditionExpression ?? [], ...conditions].flat().join(' AND '),
+      ConditionExpression: [
+        ...(action.ConditionExpression ? [`(${action.ConditionExpression})`] : []),
+        ...conditions,
+      ].join(' AND '),
       ExpressionAttributeNames: names,
       ExpressionAttributeValues: values,
     }).filter(([, part]) => Object.keys(part).length > 0),
