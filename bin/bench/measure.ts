@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { contextOf } from '../../infra/local/invoke.ts';
-import { countRoundTrips, watchRequests } from '../../infra/local/round-trips.ts';
+import { countRoundTrips } from '../../infra/local/round-trips.ts';
 import { table } from '../../shared/table/client.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
 
@@ -32,7 +32,6 @@ export interface Line extends Required<Budget> {
  */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
-watchRequests();
 table.middlewareStack.add(
   (next, { commandName = '' }) =>
     async (args) => {
