@@ -53,7 +53,11 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
   const event = readable(() =>
     proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
   );
-  const body = await readBody(exchange);
+  if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
+    exchange.response.writeContinue();
+  }
+  const body = await readBody(request, largestBody);
+  if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   if (match && match.route.access !== 'public') {
     const caller = await authorize(event, load, timeout);
     event.requestContext.authorizer = caller;
@@ -84,22 +88,23 @@ function readable<T>(read: () => T): T {
   }
 }
 
-async function readBody({ request, response }: Exchange): Promise<Buffer> {
-  if (Number(request.headers['content-length']) > largestBody) {
-    throw new GatewayError('REQUEST_TOO_LARGE');
-  }
-  if (request.headers.expect !== undefined) response.writeContinue();
+function isLonger({ headers }: IncomingMessage, most: number): boolean {
+  return Number(headers['content-length']) > most;
+}
+
+/** The body of a request; undefined where it has more than so many bytes. Its connection stays for the answer. */
+export async function readBody(
+  request: IncomingMessage,
+  most: number,
+): Promise<Buffer | undefined> {
+  if (isLonger(request, most)) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
-  // Not `for await`: leaving that would cut the connection before the answer is out.
-  await new Promise<void>((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > largestBody) reject(new GatewayError('REQUEST_TOO_LARGE'));
-      else chunks.push(chunk);
-    });
-    request.once('end', resolve).once('error', reject);
-  });
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }
 

@@ -14,14 +14,8 @@ const minute = 60_000;
  * Runs every job now, because a laptop sleeps at midnight, and then daily at its time. The clock is looked at every
  * minute, so that hours asleep only delay a job. One that fails runs again a minute later.
  */
-export async function followClock(schedules: readonly Schedule[], load: Load): Promise<Clock> {
-  const jobs = await Promise.all(
-    schedules.map(async (schedule) => ({
-      schedule,
-      handler: await load(schedule.operation),
-      due: 0,
-    })),
-  );
+export function followClock(schedules: readonly Schedule[], load: Load): Clock {
+  const jobs = schedules.map((schedule) => ({ schedule, due: 0 }));
 
   async function look(): Promise<void> {
     for (const job of jobs) {
@@ -29,7 +23,7 @@ export async function followClock(schedules: readonly Schedule[], load: Load): P
       if (now.getTime() < job.due) continue;
       const { operation } = job.schedule;
       try {
-        await invoke(job.handler, operation, scheduledEvent(operation, now));
+        await invoke(await load(operation), operation, scheduledEvent(operation, now));
         job.due = nextTime(job.schedule, now);
       } catch (error) {
         console.error(`${operation} failed, and runs again in a minute:`, error);

@@ -7,7 +7,7 @@ import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-fo
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
-import { expiryOf } from './expire.ts';
+import { expireItems, expirySchedule } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host-options.ts';
 import { identityProvider } from './identity-provider.ts';
@@ -105,22 +105,18 @@ export async function startStack(
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({
-      port,
-      ...host,
-      load: loadFunction,
-      log,
-      afterWrite: stream.poke,
-    });
+    const gateway = await startGateway({ port, ...host, load: loadFunction, log });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
-    const expiry = expiryOf(endpoint, discovery.table_name);
+    const sweeps = new AbortController();
     // Another engine has a time to live of its own.
-    const jobs = file === undefined ? schedules : [...schedules, expiry.schedule];
-    const clock = await followClock(jobs, async (operation) =>
-      operation === expiry.schedule.operation ? expiry.handler : loadFunction(operation),
+    const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
+    const clock = followClock(jobs, async (operation) =>
+      operation === expirySchedule.operation
+        ? () => expireItems(sweeps.signal)
+        : loadFunction(operation),
     );
-    workers.push(expiry.stop, clock.stop);
+    workers.push(() => sweeps.abort(), clock.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;
