@@ -27,7 +27,7 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
-import { type FunctionDefaults, TableFunction } from './table-function.ts';
+import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
 
 /**
  * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
@@ -159,29 +159,26 @@ export class Api extends Construct {
 
   /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
   addRoutes(defaults: FunctionDefaults): void {
-    const authorizerFunction = this.#function('authorizer', {
+    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
+    const authorizerFunction = this.#function('authorizer', 'authorizers/*', {
       defaults,
       description: 'Who bears this access token?',
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
-    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
-    this.#permit(authorizerFunction, 'authorizers/*');
-    const noRoute = this.#function('no-route', {
+    const noRoute = this.#function('no-route', `${stage}/*/*`, {
       defaults,
       description: 'What no route serves',
       table: 'none',
     });
-    this.#permit(noRoute, `${stage}/*/*`);
     const served = routes.map((route) => {
-      const handler = this.#function(route.operation, {
+      const handler = this.#function(route.operation, callsOf(route), {
         defaults,
         description: `${route.method} ${resourceOf(route)}`,
         table: route.table,
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });
-      this.#permit(handler, callsOf(route));
       return { route, handler };
     });
 
@@ -209,23 +206,18 @@ export class Api extends Construct {
     for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute);
   }
 
-  #function(operation: string, props: ConstructorParameters<typeof TableFunction>[2]) {
+  /** A function that API Gateway may call so, in the name of this API only. */
+  #function(operation: string, calls: string, props: TableFunctionProps): LambdaFunction {
     const created = new TableFunction(this.#functionStack, operation, props);
     this.functions.set(operation, created);
-    return created.lambda;
-  }
-
-  /**
-   * Lets API Gateway call a function, in the name of this API only. Stands in the functions' stack.
-   */
-  #permit(to: LambdaFunction, calls: string): void {
-    to.addPermission('Call', {
+    created.lambda.addPermission('Call', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),
       sourceArn: Stack.of(this).formatArn({
         service: 'execute-api',
         resource: `${this.restApi.restApiId}/${calls}`,
       }),
     });
+    return created.lambda;
   }
 }
 

@@ -1,4 +1,3 @@
-import type { ScheduledEvent } from 'aws-lambda';
 import type { Schedule } from '../../shared/background.ts';
 import { invoke, type Load } from './invoke.ts';
 
@@ -23,7 +22,7 @@ export function followClock(schedules: readonly Schedule[], load: Load): Clock {
       if (now.getTime() < job.due) continue;
       const { operation } = job.schedule;
       try {
-        await invoke(await load(operation), operation, scheduledEvent(operation, now));
+        await invoke(await load(operation), operation, { time: now.toISOString() });
         job.due = nextTime(job.schedule, now);
       } catch (error) {
         console.error(`${operation} failed, and runs again in a minute:`, error);
@@ -47,18 +46,4 @@ export function followClock(schedules: readonly Schedule[], load: Load): Clock {
 export function nextTime({ hour, minute }: Schedule, now: Date): number {
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), hour, minute);
   return today > now.getTime() ? today : today + 86_400_000;
-}
-
-function scheduledEvent(operation: string, now: Date): ScheduledEvent {
-  return {
-    version: '0',
-    id: `${operation}-${now.getTime()}`,
-    'detail-type': 'Scheduled Event',
-    source: 'aws.events',
-    account: '000000000000',
-    region: 'local',
-    time: now.toISOString(),
-    resources: [`arn:aws:events:local:000000000000:rule/${operation}`],
-    detail: {},
-  };
 }
