@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { currentPosition } from '../shared/changes/feed.ts';
@@ -62,7 +62,6 @@ export async function exportPublic(out: string, source: string) {
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder);
     const { users, reviews } = publicHeaders(spool);
-    const files: Record<string, { counts: object; sha256: string }> = {};
     const ofUsers = openFile(folder, 'users', users);
     for (const line of jsonLines(publicUsers(spool))) await ofUsers.write(line);
     const byLicense = new Map(
@@ -74,6 +73,7 @@ export async function exportPublic(out: string, source: string) {
     for (const review of publicReviews(spool)) {
       await byLicense.get(review.license)?.write(`${JSON.stringify(review)}\n`);
     }
+    const files: Record<string, { counts: object; sha256: string }> = {};
     for (const { name, counts, close } of [ofUsers, ...byLicense.values()]) {
       files[name] = { counts, sha256: await close() };
     }
@@ -88,19 +88,9 @@ export async function exportPublic(out: string, source: string) {
 /** A compressed file of a public dump, with its first line. */
 function openFile(folder: string, title: string, header: { counts?: object }) {
   const name = `${title}.jsonl.gz`;
-  const input = new PassThrough();
   const sum = createHash('sha256');
-  const done = pipeline(
-    input,
-    createGzip(),
-    async function* (compressed: AsyncIterable<Buffer>) {
-      for await (const chunk of compressed) {
-        sum.update(chunk);
-        yield chunk;
-      }
-    },
-    createWriteStream(join(folder, name)),
-  );
+  const input = createGzip().on('data', (chunk) => sum.update(chunk));
+  const done = pipeline(input, createWriteStream(join(folder, name)));
   // Told at the end, or when it is written to.
   done.catch(() => {});
   const write = async (text: string) => {

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { recountOwners } from '../shared/review/owner-counts.ts';
-import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
 import type { Sourced } from '../shared/transfer/record.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
+import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
-import { isLocal, rebuild, withoutStream } from './seed.ts';
 
 /** Refused records that are told one by one. */
 const mostTold = 1_000;
@@ -59,9 +57,7 @@ export async function importExport(file: string, isDryRun: boolean) {
     }
   }
 
-  const outcome = await bulk(isDryRun, (isAlone) =>
-    run(records(), { isDryRun, isAlone }, refusals),
-  );
+  const outcome = await run(records(), isDryRun, refusals);
   if (fault !== undefined) {
     console.error(`${fault}: what came before it has been read`);
     process.exitCode = 1;
@@ -86,9 +82,7 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     const warnings = await loadDump(database, archives, into(left_out));
     for (const warning of warnings) console.error(`${warning}: look at left_out`);
     const records = dumpRecords(database, into(left_out), into(changed));
-    const outcome = await bulk(isDryRun, (isAlone) =>
-      run(records, { isDryRun, isAlone }, refusalsOf()),
-    );
+    const outcome = await run(records, isDryRun, refusalsOf());
     database.close();
     return { ...outcome, left_out, changed };
   } finally {
@@ -117,72 +111,48 @@ function refusalsOf() {
 
 async function run(
   records: AsyncIterable<Sourced>,
-  options: { isDryRun: boolean; isAlone: boolean },
-  refusals: Refusals,
+  isDryRun: boolean,
+  { add: onRefused, reasons: refused }: Refusals,
 ): Promise<Outcome> {
-  const { written, present } = await importRecords(records, {
-    ...options,
-    patience: options.isDryRun || options.isAlone ? 0 : patience,
-    onRefused: refusals.add,
-    onWaiting: () =>
-      console.error(
-        `Some of this is still being deleted: waiting up to ${patience / 1000} s until that is finished`,
-      ),
-    onProgress: showProgress('Importing'),
-  });
-  return { written, present, refused: refusals.reasons };
-}
-
-/**
- * Fills an empty table on this machine without its stream, which slows the embedded engine down,
- * and then counts owners and totals. An item of the table says so until then: whoever finds it
- * counts everything. Any other table follows its stream.
- */
-async function bulk<T extends object>(isDryRun: boolean, work: (isAlone: boolean) => Promise<T>) {
-  if (isDryRun || !isLocal()) return work(false);
-  const isBegun = await isBulkUnfinished();
-  if (!isBegun && !(await isEmptyTable())) return work(false);
-  if (isBegun)
-    console.error('An import was interrupted here: this one counts everything at its end');
-  const end = await beginBulk();
-  const results: T[] = [];
-  try {
-    await withoutStream(async () => {
-      results.push(await work(true));
-      await recountOwners(showProgress('Counting'));
+  const importInto = async (isAlone: boolean) => {
+    const { written, present } = await importRecords(records, {
+      isDryRun,
+      isAlone,
+      patience: isDryRun || isAlone ? 0 : patience,
+      onRefused,
+      onWaiting: () =>
+        console.error(
+          `Some of this is still being deleted: waiting up to ${patience / 1000} s until that is finished`,
+        ),
+      onProgress: showProgress('Importing'),
     });
-  } catch (error) {
-    // A file that cannot be read at all has begun nothing.
-    if (await isEmptyTable()) await end();
-    throw error;
-  }
-  const totals = await rebuild(showProgress('Listing'));
-  await end();
-  return { ...(results[0] as T), totals };
+    return { written, present, refused };
+  };
+  return isDryRun ? importInto(false) : bulk(importInto);
 }
 
-/** Apart from the mark of a bulk import. */
 function bytesOf(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file);
 }
 
 /** What gzip has compressed is told by its first bytes. */
 async function* unzipped(source: Readable): AsyncGenerator<Uint8Array> {
-  const chunks = source[Symbol.asyncIterator]();
+  const chunks = source.iterator();
   const { value: first, done } = await chunks.next();
   if (done) return;
-  const rest = (async function* () {
-    yield first;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  })();
+  const bytes = Readable.from(withFirst(first, chunks));
   if (first[0] !== 0x1f || first[1] !== 0x8b) {
-    yield* rest;
+    yield* bytes;
     return;
   }
-  const compressed = Readable.from(rest);
   const gunzip = createGunzip();
-  compressed.on('error', (error) => gunzip.destroy(error));
-  yield* compressed.pipe(gunzip);
+  bytes.on('error', (error) => gunzip.destroy(error));
+  yield* bytes.pipe(gunzip);
+}
+
+async function* withFirst(first: Uint8Array, others: AsyncIterable<Uint8Array>) {
+  yield first;
+  yield* others;
 }
 
 function isDamage(error: unknown): boolean {

@@ -2,7 +2,6 @@
 const { existsSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
-const { isMainThread } = require('node:worker_threads');
 
 if (!existsSync(join(__dirname, '../node_modules/commander'))) {
   stop('nothing is installed yet. Type: npm ci');
@@ -15,12 +14,12 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   stop(`this runs on Node.js 24, and got ${process.version}. ${wayOut}`);
 }
 
-// What was compiled once need not be again, in threads neither: a start takes a quarter less.
+// What was compiled once need not be again: a start takes a quarter less.
 enableCompileCache();
 
 // A shell between npm and us dies of a signal and keeps it to itself.
 const { ppid } = process;
-if (isMainThread && process.env.npm_lifecycle_event) {
+if (process.env.npm_lifecycle_event) {
   setInterval(() => process.ppid === ppid || process.kill(process.pid, 'SIGTERM'), 250).unref();
 }
 

@@ -1,11 +1,7 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { jsonLine, requestLine, startedLine } from '../infra/local/log.ts';
+import { jsonLine, readable, requestLine, startedLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
-
-/** More than these would wait for each other at the database, which does one thing at a time. */
-const mostThreads = 4;
 
 // An empty variable, as a line of a .env file leaves it, is none.
 for (const [name, value] of Object.entries(process.env)) {
@@ -106,6 +102,11 @@ function fail(reason: unknown): never {
   process.exit(1);
 }
 
+// Functions log objects, for CloudWatch.
+for (const level of ['info', 'warn', 'error'] as const) {
+  const print = console[level];
+  console[level] = (...entries) => print(...entries.map(readable));
+}
 // That nobody reads the log any more, as after a `| head`, is no reason to stop.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
@@ -118,7 +119,6 @@ const starting = startStack({
   memory,
   dynamodbEndpoint,
   oidcIssuer,
-  threads: Math.min(mostThreads, availableParallelism()),
   ...(!quiet && {
     log: (served) => console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose)),
   }),

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { benchEndpoints, measureConsumer } from '../bin/bench/endpoints.ts';
+import { benchLists, someLists } from '../bin/bench/lists.ts';
+import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
+import { operationOf, steps } from '../bin/bench/requests.ts';
+import { seed } from '../bin/seed.ts';
+import { routes } from '../shared/routes.ts';
+import { batchGet } from '../shared/table/batch.ts';
+import { reviewKey } from '../shared/table/keys.ts';
+import { importRecords } from '../shared/transfer/import.ts';
+import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
 import {
   costs,
   foldedVotes,
@@ -7,22 +17,7 @@ import {
   importCosts,
   type Units,
   unitsIn,
-} from '../bin/bench/costs.ts';
-import { benchEndpoints } from '../bin/bench/endpoints.ts';
-import { benchLists, someLists } from '../bin/bench/lists.ts';
-import { measure, measureRun } from '../bin/bench/measure.ts';
-import { operationOf, steps } from '../bin/bench/requests.ts';
-import { beginStage } from '../bin/bench/stage.ts';
-import { toLine } from '../bin/bench/table.ts';
-import { seed } from '../bin/seed.ts';
-import { contribution } from '../shared/aggregates/contribution.ts';
-import { project } from '../shared/aggregates/project.ts';
-import { logChanges } from '../shared/changes/log.ts';
-import { routes } from '../shared/routes.ts';
-import { batchGet } from '../shared/table/batch.ts';
-import { reviewKey } from '../shared/table/keys.ts';
-import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
+} from './helpers/costs.ts';
 import { makeUser, scanTable, setAttributes, vote } from './helpers/fixtures.ts';
 import { sourced } from './helpers/transfer.ts';
 
@@ -36,15 +31,13 @@ beforeAll(async () => {
 // set.
 describe('request units and round trips', () => {
   test('of every endpoint are within budget', async () => {
-    const lines = await benchEndpoints(1);
-    expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
-      [],
-    );
+    const lines = await allOf(benchEndpoints());
+    expect(faultsOf(lines)).toEqual([]);
     expect(lines.find(({ name }) => name === 'get-review')?.read).toBe(2);
   });
 
   test('of a vote and of a new review are those that the guides tell', async () => {
-    const units = unitsIn(await benchEndpoints(3));
+    const units = unitsIn(await allOf(benchEndpoints()));
     expect(units).toEqual({
       'a vote': unitsOf(costs['a vote']),
       'a new review': unitsOf(costs['a new review']),
@@ -121,20 +114,15 @@ describe('request units and round trips', () => {
   });
 
   test('of lists are within budget at every offset', async () => {
-    const shares: number[] = [];
-    const lines = await benchLists(await someLists(), 1, (_, share) => shares.push(share));
-    // It says how far it is, and at the end that it is there.
-    expect(shares).toEqual(shares.map((_, i) => (i + 1) / shares.length));
-    expect(lines.flatMap(({ name, broken }) => broken.map((fault) => `${name}: ${fault}`))).toEqual(
-      [],
-    );
+    const lines = await allOf(benchLists(await someLists()));
+    expect(faultsOf(lines)).toEqual([]);
     expect(lines.map(({ name }) => name)).toContain('all popularity @1000');
   });
 });
 
 test('request units of a vote and of a new review are bounded in a table that has grown', async () => {
   // The nodes that reviews of now are counted in.
-  await benchEndpoints(1);
+  await allOf(benchEndpoints());
   for (const item of await scanTable()) {
     if (!item.pk.startsWith('TREE#')) continue;
     await setAttributes(
@@ -142,7 +130,7 @@ test('request units of a vote and of a new review are bounded in a table that ha
       { padding: 'x'.repeat(item.sk === 'root' ? 7_500 : 3_800) },
     );
   }
-  const units = unitsIn(await benchEndpoints(3));
+  const units = unitsIn(await allOf(benchEndpoints()));
   expect(units).toEqual(grownCosts);
 });
 
@@ -160,41 +148,23 @@ async function consumeVotes(count: number): Promise<number> {
     await vote(voter, body.reviews[0].id);
     ids.push(body.reviews[0].id);
   }
-  const items = await batchGet(ids.map(reviewKey), { consistent: true });
-  const { write } = await measureRun(async () => {
-    await project([...items.values()].map(contribution));
-    await logChanges(
-      [...items.values()].map(({ id, version }) => {
-        return { id: `${id}`, version: Number(version), isGone: false, made: Date.now() };
-      }),
-    );
-  });
+  const { write } = await measureConsumer(ids);
   return write / count;
+}
+
+async function allOf(lines: AsyncIterable<Line>): Promise<Line[]> {
+  const all: Line[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
+function faultsOf(lines: readonly Line[]): string[] {
+  return lines.flatMap(({ broken }) => broken);
 }
 
 function unitsOf({ read, write }: Units): Units {
   return { read, write };
 }
-
-test('a stage says which it is, how far it is and how long the rest takes', () => {
-  const said: string[] = [];
-  let time = 0;
-  const tell = beginStage('Endpoints', { write: (line) => said.push(line), now: () => time });
-  for (const [at, share] of [
-    [5_000, 0.01],
-    [20_000, 0.1],
-    [25_000, 0.2],
-    [60_000, 0.5],
-  ] as const) {
-    time = at;
-    tell(share);
-  }
-  expect(said).toEqual([
-    '2 of 5: Endpoints',
-    '2 of 5: Endpoints: 10 %, about 3 minutes left',
-    '2 of 5: Endpoints: 50 %, about 60 seconds left',
-  ]);
-});
 
 describe('the measure', () => {
   test('counts calls that overlap as one round trip, and calls of others not at all', async () => {
@@ -208,11 +178,11 @@ describe('the measure', () => {
     expect(await run).toMatchObject({ roundTrips: 2, read: 2, write: 0 });
   });
 
-  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, total: 5, body: {} };
+  const cost = { status: 200, read: 3, write: 0, roundTrips: 1, body: {} };
 
   test('names what is over its budget, and will not count a refusal', () => {
     const budget = { read: 2, roundTrips: 1 };
-    expect(toLine('x', [{ cost, budget }]).broken).toEqual(['read 3 > 2']);
-    expect(() => toLine('x', [{ cost: { ...cost, status: 400 }, budget }])).toThrow('x: 400');
+    expect(toLine('x', cost, budget).broken).toEqual(['x: read 3 > 2']);
+    expect(() => toLine('x', { ...cost, status: 400 }, budget)).toThrow('x: 400');
   });
 });

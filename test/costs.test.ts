@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from '../bin/bench/costs.ts';
+import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from './helpers/costs.ts';
 
-// What is measured is in bin/bench/costs.ts, and test/bench.slow.ts measures it again.
+// What is measured is in test/helpers/costs.ts, and test/bench.slow.ts measures it again.
 
 /** A document, in one line. */
 function guide(name: string): string {

@@ -106,33 +106,34 @@ export function addApplicationCommands(admin: Command): void {
       }),
     );
 
-  app
-    .command('revoke')
-    .description('ends the access of an application to every account: after a leak')
-    .argument('<client id>', 'the application', as(ClientId))
-    .option('--yes', 'does not ask')
-    .action(
-      answer(async (id: string, _: object, command: Command) => {
-        const application = await getApplication(id);
-        await confirm(command, `End the access of ${application.name} to every account?`);
-        await revokeApplication(id, application.user_id);
-        return { client_id: id, is_revoked: true };
-      }),
-    );
-
-  app
-    .command('delete')
-    .description('deletes an application, which ends its access to every account')
-    .argument('<client id>', 'the application', as(ClientId))
-    .option('--yes', 'does not ask')
-    .action(
-      answer(async (id: string, _: object, command: Command) => {
-        const application = await getApplication(id);
-        await confirm(command, `Delete the application ${application.name}?`);
-        await deleteApplication(id, application.user_id);
-        return { client_id: id, is_deleted: true };
-      }),
-    );
+  for (const [verb, description, question, end] of [
+    [
+      'revoke',
+      'ends the access of an application to every account: after a leak',
+      (name: string) => `End the access of ${name} to every account?`,
+      revokeApplication,
+    ],
+    [
+      'delete',
+      'deletes an application, which ends its access to every account',
+      (name: string) => `Delete the application ${name}?`,
+      deleteApplication,
+    ],
+  ] as const) {
+    app
+      .command(verb)
+      .description(description)
+      .argument('<client id>', 'the application', as(ClientId))
+      .option('--yes', 'does not ask')
+      .action(
+        answer(async (id: string, _: object, command: Command) => {
+          const application = await getApplication(id);
+          await confirm(command, question(application.name));
+          await end(id, application.user_id);
+          return { client_id: id, [`is_${verb}d`]: true };
+        }),
+      );
+  }
 }
 
 /** Throws ApiError 404. */

@@ -8,24 +8,19 @@ export function addKeyCommands(admin: Command): void {
   const secret = new Option('--secret <name>', 'which keys')
     .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
     .default('SIGNING_KEYS');
-  key
-    .command('rotate')
-    .description('makes a new key; takes six minutes, until every function knows it')
-    .addOption(secret)
-    .action(
-      answer(async (options: { secret: KeySecret }) => {
-        const { rotateKey } = await import('../../infra/aws/rotate-keys.ts');
-        return rotateKey(options.secret);
-      }),
-    );
-  key
-    .command('retire')
-    .description('drops the oldest key, and with it all that was made with it')
-    .addOption(secret)
-    .action(
-      answer(async (options: { secret: KeySecret }) => {
-        const { retireKey } = await import('../../infra/aws/rotate-keys.ts');
-        return retireKey(options.secret);
-      }),
-    );
+  for (const [verb, description] of [
+    ['rotate', 'makes a new key; takes six minutes, until every function knows it'],
+    ['retire', 'drops the oldest key, and with it all that was made with it'],
+  ] as const) {
+    key
+      .command(verb)
+      .description(description)
+      .addOption(secret)
+      .action(
+        answer(async (options: { secret: KeySecret }) => {
+          const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
+          return verb === 'rotate' ? rotateKey(options.secret) : retireKey(options.secret);
+        }),
+      );
+  }
 }

@@ -1,5 +1,5 @@
-import { on, once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as oauth from 'oauth4webapi';
 import { authUrl } from '../../shared/auth-url.ts';
@@ -125,46 +125,35 @@ async function login(client: Client, tell: (text: string) => void) {
     code_challenge_method: 'S256',
   })}`;
   const listener = await listen(redirect);
-  const signal = AbortSignal.timeout(patience);
   try {
     tell(`Open this page in a browser, and answer there:\n${page}\n`);
-    const requests = on(listener, 'request', { signal });
-    for await (const [request, response] of requests as AsyncIterable<
-      [IncomingMessage, ServerResponse]
-    >) {
-      const url = URL.parse(`${redirect.origin}${request.url}`);
-      // Browsers ask for an icon as well, and others may knock.
-      if (url?.pathname !== redirect.pathname || url.searchParams.get('state') !== state) {
-        await respond(
-          response,
-          404,
-          'Nothing is here but the way back from the consent page.',
-          signal,
-        );
-        continue;
-      }
-      try {
-        const tokens = await redeem(client, server, url, state, verifier);
-        await respond(
-          response,
-          200,
-          'Done: the tokens are in the terminal. Close this window.',
-          signal,
-        );
-        return tokens;
-      } catch (error) {
-        await respond(response, 400, 'That did not work: the terminal says why.', signal);
-        throw error;
-      }
+    const [answer, response] = await answerAt(listener, redirect, state);
+    try {
+      const tokens = await redeem(client, server, answer, state, verifier);
+      await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.');
+      return tokens;
+    } catch (error) {
+      await respond(response, 400, 'That did not work: the terminal says why.');
+      throw error;
     }
-  } catch (error) {
-    if (signal.aborted) throw new Error('nobody has answered for half an hour', { cause: error });
-    throw error;
   } finally {
     listener.close();
     listener.closeAllConnections();
   }
-  throw new Error('the listener ended');
+}
+
+/** Waits for the request that comes back from the consent page. */
+function answerAt(listener: Server, redirect: URL, state: string) {
+  return new Promise<[URL, ServerResponse]>((resolve, reject) => {
+    setTimeout(reject, patience, new Error('nobody has answered for half an hour')).unref();
+    listener.on('request', (request, response) => {
+      const url = URL.parse(`${redirect.origin}${request.url}`);
+      const isBack = url?.pathname === redirect.pathname && url.searchParams.get('state') === state;
+      if (isBack) resolve([url, response]);
+      // Browsers ask for an icon as well, and others may knock.
+      else respond(response, 404, 'Nothing is here but the way back from the consent page.');
+    });
+  });
 }
 
 /** The metadata of RFC 8414, at the one place that they have on AWS as well. */
@@ -219,10 +208,8 @@ async function redeem(
 async function listen({ port, hostname, href }: URL): Promise<Server> {
   const listener = createServer();
   try {
-    await once(
-      listener.listen(Number(port || 80), hostname.replace(/^\[(.*)\]$/, '$1')),
-      'listening',
-    );
+    listener.listen(Number(port || 80), hostname.replace(/^\[(.*)\]$/, '$1'));
+    await once(listener, 'listening');
     return listener;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -231,16 +218,11 @@ async function listen({ port, hostname, href }: URL): Promise<Server> {
   }
 }
 
-async function respond(
-  response: ServerResponse,
-  status: number,
-  text: string,
-  signal: AbortSignal,
-): Promise<void> {
+async function respond(response: ServerResponse, status: number, text: string): Promise<void> {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   response.end(`${text}\n`);
   // Requests that were sent ahead on one connection are closed with the first of them.
-  if (!response.closed) await once(response, 'close', { signal });
+  if (!response.closed) await once(response, 'close');
 }
 
 function baseUrl(text: string): string {

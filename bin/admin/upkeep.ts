@@ -3,8 +3,9 @@ import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftov
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
+import { rebuild } from '../bulk.ts';
 import { showProgress } from '../progress.ts';
-import { rebuild, seed } from '../seed.ts';
+import { seed } from '../seed.ts';
 import { answer, as, Count } from './command.ts';
 
 /** What keeps the table in order, or fills it. */
@@ -44,30 +45,19 @@ export function addUpkeepCommands(admin: Command): void {
         .conflicts(['user', 'review']),
     )
     .action(
-      answer(
-        async ({
-          user,
-          review,
-          application,
-        }: {
-          user?: string;
-          review?: string;
-          application?: string;
-        }) => {
-          const one = user ?? review ?? application;
-          if (one === undefined)
-            return eraseLeftovers(await findLeftovers(showProgress('Reading')));
-          const erased = await eraseLeftovers({
-            users: user === undefined ? [] : [user],
-            reviews: review === undefined ? [] : [review],
-            applications: application === undefined ? [] : [application],
-          });
-          if (Object.values(erased).every((count) => count === 0)) {
-            throw new Error(`${one} has not been deleted, so nothing of it was erased`);
-          }
-          return erased;
-        },
-      ),
+      answer(async (one: { user?: string; review?: string; application?: string }) => {
+        const [id] = Object.values(one);
+        if (id === undefined) return eraseLeftovers(await findLeftovers(showProgress('Reading')));
+        const erased = await eraseLeftovers({
+          users: [one.user ?? []].flat(),
+          reviews: [one.review ?? []].flat(),
+          applications: [one.application ?? []].flat(),
+        });
+        if (Object.values(erased).every((count) => count === 0)) {
+          throw new Error(`${id} has not been deleted, so nothing of it was erased`);
+        }
+        return erased;
+      }),
     );
 
   admin

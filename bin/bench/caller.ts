@@ -16,10 +16,8 @@ export async function newCaller(display_name: string) {
     redirect_uri: 'https://client.example/callback',
   });
   const { client_id, client_secret } = await presentApplication(application, true);
-  const scopes = ['review', 'vote', 'user'] as const;
-  const tokens = await tokenResponse(
-    await insertGrant({ user_id, client_id, scopes: [...scopes] }),
-  );
-  const caller = { user_id, client_id, scope: scopes.join(' ') };
+  const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote', 'user'] });
+  const tokens = await tokenResponse(grant);
+  const caller = { user_id, client_id, scope: grant.scopes.join(' ') };
   return { caller, client_secret: client_secret ?? '', tokens };
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { contextOf } from '../../infra/local/invoke.ts';
-import { countRoundTrips, watchRequests } from '../../infra/local/round-trips.ts';
+import { countRoundTrips } from '../../infra/local/round-trips.ts';
 import { table } from '../../shared/table/client.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
 
@@ -12,11 +12,18 @@ export interface Cost {
   write: number;
   /** Round trips to the database in sequence: those that run side by side count once. */
   roundTrips: number;
-  /** Milliseconds from the call to the answer. */
-  total: number;
   /** The body, parsed where it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: it is the benchmark's own request that it answers.
   body: any;
+}
+
+/** The most that a request may cost. Absent is not limited. */
+export type Budget = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
+
+/** A request, its cost, and what is over its budget, in words. */
+export interface Line extends Required<Budget> {
+  name: string;
+  broken: string[];
 }
 
 /**
@@ -25,7 +32,6 @@ export interface Cost {
  */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
-watchRequests();
 table.middlewareStack.add(
   (next, { commandName = '' }) =>
     async (args) => {
@@ -66,8 +72,29 @@ export async function measureEvent(operation: string, event: object): Promise<Co
 export function measureRun<T>(run: () => Promise<T>) {
   return countRoundTrips(async (roundTrips) => {
     const tally = { read: 0, write: 0 };
-    const start = performance.now();
     const result = await units.run(tally, run);
-    return { result, ...tally, roundTrips: roundTrips(), total: performance.now() - start };
+    return { result, ...tally, roundTrips: roundTrips() };
   });
+}
+
+/** Holds a cost to its budget. Throws when the request was refused. */
+export function toLine(name: string, cost: Cost, budget: Budget): Line {
+  const { status, body, read, write, roundTrips } = cost;
+  if (status !== 200) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
+  const broken = (['read', 'write', 'roundTrips'] as const).flatMap((what) => {
+    const most = budget[what] ?? Number.POSITIVE_INFINITY;
+    return cost[what] > most ? [`${name}: ${what} ${cost[what]} > ${most}`] : [];
+  });
+  return { name, read, write, roundTrips, broken };
+}
+
+/** A line as text, under `heading`. */
+export function format({ name, read, write, roundTrips }: Line): string {
+  return row(name, [read, write, roundTrips]);
+}
+
+export const heading = row('', ['RRU', 'WRU', 'trips']);
+
+function row(name: string, cells: readonly (string | number)[]): string {
+  return name.padEnd(38) + cells.map((cell) => `${cell}`.padStart(8)).join('');
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, newCaller } from './caller.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
-import { measure } from './measure.ts';
-import type { Budget } from './table.ts';
+import { type Budget, measure } from './measure.ts';
 
 interface Listed {
   id: string;
@@ -10,19 +9,18 @@ interface Listed {
   user: { id: string };
 }
 
-/**
- * People and reviews that the requests of one run are about. The run publishes a review of its own.
- */
+/** People and reviews that the requests are about. */
 export interface Scene {
   author: Caller;
   voter: Caller;
   first: Listed;
   some: readonly Listed[];
+  /** The review that `create-review` publishes. */
   own: string;
   refreshToken: string;
 }
 
-/** A request of a run. */
+/** A request to an endpoint. */
 export interface Step {
   /** Begins with the operation. */
   name: string;
@@ -34,10 +32,18 @@ export interface Step {
   isRefused?: boolean;
 }
 
-/** 1,500 characters: the length for which `costs.ts` says what a request costs. */
+/** 1,500 characters: the length for which the guides say what a request costs. */
 const text = 'A record that gets better with every single listen, and every room. '
   .repeat(23)
   .slice(0, 1_500);
+
+const entitiesOf = (some: Scene['some']) => [...new Set(some.map(({ entity_id }) => entity_id))];
+const byId = ({ first }: Scene) => ({ path: { review_id: first.id } });
+const byEntity = ({ first }: Scene) => ({ path: { entity_id: first.entity_id } });
+const byFirstAuthor = ({ first }: Scene) => ({ path: { user_id: first.user.id } });
+const asAuthor = ({ author }: Scene) => ({ caller: author.caller });
+const byAuthor = (scene: Scene) => ({ ...asAuthor(scene), path: { review_id: scene.own } });
+const byVoter = ({ voter, own }: Scene) => ({ caller: voter.caller, path: { review_id: own } });
 
 /** A request to each endpoint, in an order in which each finds what it needs. */
 export const steps: readonly Step[] = [
@@ -65,14 +71,29 @@ export const steps: readonly Step[] = [
     ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
   ),
   {
-    ...step('create-review', publication, { roundTrips: 2 }),
+    ...step(
+      'create-review',
+      (scene) =>
+        posted(asAuthor(scene), {
+          entity_id: randomUUID(),
+          entity_type: 'release_group',
+          text,
+          rating: 4,
+          license_choice: 'CC BY-SA 3.0',
+        }),
+      { roundTrips: 2 },
+    ),
     learn(scene, { id = '' }) {
       scene.own = id;
     },
   },
   step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), { roundTrips: 2 }),
-  step('put-vote', (scene) => voted(scene, true), { roundTrips: 2 }),
-  step('put-vote again', (scene) => voted(scene, false), { roundTrips: 2 }),
+  step('put-vote', (scene) => ({ method: 'PUT', ...byVoter(scene), body: { vote: true } }), {
+    roundTrips: 2,
+  }),
+  step('put-vote again', (scene) => ({ method: 'PUT', ...byVoter(scene), body: { vote: false } }), {
+    roundTrips: 2,
+  }),
   step('get-vote', byVoter),
   step('delete-vote', (scene) => ({ method: 'DELETE', ...byVoter(scene) }), { roundTrips: 2 }),
   step('report-review', (scene) => posted(byVoter(scene)), { roundTrips: 4 }),
@@ -116,10 +137,9 @@ export function operationOf({ name }: Step): string {
   return name.split(/,? /)[0] ?? '';
 }
 
-/** A scene for a run, with reviews of a page of their own. */
-export async function newScene(run: number): Promise<Scene> {
-  const query = { offset: `${25 * run}`, limit: '25' };
-  const { reviews: some } = (await measure('list-reviews', { query })).body;
+/** A new author and voter, with reviews that are there. */
+export async function newScene(): Promise<Scene> {
+  const { reviews: some } = (await measure('list-reviews', { query: { limit: '25' } })).body;
   if (!some?.length) throw new Error('there are no reviews to read');
   const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
   return { author, voter, first: some[0], some, own: '', refreshToken: '' };
@@ -137,50 +157,8 @@ function step(
   };
 }
 
-function entitiesOf(some: Scene['some']): string[] {
-  return [...new Set(some.map(({ entity_id }) => entity_id))];
-}
-
-function byId({ first }: Scene): EndpointRequest {
-  return { path: { review_id: first.id } };
-}
-
-function byEntity({ first }: Scene): EndpointRequest {
-  return { path: { entity_id: first.entity_id } };
-}
-
-function byFirstAuthor({ first }: Scene): EndpointRequest {
-  return { path: { user_id: first.user.id } };
-}
-
-function asAuthor({ author }: Scene): EndpointRequest {
-  return { caller: author.caller };
-}
-
-function byAuthor({ author, own }: Scene): EndpointRequest {
-  return { caller: author.caller, path: { review_id: own } };
-}
-
-function byVoter({ voter, own }: Scene): EndpointRequest {
-  return { caller: voter.caller, path: { review_id: own } };
-}
-
-function voted(scene: Scene, vote: boolean): EndpointRequest {
-  return { method: 'PUT', ...byVoter(scene), body: { vote } };
-}
-
 function posted(request: EndpointRequest, body?: object): EndpointRequest {
   return { method: 'POST', ...request, body };
-}
-
-function publication(scene: Scene): EndpointRequest {
-  return posted(asAuthor(scene), {
-    entity_id: randomUUID(),
-    entity_type: 'release_group',
-    text,
-    rating: 4,
-    license_choice: 'CC BY-SA 3.0',
-  });
 }
 
 function authorizerEvent(token: string): object {

@@ -43,20 +43,17 @@ export async function writeAtRandom(total: number): Promise<Record<string, numbe
         language: pick(['en', 'en', 'de', 'ja']),
         license_choice: 'CC BY-SA 3.0',
       };
-      writer.reviews.push((await send(writer, 'create-review', { method: 'POST', body })).id);
+      writer.reviews.push((await send(writer, 'create-review', { body })).id);
     },
-    edit: (writer) =>
-      send(writer, 'update-review', { method: 'POST', ...on(writer.reviews[0]), body: content() }),
-    delete: (writer) =>
-      send(writer, 'delete-review', { method: 'DELETE', ...on(writer.reviews.shift()) }),
+    edit: (writer) => send(writer, 'update-review', { ...on(writer.reviews[0]), body: content() }),
+    delete: (writer) => send(writer, 'delete-review', on(writer.reviews.shift())),
     async vote(writer) {
       const id = anyReview();
       const body = { vote: isLucky(0.6) };
-      await send(writer, 'put-vote', { method: 'PUT', ...on(id), body });
+      await send(writer, 'put-vote', { ...on(id), body });
       writer.votes.push(id);
     },
-    'take back': (writer) =>
-      send(writer, 'delete-vote', { method: 'DELETE', ...on(writer.votes.shift()) }),
+    'take back': (writer) => send(writer, 'delete-vote', on(writer.votes.shift())),
     async hide() {
       const id = anyReview();
       await setHidden(id, true);

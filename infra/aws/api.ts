@@ -27,40 +27,31 @@ import { preflightHeaders } from '../../shared/http/response.ts';
 import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
-import { type FunctionDefaults, TableFunction } from './table-function.ts';
+import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
 
 /**
  * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
  * as `-`, so that only the status may stand without quotes; and a message could hold a quote, so that failures are told by
  * kind and number. A line that is no JSON would be lost on every metric filter.
  */
-const accessLogLine = `{${[
-  '"requestId":"$context.requestId"',
-  '"time":"$context.requestTime"',
-  '"method":"$context.httpMethod"',
-  '"route":"$context.httpMethod $context.resourcePath"',
-  '"status":$context.status',
-  '"milliseconds":"$context.responseLatency"',
-  '"bytes":"$context.responseLength"',
-  '"error":"$context.error.responseType"',
-  '"integrationStatus":"$context.integration.status"',
-  '"lambdaStatus":"$context.integration.integrationStatus"',
-  '"authorizerStatus":"$context.authorizer.status"',
-  '"authorizerLambdaStatus":"$context.authorizer.integrationStatus"',
-  '"client":"$context.authorizer.client_id"',
-].join(',')}}`;
+const accessLogLine = JSON.stringify({
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  method: '$context.httpMethod',
+  route: '$context.httpMethod $context.resourcePath',
+  status: '$context.status',
+  milliseconds: '$context.responseLatency',
+  bytes: '$context.responseLength',
+  error: '$context.error.responseType',
+  integrationStatus: '$context.integration.status',
+  lambdaStatus: '$context.integration.integrationStatus',
+  authorizerStatus: '$context.authorizer.status',
+  authorizerLambdaStatus: '$context.authorizer.integrationStatus',
+  client: '$context.authorizer.client_id',
+}).replace('"$context.status"', '$context.status');
 
-/** Header mappings with a literal for what the authorizer would say: a mapping that is refused would fail the deployment. */
-function literal(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      value.startsWith('context.authorizer.')
-        ? `'Bearer realm="review", error="insufficient_scope"'`
-        : value,
-    ]),
-  );
-}
+/** What a header says literally in the place of the authorizer: a mapping that is refused would fail the deployment. */
+const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
 /**
  * Whether anybody may call it, without a token, to sign in or to get one. It may be slow, as some of it waits for the identity provider:
@@ -147,11 +138,20 @@ export class Api extends Construct {
       this.restApi.addGatewayResponse(type, {
         type: ResponseType.of(type),
         statusCode: status?.toString(),
-        responseHeaders: hasExactChallenge ? headers : literal(headers),
+        responseHeaders: Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => {
+            const isMapped = value.startsWith('context.authorizer.') && !hasExactChallenge;
+            return [name, isMapped ? challenge : value];
+          }),
+        ),
         templates: { 'application/json': body },
       });
     }
-    acknowledge(this.restApi, hasFirewall);
+    Validations.of(this.restApi).acknowledge(
+      ...Object.entries({ ...accepted, ...(hasFirewall ? {} : noFirewall) }).map(
+        ([rule, reason]) => ({ id: `AwsSolutions-${rule}`, reason }),
+      ),
+    );
     this.#functionStack = new NestedStack(this, 'Functions', {
       description: 'Review service: the functions behind the API',
     });
@@ -159,29 +159,26 @@ export class Api extends Construct {
 
   /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
   addRoutes(defaults: FunctionDefaults): void {
-    const authorizerFunction = this.#function('authorizer', {
+    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
+    const authorizerFunction = this.#function('authorizer', 'authorizers/*', {
       defaults,
       description: 'Who bears this access token?',
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
-    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
-    this.#permit(authorizerFunction, 'authorizers/*');
-    const noRoute = this.#function('no-route', {
+    const noRoute = this.#function('no-route', `${stage}/*/*`, {
       defaults,
       description: 'What no route serves',
       table: 'none',
     });
-    this.#permit(noRoute, `${stage}/*/*`);
     const served = routes.map((route) => {
-      const handler = this.#function(route.operation, {
+      const handler = this.#function(route.operation, callsOf(route), {
         defaults,
         description: `${route.method} ${resourceOf(route)}`,
         table: route.table,
         secrets: route.secrets,
         concurrency: isSignIn(route) ? defaults.options.signInConcurrency : undefined,
       });
-      this.#permit(handler, callsOf(route));
       return { route, handler };
     });
 
@@ -195,46 +192,32 @@ export class Api extends Construct {
       // A cached policy is replayed on other routes, and outlives a revoked token.
       resultsCacheTtl: Duration.seconds(0),
     });
-    const addMethod = (
-      method: string,
-      path: string,
-      { functionArn }: TableFunction['lambda'],
-      access: Route['access'],
-    ) =>
-      this.restApi.root.resourceForPath(path).addMethod(
-        method,
-        new AwsIntegration({
-          service: 'lambda',
-          path: `2015-03-31/functions/${functionArn}/invocations`,
-          proxy: true,
-        }),
-        access === 'public' ? {} : { authorizer },
-      );
+    const addMethod = (method: string, path: string, to: LambdaFunction, guard = {}) => {
+      const invocations = `2015-03-31/functions/${to.functionArn}/invocations`;
+      const integration = new AwsIntegration({ service: 'lambda', path: invocations, proxy: true });
+      this.restApi.root.resourceForPath(path).addMethod(method, integration, guard);
+    };
     for (const { route, handler } of served) {
       for (const method of methodsOf(route)) {
-        addMethod(method, resourceOf(route), handler, route.access);
+        const guard = route.access === 'public' ? {} : { authorizer };
+        addMethod(method, resourceOf(route), handler, guard);
       }
     }
-    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute, 'public');
+    for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute);
   }
 
-  #function(operation: string, props: ConstructorParameters<typeof TableFunction>[2]) {
+  /** A function that API Gateway may call so, in the name of this API only. */
+  #function(operation: string, calls: string, props: TableFunctionProps): LambdaFunction {
     const created = new TableFunction(this.#functionStack, operation, props);
     this.functions.set(operation, created);
-    return created.lambda;
-  }
-
-  /**
-   * Lets API Gateway call a function, in the name of this API only. Stands in the functions' stack.
-   */
-  #permit(to: LambdaFunction, calls: string): void {
-    to.addPermission('Call', {
+    created.lambda.addPermission('Call', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),
       sourceArn: Stack.of(this).formatArn({
         service: 'execute-api',
         resource: `${this.restApi.restApiId}/${calls}`,
       }),
     });
+    return created.lambda;
   }
 }
 
@@ -248,35 +231,18 @@ function callsOf(route: Route): string {
   return `${stage}/${others.length > 0 ? '*' : method}${path}*`;
 }
 
-function acknowledge(restApi: RestApi, hasFirewall: boolean): void {
-  Validations.of(restApi).acknowledge(
-    {
-      id: 'AwsSolutions-APIG2',
-      reason: 'Every function validates its request, and says in our error shape what is wrong',
-    },
-    {
-      id: 'AwsSolutions-APIG4',
-      reason:
-        'What is public is so by the specification; a test compares every method with the route table',
-    },
-    {
-      id: 'AwsSolutions-COG4',
-      reason: 'Access tokens are our own, of OAuth 2.0: our authorizer knows them, Cognito not',
-    },
-    {
-      id: 'AwsSolutions-APIG6',
-      reason:
-        'The access log has one line for each request, with what API Gateway itself refused or failed at; the functions log their own errors. Execution logs would tell the same once more, and cost by the line',
-    },
-    {
-      id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
-      reason: 'The role that API Gateway asks for, with the policy that AWS keeps for it',
-    },
-  );
-  if (hasFirewall) return;
-  Validations.of(restApi).acknowledge({
-    id: 'AwsSolutions-APIG3',
-    reason:
-      'A firewall costs about as much a month as everything else that a small service pays whether it is used or not, and $0.60 per million requests: an option, `firewall`',
-  });
-}
+/** What cdk-nag would have otherwise, and why it is so. */
+const accepted = {
+  APIG2: 'Every function validates its request, and says in our error shape what is wrong',
+  APIG4:
+    'What is public is so by the specification; a test compares every method with the route table',
+  COG4: 'Access tokens are our own, of OAuth 2.0: our authorizer knows them, Cognito not',
+  APIG6:
+    'The access log has one line for each request, with what API Gateway itself refused or failed at; the functions log their own errors. Execution logs would tell the same once more, and cost by the line',
+  'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+    'The role that API Gateway asks for, with the policy that AWS keeps for it',
+};
+const noFirewall = {
+  APIG3:
+    'A firewall costs about as much a month as everything else that a small service pays whether it is used or not, and $0.60 per million requests: an option, `firewall`',
+};

@@ -55,7 +55,7 @@ export class Background extends Construct {
         startingPosition: StartingPosition.TRIM_HORIZON,
         filters: records.map((kind) => FilterCriteria.filter(patternOf(kind))),
         batchSize,
-        // A fuller batch writes each node once: bin/bench/costs.ts says what that saves.
+        // A fuller batch writes each node once: infra/aws/README.md says what that saves.
         maxBatchingWindow: Duration.seconds(5),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,

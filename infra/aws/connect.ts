@@ -1,4 +1,8 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  type Stack,
+} from '@aws-sdk/client-cloudformation';
 
 /**
  * Sets the environment that shared/ reads to that of a deployed service: `name` is that of its service stack. Whoever calls must be
@@ -17,61 +21,37 @@ export async function connect(name: string): Promise<{ environment: string | und
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
   });
-  return { environment: data.parameters.get('Environment') };
-}
-
-interface Description {
-  stack: string;
-  outputs: ReadonlyMap<string, string>;
-  parameters: ReadonlyMap<string, string>;
+  const kept = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
+  return { environment: kept?.ParameterValue };
 }
 
 /** Throws with a sentence for the operator where the trouble is on this machine, or the name is not that of a stack. */
-async function describeBoth(name: string): Promise<[Description, Description]> {
+async function describeBoth(name: string): Promise<[Stack, Stack]> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   try {
     return await Promise.all([describe(client, `${name}-data`), describe(client, name)]);
-  } catch (error) {
-    const { name: kind, message } = error as Error;
+  } catch (cause) {
+    const { name: kind, message } = cause as Error;
+    let why: string | undefined;
     if (message === 'Region is missing') {
-      throw new Error('no region is configured: set AWS_REGION, such as AWS_REGION=us-east-1', {
-        cause: error,
-      });
+      why = 'no region is configured: set AWS_REGION, such as AWS_REGION=us-east-1';
+    } else if (kind === 'CredentialsProviderError') {
+      why = `there are no credentials for AWS (${message}): sign in as for its command line, or set AWS_PROFILE`;
+    } else if (kind === 'ValidationError' && message.includes('does not exist')) {
+      why = `${message} in ${await client.config.region()}: is the name, the region and the account right?`;
     }
-    if (kind === 'CredentialsProviderError') {
-      throw new Error(
-        `there are no credentials for AWS (${message}): sign in as for its command line, or set AWS_PROFILE`,
-        { cause: error },
-      );
-    }
-    if (kind === 'ValidationError' && message.includes('does not exist')) {
-      throw new Error(
-        `${message} in ${await client.config.region()}: is the name, the region and the account right?`,
-        { cause: error },
-      );
-    }
-    throw error;
+    throw why === undefined ? cause : new Error(why, { cause });
   }
 }
 
-async function describe(client: CloudFormationClient, stack: string): Promise<Description> {
-  const { Stacks = [] } = await client.send(new DescribeStacksCommand({ StackName: stack }));
-  const { Outputs = [], Parameters = [] } = Stacks[0] ?? {};
-  return {
-    stack,
-    outputs: new Map(
-      Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue] as const),
-    ),
-    parameters: new Map(
-      Parameters.map(
-        ({ ParameterKey = '', ParameterValue = '' }) => [ParameterKey, ParameterValue] as const,
-      ),
-    ),
-  };
+async function describe(client: CloudFormationClient, StackName: string): Promise<Stack> {
+  const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName }));
+  if (!stack) throw new Error(`there is no stack ${StackName}`);
+  return stack;
 }
 
-function output({ stack, outputs }: Description, name: string): string {
-  const value = outputs.get(name);
-  if (!value) throw new Error(`the stack ${stack} has no output ${name}: is it one of ours?`);
+function output({ StackName, Outputs = [] }: Stack, name: string): string {
+  const value = Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  if (!value) throw new Error(`the stack ${StackName} has no output ${name}: is it one of ours?`);
   return value;
 }

@@ -66,47 +66,35 @@ export function metricsOf(
       logGroup: functionOf(api, operation).logGroup,
     });
   }
-  // Not the Errors of its Lambda: to refuse a token is one as well.
-  const authorizerFailures = logged('AuthorizerFailures', '{ $.error = "AUTHORIZER_*" }');
-  // Not those of Lambda: they are of the whole account, or a metric for each function.
-  const throttled = logged(
-    'Throttles',
-    '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
-  );
-  const tooMany = logged('TooManyRequests', '{ $.status = 429 }');
-
-  const requests = api.restApi.metricCount({ period });
-  const clientErrors = api.restApi.metricClientError({ statistic: 'Sum', period });
-  const latencies = routes.map(({ operation }) =>
-    functionOf(api, operation).metricDuration({ statistic: 'p99', period, label: operation }),
-  );
-  const conflicts = table.metric('TransactionConflict', { statistic: 'Sum', period });
-  const iteratorAges = background.consumers.map(({ node, lambda }) =>
-    lambda.metric('IteratorAge', { statistic: 'Maximum', period, label: node.id }),
-  );
-  const jobErrors = background.jobs.map(({ node, lambda }) =>
-    lambda.metricErrors({ statistic: 'Sum', period, label: node.id }),
-  );
-  const deadLetters = background.deadLetters.metricApproximateNumberOfMessagesVisible({
-    statistic: 'Maximum',
-    period,
-  });
-  const consumed = (['Read', 'Write'] as const).map((kind) =>
-    table.metric(`Consumed${kind}CapacityUnits`, { statistic: 'Sum', period }),
-  );
   return {
-    requests,
-    clientErrors,
     serverErrors,
-    latencies,
-    conflicts,
-    iteratorAges,
-    jobErrors,
-    deadLetters,
-    authorizerFailures,
-    throttled,
-    tooMany,
-    consumed,
+    requests: api.restApi.metricCount({ period }),
+    clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
+    // Not the Errors of its Lambda: to refuse a token is one as well.
+    authorizerFailures: logged('AuthorizerFailures', '{ $.error = "AUTHORIZER_*" }'),
+    // Not those of Lambda: they are of the whole account, or a metric for each function.
+    throttled: logged(
+      'Throttles',
+      '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
+    ),
+    tooMany: logged('TooManyRequests', '{ $.status = 429 }'),
+    latencies: routes.map(({ operation }) =>
+      functionOf(api, operation).metricDuration({ statistic: 'p99', period, label: operation }),
+    ),
+    conflicts: table.metric('TransactionConflict', { statistic: 'Sum', period }),
+    iteratorAges: background.consumers.map(({ node, lambda }) =>
+      lambda.metric('IteratorAge', { statistic: 'Maximum', period, label: node.id }),
+    ),
+    jobErrors: background.jobs.map(({ node, lambda }) =>
+      lambda.metricErrors({ statistic: 'Sum', period, label: node.id }),
+    ),
+    deadLetters: background.deadLetters.metricApproximateNumberOfMessagesVisible({
+      statistic: 'Maximum',
+      period,
+    }),
+    consumed: (['Read', 'Write'] as const).map((kind) =>
+      table.metric(`Consumed${kind}CapacityUnits`, { statistic: 'Sum', period }),
+    ),
   };
 }
 

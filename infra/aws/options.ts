@@ -155,14 +155,11 @@ function together<K extends keyof Chosen>(chosen: Chosen, ...names: K[]) {
 
 /** The environment variables that tell of the databases. */
 function databasesOf(chosen: Chosen): Record<string, string> {
-  const variables = (['musicdb', 'bookdb'] as const).flatMap((database) =>
-    (['Api', 'Page', 'Agent', 'Interval'] as const).map((name) => {
-      return [`${database}_${name}`.toUpperCase(), chosen[`${database}${name}`]] as const;
-    }),
-  );
-  return Object.fromEntries(
-    variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])),
-  );
+  const variables = Object.entries(chosen).flatMap(([option, value]) => {
+    const [, database, name] = /^(musicdb|bookdb)(\w+)$/.exec(option) ?? [];
+    return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];
+  });
+  return Object.fromEntries(variables);
 }
 
 function matching(expression: RegExp, must: string) {

@@ -1,5 +1,5 @@
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
   Architecture,
@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import type { Route, Secret } from '../../shared/routes.ts';
 import type { Bundle } from './bundle.ts';
 import type { Options } from './options.ts';
-import { tableRights } from './table-rights.ts';
+import { allow, tableRights } from './table-rights.ts';
 
 /** What all functions have in common. */
 export interface FunctionDefaults {
@@ -65,14 +65,16 @@ export class TableFunction extends Construct {
       inlinePolicies: {
         Rights: new PolicyDocument({
           statements: [
-            new PolicyStatement({
-              // The ARN of a log group stands for its streams.
-              actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-              resources: [logGroup.logGroupArn],
-            }),
+            // The ARN of a log group stands for its streams.
+            ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
             ...tableRights(table.tableArn, operation, { ...bundle, allowed: props.table }),
-            ...secretRights(secrets.map((name) => defaults.secrets[name])),
-            ...(options.hasTracing ? [tracingRights()] : []),
+            ...allow(
+              ['secretsmanager:GetSecretValue'],
+              secrets.map((name) => defaults.secrets[name].secretArn),
+            ),
+            ...(options.hasTracing
+              ? allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], ['*'])
+              : []),
             ...rights,
           ],
         }),
@@ -104,23 +106,6 @@ export class TableFunction extends Construct {
       tracing: options.hasTracing ? Tracing.ACTIVE : Tracing.DISABLED,
     });
   }
-}
-
-function secretRights(secrets: ISecret[]): PolicyStatement[] {
-  if (secrets.length === 0) return [];
-  return [
-    new PolicyStatement({
-      actions: ['secretsmanager:GetSecretValue'],
-      resources: secrets.map(({ secretArn }) => secretArn),
-    }),
-  ];
-}
-
-function tracingRights(): PolicyStatement {
-  return new PolicyStatement({
-    actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-    resources: ['*'],
-  });
 }
 
 function environmentOf(

@@ -44,17 +44,18 @@ export function tableRights(
     ? publicPartitions
     : {};
   const isKept = (action: string) => allowed === 'metadata' && keeping.includes(action);
+  const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';
   const arns = indexes.map((name) => `${tableArn}/index/${name}`);
   return [
     allow(
-      actions.filter((action) => !isQuery(action) && !isKept(action)),
+      named(actions.filter((action) => !isQuery(action) && !isKept(action))),
       [tableArn],
       allowed === 'metadata' ? [...publicPartitions.read, metadata] : read,
     ),
-    allow(actions.filter(isKept), [tableArn], [metadata]),
-    allow(actions.filter(isQuery), [tableArn], queried),
-    allow(['Query'], arns, listed),
+    allow(named(actions.filter(isKept)), [tableArn], [metadata]),
+    allow(named(actions.filter(isQuery)), [tableArn], queried),
+    allow(named(['Query']), arns, listed),
   ].flat();
 }
 
@@ -69,8 +70,8 @@ function isAllowed(allowed: Route['table'], action: string): boolean {
   return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
 }
 
-/** The right to do this with the partitions that match one of the patterns, or with all; none where there is nothing to do. */
-function allow(
+/** The right to do this, of a table with the partitions that match one of the patterns only; none where there is nothing to do. */
+export function allow(
   actions: readonly string[],
   resources: string[],
   partitions?: readonly string[],
@@ -78,7 +79,7 @@ function allow(
   if (actions.length === 0 || resources.length === 0) return [];
   return [
     new PolicyStatement({
-      actions: actions.map((action) => `dynamodb:${action}`),
+      actions: [...actions],
       resources,
       conditions: partitions && {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },

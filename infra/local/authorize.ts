@@ -3,7 +3,6 @@ import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { stage } from '../../shared/routes.ts';
 import { GatewayError } from './gateway-error.ts';
 import { invoke, type Load } from './invoke.ts';
-import { isAllowed, type Policy } from './policy.ts';
 
 /** A TOKEN authorizer whose answers are not cached. Gives what `requestContext.authorizer` holds. */
 export async function authorize(
@@ -27,21 +26,32 @@ export async function authorize(
     console.error(`${event.requestContext.requestId}: authorizer:`, error);
     throw new GatewayError('AUTHORIZER_FAILURE');
   }
-  const { principalId, policyDocument, context = {} } = (result ?? {}) as Partial<Authorization>;
-  if (!principalId || !Array.isArray(policyDocument?.Statement)) {
-    throw new GatewayError('AUTHORIZER_CONFIGURATION_ERROR');
-  }
+  const { principalId, policyDocument, context = {} } = result as Authorization;
   const authorizer = {
     ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, `${value}`])),
     principalId,
   };
-  if (!isAllowed(policyDocument, methodArn))
+  if (!policyDocument.Statement.every((statement) => allows(statement, methodArn))) {
     throw new GatewayError('ACCESS_DENIED', 403, authorizer);
+  }
   return authorizer;
 }
 
+/** The answer of our authorizer: a statement about the route, or about all that begins as its path. */
 interface Authorization {
   principalId: string;
-  policyDocument: Policy;
-  context: Record<string, string | number | boolean>;
+  policyDocument: { Statement: readonly Statement[] };
+  context?: Record<string, string | number | boolean>;
+}
+
+interface Statement {
+  Effect: string;
+  Resource: string;
+}
+
+function allows({ Effect, Resource }: Statement, methodArn: string): boolean {
+  const covers = Resource.endsWith('*')
+    ? methodArn.startsWith(Resource.slice(0, -1))
+    : methodArn === Resource;
+  return Effect === 'Allow' && covers;
 }

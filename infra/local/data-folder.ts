@@ -9,17 +9,17 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import { readDiscovery } from './discovery.ts';
 
 /** The embedded database's file in a data folder, beside `-wal` and `-shm` while it is in use. */
 export const databaseFile = 'dynamodb.sqlite';
 
 /**
- * Changes of the data folder, one line for each version of it: a sentence that tells an operator
- * at the upgrade. Code that cannot read the data of older code, or writes what older code
- * cannot read, adds one. Downgrading needs a backup then.
+ * Version of the data folder. Code that cannot read the data of older code, or writes what older
+ * code cannot read, raises it. Downgrading needs a backup then.
  */
-const changes: readonly string[] = ['it holds the database, the keys and the mark of its version'];
+const dataVersion = 1;
 
 /** Says which code has last written a data folder. */
 interface Mark {
@@ -79,9 +79,9 @@ export function makeFolder(path: string): void {
 /** Throws a sentence where newer code has written the data in the folder. */
 export function refuseNewer(folder: string): void {
   const mark = readMark(folder);
-  if (mark === undefined || mark.data_version <= changes.length) return;
+  if (mark === undefined || mark.data_version <= dataVersion) return;
   throw new Error(
-    `the data in ${folder} is of version ${mark.data_version}, written by version ${mark.service_version} of the service; this is version ${serviceVersion()}, which reads up to ${changes.length}: run the newer code, or restore a backup from before the upgrade`,
+    `the data in ${folder} is of version ${mark.data_version}, written by version ${mark.service_version} of the service; this is version ${serviceVersion()}, which reads up to ${dataVersion}: run the newer code, or restore a backup from before the upgrade`,
   );
 }
 
@@ -91,18 +91,18 @@ export function refuseNewer(folder: string): void {
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);
-  const mark: Mark = { data_version: changes.length, service_version: serviceVersion() };
+  const mark: Mark = { data_version: dataVersion, service_version: serviceVersion() };
   const before = readMark(dataDir);
   const file = join(dataDir, markFile);
   writeFileSync(`${file}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
   if (!existsSync(join(dataDir, databaseFile))) return [];
-  const from = before?.data_version ?? 0;
-  if (from === mark.data_version && before?.service_version === mark.service_version) return [];
-  const news = changes.slice(from).map((change, i) => `Version ${from + i + 1}: ${change}.`);
+  if (before === undefined || isDeepStrictEqual(before, mark)) return [];
   return [
-    `Upgrade from ${before?.service_version ?? 'an unmarked version'} to ${mark.service_version}.`,
-    ...(news.length > 0 ? news : ['The data folder stays as it is.']),
+    `Upgrade from ${before.service_version} to ${mark.service_version}.`,
+    before.data_version === dataVersion
+      ? 'The data folder stays as it is.'
+      : `The data folder is of version ${dataVersion} from now on.`,
   ];
 }
 

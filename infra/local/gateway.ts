@@ -34,14 +34,12 @@ const patience = 8_000;
 
 /**
  * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does.
- * `afterWrite` is called when a request that may have written is answered; `timeout` is in
- * milliseconds. `address` is that of a proxy in front.
+ * `timeout` is in milliseconds. `address` is that of a proxy in front.
  */
 export async function startGateway(options: {
   port: number;
   host?: string;
   load: Load;
-  afterWrite?: () => void;
   log?: (served: Served) => void;
   timeout?: number;
   address?: PublicAddress;
@@ -49,7 +47,6 @@ export async function startGateway(options: {
 }): Promise<Gateway> {
   const { port, host = '127.0.0.1', load, log, timeout = 29_000 } = options;
   const { address, securityContact } = options;
-  const { afterWrite = () => {} } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
 
   const mounts: Mount[] = [];
@@ -109,7 +106,6 @@ export async function startGateway(options: {
       for (const name of response.getHeaderNames()) response.removeHeader(name);
       reply(toReply(render(refusal, requestId)), 'own');
     }
-    if (method !== 'GET' && method !== 'HEAD') afterWrite();
   }
 
   server.on('request', serve);

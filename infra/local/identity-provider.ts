@@ -6,6 +6,7 @@ import Provider, { interactionPolicy } from 'oidc-provider';
 import { readPairs } from '../../shared/http/pairs.ts';
 import { field } from '../../shared/pages/fields.ts';
 import { layout } from '../../shared/pages/layout.ts';
+import { readBody } from './integration.ts';
 
 /** Answers HTTP requests whose path, below that of the public address, begins with `path`. */
 export interface Mount {
@@ -107,13 +108,14 @@ export async function identityProvider(
       response.end(`${await signInPage()}`);
       return;
     }
-    const form = await textOf(request);
+    const form = await readBody(request, largestForm);
     if (form === undefined) {
+      request.resume();
       response.writeHead(413, { 'Content-Type': 'text/plain', Connection: 'close' });
       response.end('The form is too large');
       return;
     }
-    const fields = new Map(readPairs(form));
+    const fields = new Map(readPairs(`${form}`));
     if (fields.has('cancel')) {
       await provider.interactionFinished(request, response, { error: 'access_denied' });
       return;
@@ -188,20 +190,4 @@ function signInPage() {
 async function signingKey() {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
-}
-
-/** Undefined when it is too large for a form of ours. */
-async function textOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop must not cut the connection before the answer is out.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    size += chunk.length;
-    if (size > largestForm) {
-      request.resume();
-      return undefined;
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

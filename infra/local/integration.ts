@@ -53,7 +53,11 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
   const event = readable(() =>
     proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
   );
-  const body = await readBody(exchange);
+  if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
+    exchange.response.writeContinue();
+  }
+  const body = await readBody(request, largestBody);
+  if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   if (match && match.route.access !== 'public') {
     const caller = await authorize(event, load, timeout);
     event.requestContext.authorizer = caller;
@@ -68,7 +72,12 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
   }
   const operation = match?.route.operation ?? 'no-route';
   try {
-    return checked(await invoke(await load(operation), operation, event, timeout));
+    const result = await invoke(await load(operation), operation, event, timeout);
+    const answered = result as APIGatewayProxyResult;
+    if ((answered.body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
+      throw new Error('the answer is too large for Lambda');
+    }
+    return answered;
   } catch (error) {
     if (!(error instanceof Timeout)) throw error;
     console.error(error.message);
@@ -84,22 +93,23 @@ function readable<T>(read: () => T): T {
   }
 }
 
-async function readBody({ request, response }: Exchange): Promise<Buffer> {
-  if (Number(request.headers['content-length']) > largestBody) {
-    throw new GatewayError('REQUEST_TOO_LARGE');
-  }
-  if (request.headers.expect !== undefined) response.writeContinue();
+function isLonger({ headers }: IncomingMessage, most: number): boolean {
+  return Number(headers['content-length']) > most;
+}
+
+/** The body of a request; undefined where it has more than so many bytes. Its connection stays for the answer. */
+export async function readBody(
+  request: IncomingMessage,
+  most: number,
+): Promise<Buffer | undefined> {
+  if (isLonger(request, most)) return undefined;
   const chunks: Buffer[] = [];
   let size = 0;
-  // Not `for await`: leaving that would cut the connection before the answer is out.
-  await new Promise<void>((resolve, reject) => {
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > largestBody) reject(new GatewayError('REQUEST_TOO_LARGE'));
-      else chunks.push(chunk);
-    });
-    request.once('end', resolve).once('error', reject);
-  });
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    size += chunk.length;
+    if (size > most) return undefined;
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
 }
 
@@ -114,19 +124,4 @@ function textOf(body: Buffer, contentType = ''): string {
     if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
     return body.toString();
   }
-}
-
-/** Result of a Lambda, if it has the form that API Gateway asks for. */
-function checked(result: unknown): APIGatewayProxyResult {
-  const { statusCode, body } = (result ?? {}) as Partial<APIGatewayProxyResult>;
-  const isBody = body === undefined || body === null || typeof body === 'string';
-  const isStatus =
-    Number.isInteger(statusCode) && Number(statusCode) >= 200 && Number(statusCode) < 600;
-  if (!isStatus || !isBody) {
-    throw new Error('the handler did not return a proxy response');
-  }
-  if ((body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
-    throw new Error('the answer is too large for Lambda');
-  }
-  return result as APIGatewayProxyResult;
 }

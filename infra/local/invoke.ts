@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import type { Context } from 'aws-lambda';
 
 /** What a file under functions/ exports as `handler`. */
@@ -8,30 +7,11 @@ export type Handler = (event: unknown, context: Context) => unknown;
 /** The handler of an operation; it is imported at the first call. */
 export type Load = (operation: string) => Promise<Handler>;
 
-/** Takes handlers from the files of this folder: `<operation>.ts`. */
-export function loadFrom(folder: URL): Load {
-  const handlers = new Map<string, Promise<Handler>>();
-
-  async function importHandler(operation: string): Promise<Handler> {
-    const file = new URL(`${operation}.ts`, folder);
-    if (!existsSync(file)) throw new Error(`functions/${operation}.ts is missing`);
-    const { handler } = await import(file.href);
-    if (typeof handler !== 'function')
-      throw new Error(`functions/${operation}.ts exports no handler`);
-    return handler;
-  }
-
-  return (operation) => {
-    const handler = handlers.get(operation) ?? importHandler(operation);
-    handlers.set(operation, handler);
-    return handler;
-  };
-}
-
-/** Where the functions are. */
-export const functions = new URL('../../functions/', import.meta.url);
-
-export const loadFunction = loadFrom(functions);
+/** Takes handlers from functions/. */
+export const loadFunction: Load = async (operation) => {
+  const { handler } = await import(`../../functions/${operation}.ts`);
+  return handler;
+};
 
 /** Thrown by `invoke` when the time is over. What was started goes on, as nothing can stop it here. */
 export class Timeout extends Error {}

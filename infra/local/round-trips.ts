@@ -16,27 +16,20 @@ export function countRoundTrips<T>(run: (count: () => number) => T): T {
   return tallies.run(tally, () => run(() => tally.trips));
 }
 
-/** Adds what another thread has counted. */
-export function addRoundTrips(trips: number): void {
-  const tally = tallies.getStore();
-  if (tally) tally.trips += trips;
-}
+// The SDK sends its requests by `node:http`, and nothing else in a function does.
+const tallyOf = new WeakMap<ClientRequest, Tally>();
 
-/** From now on this thread counts. The SDK sends its requests by `node:http`, and nothing else in a function does. */
-export function watchRequests(): void {
-  const tallyOf = new WeakMap<ClientRequest, Tally>();
-  subscribe('http.client.request.start', (message) => {
-    const tally = tallies.getStore();
-    if (!tally) return;
-    tallyOf.set((message as { request: ClientRequest }).request, tally);
-    if (tally.underWay++ === 0) tally.trips++;
+subscribe('http.client.request.start', (message) => {
+  const tally = tallies.getStore();
+  if (!tally) return;
+  tallyOf.set((message as { request: ClientRequest }).request, tally);
+  if (tally.underWay++ === 0) tally.trips++;
+});
+for (const end of ['http.client.response.finish', 'http.client.request.error']) {
+  subscribe(end, (message) => {
+    const { request } = message as { request: ClientRequest };
+    const tally = tallyOf.get(request);
+    tallyOf.delete(request);
+    if (tally) tally.underWay--;
   });
-  for (const end of ['http.client.response.finish', 'http.client.request.error']) {
-    subscribe(end, (message) => {
-      const { request } = message as { request: ClientRequest };
-      const tally = tallyOf.get(request);
-      tallyOf.delete(request);
-      if (tally) tally.underWay--;
-    });
-  }
 }

@@ -1,4 +1,3 @@
-import type { ScheduledEvent } from 'aws-lambda';
 import type { Schedule } from '../../shared/background.ts';
 import { invoke, type Load } from './invoke.ts';
 
@@ -14,14 +13,8 @@ const minute = 60_000;
  * Runs every job now, because a laptop sleeps at midnight, and then daily at its time. The clock is looked at every
  * minute, so that hours asleep only delay a job. One that fails runs again a minute later.
  */
-export async function followClock(schedules: readonly Schedule[], load: Load): Promise<Clock> {
-  const jobs = await Promise.all(
-    schedules.map(async (schedule) => ({
-      schedule,
-      handler: await load(schedule.operation),
-      due: 0,
-    })),
-  );
+export function followClock(schedules: readonly Schedule[], load: Load): Clock {
+  const jobs = schedules.map((schedule) => ({ schedule, due: 0 }));
 
   async function look(): Promise<void> {
     for (const job of jobs) {
@@ -29,7 +22,7 @@ export async function followClock(schedules: readonly Schedule[], load: Load): P
       if (now.getTime() < job.due) continue;
       const { operation } = job.schedule;
       try {
-        await invoke(job.handler, operation, scheduledEvent(operation, now));
+        await invoke(await load(operation), operation, { time: now.toISOString() });
         job.due = nextTime(job.schedule, now);
       } catch (error) {
         console.error(`${operation} failed, and runs again in a minute:`, error);
@@ -53,18 +46,4 @@ export async function followClock(schedules: readonly Schedule[], load: Load): P
 export function nextTime({ hour, minute }: Schedule, now: Date): number {
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), hour, minute);
   return today > now.getTime() ? today : today + 86_400_000;
-}
-
-function scheduledEvent(operation: string, now: Date): ScheduledEvent {
-  return {
-    version: '0',
-    id: `${operation}-${now.getTime()}`,
-    'detail-type': 'Scheduled Event',
-    source: 'aws.events',
-    account: '000000000000',
-    region: 'local',
-    time: now.toISOString(),
-    resources: [`arn:aws:events:local:000000000000:rule/${operation}`],
-    detail: {},
-  };
 }

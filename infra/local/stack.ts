@@ -7,7 +7,7 @@ import { databaseFile, InUse, lockFolder, markFolder, unusable } from './data-fo
 import { databaseEnvironment, startDatabase } from './database.ts';
 import { announce, type Discovery, localKey, readDiscovery, retract } from './discovery.ts';
 import { refuseForeign } from './engine-records.ts';
-import { expiryOf } from './expire.ts';
+import { expireItems, expirySchedule } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { type HostOptions, readHost } from './host-options.ts';
 import { identityProvider } from './identity-provider.ts';
@@ -16,7 +16,6 @@ import type { Served } from './log.ts';
 import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
-import { startThreads } from './threads.ts';
 
 /**
  * Milliseconds a step of the stop may take: all are done within ten seconds. The gateway gives its
@@ -45,8 +44,7 @@ export interface Stack {
 
 /**
  * Starts everything, or nothing: an error is a sentence for the user. It sets the environment that the functions read, so
- * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine. The functions run
- * in as many `threads` as are busy, or in this one if there are none.
+ * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine.
  */
 export async function startStack(
   options: HostOptions & {
@@ -54,11 +52,10 @@ export async function startStack(
     dataDir: string;
     memory?: boolean;
     dynamodbEndpoint?: string;
-    threads?: number;
     log?: (served: Served) => void;
   },
 ): Promise<Stack> {
-  const { port, memory = false, threads = 0, log } = options;
+  const { port, memory = false, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
   if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
   const host = readHost(options);
@@ -103,27 +100,23 @@ export async function startStack(
     const streamArn = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
 
-    let load = loadFunction;
-    if (threads > 0) {
-      const started = startThreads(threads);
-      undo.push(started.stop);
-      load = started.load;
-    }
     // All at once, so that new requests are refused while a job or a batch comes to its end.
     const workers: (() => unknown)[] = [];
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
-    const stream = await followStream({ endpoint, streamArn, consumers, load, file });
+    const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
-    const gateway = await startGateway({ port, ...host, load, log, afterWrite: stream.poke });
+    const gateway = await startGateway({ port, ...host, load: loadFunction, log });
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
-    const expiry = expiryOf(endpoint, discovery.table_name);
+    const sweeps = new AbortController();
     // Another engine has a time to live of its own.
-    const jobs = file === undefined ? schedules : [...schedules, expiry.schedule];
-    const clock = await followClock(jobs, async (operation) =>
-      operation === expiry.schedule.operation ? expiry.handler : load(operation),
+    const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
+    const clock = followClock(jobs, async (operation) =>
+      operation === expirySchedule.operation
+        ? () => expireItems(sweeps.signal)
+        : loadFunction(operation),
     );
-    workers.push(expiry.stop, clock.stop);
+    workers.push(() => sweeps.abort(), clock.stop);
 
     announce(dataDir, { ...discovery, url: gateway.url });
     const { url, local } = gateway;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import {
   DescribeStreamCommand,
@@ -15,8 +16,6 @@ import { type Handler, invoke, type Load } from './invoke.ts';
 
 /** The consumers at work. */
 export interface Stream {
-  /** Something was probably written: look now. */
-  poke(): void;
   /** Resolves when every consumer is done with all that was written before the call. */
   idle(): Promise<void>;
   /** Resolves when the batches at hand are done or given up; what is left is read again at the next start. */
@@ -25,7 +24,7 @@ export interface Stream {
 
 /** Records that are read at once, of which most are for nobody. */
 const pageSize = 1000;
-const pollInterval = 250;
+const pollInterval = 50;
 const longestBackoff = 10_000;
 
 /**
@@ -67,9 +66,6 @@ export async function followStream(options: {
     }),
   );
   return {
-    poke() {
-      for (const follower of followers) follower.poke();
-    },
     async idle() {
       await Promise.all(followers.map((follower) => follower.idle()));
     },
@@ -94,31 +90,24 @@ interface Source {
 /** One consumer's loop. */
 function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
   const { operation, batchSize } = consumer;
-  let stopped = false;
-  let poked = false;
-  let wake = () => {};
-  let idlers: (() => void)[] = [];
+  const over = new AbortController();
+  const { signal } = over;
   let failures = 0;
+  /** When it last looked and found nothing, by `performance.now()`. */
+  let looked = 0;
 
-  async function sleep(milliseconds: number): Promise<void> {
-    if (stopped) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-      timer = setTimeout(resolve, milliseconds);
-    });
-    clearTimeout(timer);
-  }
+  const pause = (milliseconds: number) =>
+    sleep(milliseconds, undefined, { signal }).catch(() => {});
 
   async function backOff(error: unknown): Promise<void> {
     if (failures === 0)
       console.error(`${operation} cannot follow the stream, and tries on:`, error);
-    await sleep(Math.min(longestBackoff, 50 * 2 ** failures++));
+    await pause(Math.min(longestBackoff, 50 * 2 ** failures++));
   }
 
   async function deliver(records: DynamoDBRecord[]): Promise<void> {
     let left = records;
-    while (left.length > 0 && !stopped) {
+    while (left.length > 0 && !signal.aborted) {
       try {
         const next = firstFailed(left, await invoke(handler, operation, { Records: left }));
         if (next === 0) throw new Error('the first record failed');
@@ -131,26 +120,24 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   }
 
   async function run(): Promise<void> {
-    while (!stopped) {
-      // Whoever began to wait during the look may have written after it.
-      const waiting = idlers.length;
-      poked = false;
+    let seen: unknown;
+    while (!signal.aborted) {
+      const now = performance.now();
       try {
-        const before = version();
-        const records = await read();
+        const current = version();
+        const records = current === seen ? [] : await read();
         failures = 0;
         const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
         for (const batch of chunks(due, batchSize)) await deliver(batch.map(toLambda));
-        if (stopped) break;
+        if (signal.aborted) break;
         const last = records.at(-1)?.dynamodb?.SequenceNumber;
-        if (last !== undefined) done(last);
-        else {
-          for (const resolve of idlers.splice(0, waiting)) resolve();
-          while (!stopped && !poked && idlers.length === 0) {
-            await sleep(pollInterval);
-            if (version() !== before) break;
-          }
+        if (last !== undefined) {
+          done(last);
+          continue;
         }
+        seen = current;
+        looked = now;
+        await pause(pollInterval);
       } catch (error) {
         await backOff(error);
       }
@@ -159,23 +146,13 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
 
   const running = run();
   return {
-    poke() {
-      poked = true;
-      // A consumer in trouble keeps its pauses.
-      if (failures === 0) wake();
-    },
     async idle() {
-      if (stopped) return;
-      const idle = new Promise<void>((resolve) => idlers.push(resolve));
-      this.poke();
-      await idle;
+      const since = performance.now();
+      while (looked < since && !signal.aborted) await pause(5);
     },
     async stop() {
-      stopped = true;
-      wake();
+      over.abort();
       await running;
-      for (const resolve of idlers) resolve();
-      idlers = [];
     },
   };
 }

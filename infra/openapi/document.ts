@@ -4,7 +4,7 @@ import { tags } from '../../shared/http/docs.ts';
 import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { version } from '../../shared/routes.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
-import { descriptionOf, exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
+import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 
 /** What stands in the document for {auth_url}: whoever serves it puts in their own. */
 const authUrl = 'https://api.example/ws';
@@ -25,7 +25,6 @@ const common: Record<string, string> = {
   'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
 };
 
-/** The OpenAPI document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   // The list stands before the thing, and the thing before its parts.
@@ -78,21 +77,19 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
 
 /** Description of a scope, first what cannot be undone: developers choose scopes by this. */
 function scopeText(abilities: readonly Ability[]): string {
-  const gravestFirst = abilities.toSorted(
-    (a, b) => Number(b.isDangerous ?? 0) - Number(a.isDangerous ?? 0),
-  );
+  const gravity = ({ isDangerous }: Ability) => (isDangerous ? 1 : 0);
+  const gravestFirst = abilities.toSorted((a, b) => gravity(b) - gravity(a));
   return gravestFirst.map(({ can, detail }) => `${can}: ${detail}`).join('. ');
 }
 
 function operationOf(endpoint: Endpoint) {
   const { route, request, docs } = endpoint;
-  const { summary, description, tag } = docs;
   const parameters = parametersOf(endpoint);
   return {
     operationId: route.operation,
-    tags: [tag],
-    summary,
-    description,
+    tags: [docs.tag],
+    summary: docs.summary,
+    description: docs.description,
     security: securityOf(endpoint),
     ...(parameters.length > 0 && { parameters }),
     ...(request.entries.body && { requestBody: bodyOf(endpoint, request.entries.body) }),
@@ -108,38 +105,29 @@ function securityOf({ route }: Endpoint) {
 
 function parametersOf({ route, request, docs }: Endpoint) {
   const { path, query, if_match, idempotency_key } = request.entries;
-  const parametersIn = (place: string, entries: [string, v.GenericSchema | undefined][]) =>
-    entries.flatMap(([name, schema]) =>
-      schema === undefined
-        ? []
-        : [
-            {
-              name,
-              in: place,
-              description: docs.fields?.[name] ?? common[name],
-              required: schema.type !== 'optional',
-              schema: jsonSchemaOf(schema),
-            },
-          ],
-    );
-  return [
-    ...parametersIn('path', fieldsOf(path)),
-    ...parametersIn('query', fieldsOf(query)),
-    ...parametersIn('header', [
-      ['If-Match', if_match],
-      ['Idempotency-Key', idempotency_key],
-      ['If-None-Match', isPublic({ route, request }) ? v.optional(v.string()) : undefined],
-    ]),
-  ];
+  const headers = {
+    ...(if_match && { 'If-Match': if_match }),
+    ...(idempotency_key && { 'Idempotency-Key': idempotency_key }),
+    ...(isPublic({ route, request }) && { 'If-None-Match': v.optional(v.string()) }),
+  };
+  const places = { path: fieldsOf(path), query: fieldsOf(query), header: Object.entries(headers) };
+  return Object.entries(places).flatMap(([place, fields]) =>
+    fields.map(([name, schema]: [string, v.GenericSchema]) => ({
+      name,
+      in: place,
+      description: docs.fields?.[name] ?? common[name],
+      required: schema.type !== 'optional',
+      schema: jsonSchemaOf(schema),
+    })),
+  );
 }
 
 function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
   // That it may be left out is said by `required`.
   const schema = { ...jsonSchemaOf(body), type: 'object' };
-  const explained = Object.entries(schema.properties ?? {}).map(([name, property]) => [
-    name,
-    { description: docs.fields?.[name], ...(property as object) },
-  ]);
+  const explained = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    return [name, { description: docs.fields?.[name], ...(property as object) }];
+  });
   const anyOf = docs.needsOneOf?.map((name) => {
     return { required: [name], properties: { [name]: { not: { type: 'null' } } } };
   });
@@ -158,34 +146,27 @@ function isPublic({ route, request }: Pick<Endpoint, 'route' | 'request'>): bool
   return route.method === 'GET' && !request.entries.caller;
 }
 
-/** The headers of an answer, with or without its body. */
-function headersOf(endpoint: Endpoint) {
-  const { request, docs } = endpoint;
-  const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
-  const names = [
-    ...(isPublic(endpoint) ? ['ETag'] : []),
-    ...(isPaged || docs.headers?.includes('Link') ? ['Link'] : []),
-    ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
-    ...(docs.headers ?? []).filter((name) => name !== 'Link'),
-  ];
-  return headerRefs(names);
-}
-
 function successesOf(endpoint: Endpoint) {
-  const { response, docs } = endpoint;
+  const { request, response, docs } = endpoint;
   const [[, only] = []] = fieldsOf(response);
-  const notModified = { description: 'It is what `If-None-Match` names, still.' };
+  const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
+  const { headers: own = [] } = docs;
+  const headers = headerRefs([
+    ...(isPublic(endpoint) ? ['ETag'] : []),
+    ...(isPaged || own.includes('Link') ? ['Link'] : []),
+    ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
+    ...own.filter((name) => name !== 'Link'),
+  ]);
+  const content = { schema: jsonSchemaOf(response), example: exampleOf(response) };
   return {
     200: {
-      description: descriptionOf(response) ?? descriptionOf(only) ?? 'What was asked for',
-      ...headersOf(endpoint),
-      content: {
-        [docs.type ?? 'application/json']: {
-          schema: jsonSchemaOf(response),
-          example: exampleOf(response),
-        },
-      },
+      description:
+        v.getDescription(response) ?? (only && v.getDescription(only)) ?? 'What was asked for',
+      ...headers,
+      content: { [docs.type ?? 'application/json']: content },
     },
-    ...(isPublic(endpoint) && { 304: { ...notModified, ...headersOf(endpoint) } }),
+    ...(isPublic(endpoint) && {
+      304: { description: 'It is what `If-None-Match` names, still.', ...headers },
+    }),
   };
 }

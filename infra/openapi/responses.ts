@@ -57,7 +57,8 @@ const occasions: Record<string, string> = {
 /** The codes of the errors of an endpoint, with when they happen. */
 function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
   const { caller, path, query, body, if_match, idempotency_key } = request.entries;
-  const codes = [
+  const own: Record<string, string> = docs.errors ?? {};
+  const codes = new Set([
     ...(query || body || if_match || idempotency_key ? ['invalid_request'] : []),
     ...(caller ? ['not_authorized', 'invalid_token'] : []),
     ...(caller && route.access !== 'token' ? ['insufficient_scope'] : []),
@@ -65,11 +66,10 @@ function errorsOf({ route, request, docs }: Endpoint): [code: string, when: stri
     ...(if_match ? ['precondition_failed'] : []),
     ...(body ? ['payload_too_large', 'unsupported_media_type'] : []),
     ...(idempotency_key ? ['idempotency_mismatch'] : []),
-  ];
-  const always = ['too_many_requests', 'server_error', 'service_unavailable'];
-  const when: Record<string, string> = { ...occasions, ...docs.errors };
-  const all = new Set([...codes, ...Object.keys(docs.errors ?? {}), ...always]);
-  return [...all].map((code) => [code, when[code] ?? '']);
+    ...Object.keys(own),
+    ...['too_many_requests', 'server_error', 'service_unavailable'],
+  ]);
+  return [...codes].map((code) => [code, own[code] ?? occasions[code] ?? '']);
 }
 
 /** Whether it answers in the words of RFC 6749. */
@@ -77,13 +77,7 @@ export function isOAuthForm({ route }: Pick<Endpoint, 'route'>): boolean {
   return route.path.startsWith('/oauth/');
 }
 
-/** Headers that every response of a status carries. */
-const headersOf: Record<string, number[]> = {
-  'WWW-Authenticate': [401, 403],
-  'Retry-After': [429, 503],
-};
-
-/** References to these headers. */
+/** References to headers of this name. */
 export function headerRefs(names: readonly string[]) {
   const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return names.length > 0 && { headers: Object.fromEntries(refs) };
@@ -135,7 +129,6 @@ export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
 function failure(endpoint: Endpoint, status: number, found: [code: string, when: string][]) {
   // API Gateway refuses in the same words wherever it is.
   const isOAuth = isOAuthForm(endpoint) && status !== 429;
-  const always = Object.keys(headersOf).filter((name) => headersOf[name]?.includes(status));
   const isLimit = found.some(([code]) => code === 'limit_exceeded');
   const exampleOf = (code: string) => ({
     error: code,
@@ -145,8 +138,9 @@ function failure(endpoint: Endpoint, status: number, found: [code: string, when:
   return {
     description: found.map(([code, when]) => `\`${code}\`: ${when}`).join('\n\n'),
     ...headerRefs([
-      ...always,
-      ...(isLimit ? ['Retry-After', ...(endpoint.docs.headers ?? [])] : []),
+      ...([401, 403].includes(status) ? ['WWW-Authenticate'] : []),
+      ...([429, 503].includes(status) || isLimit ? ['Retry-After'] : []),
+      ...((isLimit && endpoint.docs.headers) || []),
     ]),
     content: {
       'application/json': {

@@ -5,7 +5,7 @@ import {
   toJsonSchema,
   toJsonSchemaDefs,
 } from '@valibot/to-json-schema';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import * as account from '../../shared/account/presented.ts';
 import * as changes from '../../shared/changes/presented.ts';
 import * as entity from '../../shared/entity/presented.ts';
@@ -22,9 +22,6 @@ const named: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries(all).map(([name, schema]) => [name.replace(/^Presented|Body$/g, ''), schema]),
 );
 
-/** Reference to a named schema. */
-const refTo = (name: string) => `#/components/schemas/${name}`;
-
 const config: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'input',
@@ -32,7 +29,7 @@ const config: ConversionConfig = {
   errorMode: 'ignore',
   definitions: named,
   overrideSchema: ({ valibotSchema, jsonSchema }) => mended(valibotSchema, jsonSchema),
-  overrideRef: ({ referenceId }) => refTo(referenceId),
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
 /** The named schemas, as JSON Schema. */
@@ -53,23 +50,22 @@ function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
     case 'nullable':
     case 'nullish':
       // One type that may be null. That null stands for what is not sent goes without saying.
-      return typeof only === 'object' && only.type && !only.enum
-        ? {
-            ...only,
-            type: [only.type, 'null'].flat() as JsonSchema['type'],
-            default: preset ?? undefined,
-          }
-        : undefined;
+      if (typeof only !== 'object' || !only.type || only.enum) return undefined;
+      return {
+        ...only,
+        type: [only.type, 'null'].flat() as JsonSchema['type'],
+        default: preset ?? undefined,
+      };
     case 'optional':
       // A parameter arrives as text, and so its default is written.
       return type === 'integer' && preset ? { ...converted, default: Number(preset) } : undefined;
     case 'variant':
       return merged(schema.key ?? '', (converted.oneOf ?? []) as JsonSchema[]);
     case 'picklist': {
-      const isSame = (named: Shape) =>
-        named.pipe?.[0] !== schema && isDeepStrictEqual(named.pipe?.[0]?.options, schema.options);
+      const isSame = ({ pipe: [first] = [] }: Shape) =>
+        first !== schema && isDeepStrictEqual(first?.options, schema.options);
       const [name] = Object.entries(named).find(([, each]) => isSame(each)) ?? [];
-      return name === undefined ? undefined : { $ref: refTo(name) };
+      return name === undefined ? undefined : { $ref: `#/components/schemas/${name}` };
     }
   }
 }
@@ -87,8 +83,6 @@ function merged(key: string, forms: JsonSchema[]): JsonSchema {
 interface Shape {
   type: string;
   pipe?: Shape[];
-  description?: string;
-  examples?: unknown[];
   options?: unknown;
   key?: string;
   entries?: Record<string, v.GenericSchema>;
@@ -110,15 +104,10 @@ export function fieldsOf(schema?: v.GenericSchema & Shape): [string, v.GenericSc
   return wrapped ? fieldsOf(wrapped) : Object.entries(entries);
 }
 
-/** Description that a schema carries. */
-export function descriptionOf(schema: Shape | undefined): string | undefined {
-  return schema?.pipe?.find(({ type }) => type === 'description')?.description;
-}
-
 /** An example of what a schema describes, put together from those of its parts. What is optional is left out. */
 export function exampleOf(schema: v.GenericSchema): unknown {
-  const { type, pipe = [], entries, item, wrapped, value }: Shape = schema;
-  const [example] = pipe.flatMap(({ examples = [] }) => examples);
+  const { type, entries, item, wrapped, value }: Shape = schema;
+  const [example]: unknown[] = v.getExamples(schema);
   if (example !== undefined) return example;
   if (entries) {
     const needed = Object.entries(entries).filter(([, entry]) => entry.type !== 'optional');

@@ -6,7 +6,7 @@ import { handler as deleteMe } from '../../functions/delete-me.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/list-changes.ts';
-import { expiryOf } from '../../infra/local/expire.ts';
+import { expireItems } from '../../infra/local/expire.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
@@ -325,7 +325,7 @@ describe('GET /changes', () => {
     const now = Date.now();
     stopClock(now + 29.9 * 86_400_000);
     // As DynamoDB deletes what is past its time to live.
-    await expiryOf(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, tableName()).handler();
+    await expireItems(new AbortController().signal);
     const { told, next } = await follow(since);
     expect(told).toHaveLength(1);
     stopClock(now + 30.1 * 86_400_000);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
-import { withoutStream } from '../../bin/seed.ts';
+import { withoutStream } from '../../bin/bulk.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';

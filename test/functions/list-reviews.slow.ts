@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listed } from '../../bin/bench/oracle.ts';
+import { withoutStream } from '../../bin/bulk.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { withoutStream } from '../../bin/seed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { countChanges } from '../../shared/review/counts.ts';

@@ -87,7 +87,6 @@ test('a review: published, read, voted on, reported, changed, hidden, brought ba
   expect((await anyone('GET', '/user/')).body.count).toBe(2);
 
   await setHidden(body.id, true);
-  stream.poke();
   await stream.idle();
   for (const hidden of [path, `${path}/revisions`, `${path}/revisions/1`]) {
     expect((await anyone('GET', hidden)).status).toBe(404);

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, jest, test } from '@jest/globals';
-import { prices } from '../../../bin/bench/costs.ts';
 import { handler as batchGetEntities } from '../../../functions/batch-get-entities.ts';
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
@@ -14,6 +13,7 @@ import {
   type Template,
 } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { prices } from '../../helpers/costs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 const { service } = (await synthesized()).everything;

@@ -82,7 +82,7 @@ async function importHandler(operation: string): Promise<Handler> {
 
 const streamArn = await createTable(database, process.env.TABLE_NAME ?? '');
 const stream = await followStream({ endpoint: database, streamArn, consumers, load });
-const gateway = await startGateway({ port: 0, load, afterWrite: stream.poke });
+const gateway = await startGateway({ port: 0, load });
 const authUrl = gateway.url.replace(/\/1$/, '');
 const provider = await identityProvider(new URL(gateway.url).origin, `${authUrl}/account/callback`);
 gateway.mount(provider);

@@ -1,16 +1,16 @@
-import { DeleteCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, expect, jest, test } from '@jest/globals';
-import { type Expiry, expiryOf } from '../../../infra/local/expire.ts';
+import { expireItems } from '../../../infra/local/expire.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
-import { tableName } from '../../../shared/table/client.ts';
+import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
 import { scanTable, setAttributes } from '../../helpers/fixtures.ts';
 
 const now = Math.floor(Date.now() / 1000);
-let expiry: Expiry;
+let over: AbortController;
 
 beforeEach(async () => {
-  expiry = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', tableName());
+  over = new AbortController();
   await batchWrite((await scanTable()).map(({ pk, sk }) => ({ delete: { pk, sk } })));
 });
 
@@ -27,24 +27,24 @@ async function left(): Promise<string[]> {
 test('deletes what has expired, on all pages, and nothing else', async () => {
   const kept = [...items(3, 'LATER', now + 600), ...items(3, 'NEVER')];
   await batchWrite([...items(250, 'OVER', now - 1), ...items(250, 'LONG', 1), ...kept]);
-  expect(await expiry.handler()).toBe(500);
+  expect(await expireItems(over.signal)).toBe(500);
   expect(await left()).toEqual(kept.map(({ put }) => put.pk).sort());
-  expect(await expiry.handler()).toBe(0);
+  expect(await expireItems(over.signal)).toBe(0);
 });
 
 /** Does something before the first item is deleted. */
 async function sweepAfter(intervene: (Key: Key) => unknown): Promise<number> {
-  const { send } = DynamoDBDocumentClient.prototype;
+  const send = table.send.bind(table) as (command: never) => unknown;
   let isFirst = true;
-  const sent = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
-  sent.mockImplementation(async function (this: DynamoDBDocumentClient, command: never) {
-    if ((command as object) instanceof DeleteCommand && isFirst) {
+  const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
+    if ((command as object) instanceof TransactWriteCommand && isFirst) {
       isFirst = false;
-      await intervene((command as DeleteCommand).input.Key as unknown as Key);
+      const [write] = (command as TransactWriteCommand).input.TransactItems ?? [];
+      await intervene(write?.Delete?.Key as unknown as Key);
     }
-    return (send as (command: never) => unknown).call(this, command);
-  } as never);
-  const deleted = await expiry.handler();
+    return send(command);
+  }) as never);
+  const deleted = await expireItems(over.signal);
   sent.mockRestore();
   return deleted;
 }
@@ -57,8 +57,7 @@ test('keeps what gets more time meanwhile', async () => {
 
 test('stops in the middle, and the next goes on', async () => {
   await batchWrite(items(250, 'OVER', now - 1));
-  expect(await sweepAfter(() => expiry.stop())).toBe(1);
+  expect(await sweepAfter(() => over.abort())).toBe(1);
   expect(await left()).toHaveLength(249);
-  const next = expiryOf(process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '', tableName());
-  expect(await next.handler()).toBe(249);
+  expect(await expireItems(new AbortController().signal)).toBe(249);
 });

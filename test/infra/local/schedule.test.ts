@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 test('runs a job at the start, and then daily at its time', async () => {
-  const clock = await followClock([daily], async () => sweep);
+  const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(48 * 3_600_000);
   expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T00:15', '2026-11-22T00:15']);
   await clock.stop();
@@ -30,7 +30,7 @@ test('runs a job at the start, and then daily at its time', async () => {
 });
 
 test('runs one late that was due while the machine slept', async () => {
-  const clock = await followClock([daily], async () => sweep);
+  const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(0);
   jest.setSystemTime(new Date('2026-11-21T09:00:00Z'));
   await jest.advanceTimersByTimeAsync(60_000);
@@ -40,7 +40,7 @@ test('runs one late that was due while the machine slept', async () => {
 
 test('tries a failed one again a minute later', async () => {
   broken = true;
-  const clock = await followClock([daily], async () => sweep);
+  const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(runs).toEqual([]);
   broken = false;

@@ -1,4 +1,4 @@
-import type { Line } from './table.ts';
+import type { Line } from '../../bin/bench/measure.ts';
 
 /** Prices in US dollars: us-east-1, 2026, without a free tier. */
 export const prices = {
@@ -94,13 +94,4 @@ export function unitsIn(lines: readonly Line[]): Record<'a vote' | 'a new review
     'a vote': sum('authorizer', 'put-vote', 'update-aggregates (a vote)'),
     'a new review': sum('authorizer', 'create-review', 'update-aggregates (a publication)'),
   };
-}
-
-/** Requests that cost more than they may in the largest table. */
-export function overCosts(lines: readonly Line[]): string[] {
-  return Object.entries(unitsIn(lines)).flatMap(([name, { read, write }]) => {
-    const most = grownCosts[name as keyof typeof grownCosts];
-    const isOver = read > most.read || write > most.write;
-    return isOver ? [`${name}: ${read} + ${write} units > ${most.read} + ${most.write}`] : [];
-  });
 }
