@@ -11,7 +11,7 @@ import { Application, ClientId, previousSecret, type Registration } from './appl
 import { deleteGrantsOf } from './application-grants.ts';
 
 /** How many applications a user may have. */
-const mostApplications = 25;
+export const mostApplications = 25;
 /** How many grants are revoked while somebody waits; the eraser revokes the others. */
 const mostAtOnce = 2000;
 /** Milliseconds. */
