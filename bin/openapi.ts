@@ -1,14 +1,24 @@
 import { writeFileSync } from 'node:fs';
+import { factsOf } from '../infra/guides/facts.ts';
+import { renderGuides } from '../infra/guides/render.ts';
 import { openApiDocument } from '../infra/openapi/document.ts';
 import type { Endpoint } from '../infra/openapi/responses.ts';
+import type { OpenApiDocument } from '../shared/openapi.ts';
 import { routes } from '../shared/routes.ts';
 
-/** Writes the API's description anew, from the route table and what the endpoints say of themselves: `npm run openapi`. */
+/**
+ * Writes the API's description and the guides anew, from the route table, what the endpoints say of
+ * themselves, and infra/guides: `npm run openapi`.
+ */
 const modules = await Promise.all(
   routes.map(async (route) => ({ route, ...(await import(`../functions/${route.operation}.ts`)) })),
 );
 const endpoints = modules.filter(({ response }) => response !== undefined) as Endpoint[];
-writeFileSync(
-  new URL('../shared/openapi.json', import.meta.url),
-  `${JSON.stringify(openApiDocument(endpoints), null, 2)}\n`,
-);
+const document: OpenApiDocument = JSON.parse(JSON.stringify(openApiDocument(endpoints)));
+write('openapi.json', document);
+write('guides.json', renderGuides(factsOf(document, endpoints)));
+
+function write(file: string, content: object): void {
+  const url = new URL(`../shared/${file}`, import.meta.url);
+  writeFileSync(url, `${JSON.stringify(content, null, 2)}\n`);
+}

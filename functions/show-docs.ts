@@ -1,6 +1,32 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { browserHandler } from '../shared/pages/error-page.ts';
-import { respond } from '../shared/pages/html-response.ts';
+import { guides } from '../shared/guides.ts';
+import { publicPage } from '../shared/pages/public-page.ts';
+import { version } from '../shared/routes.ts';
 
-/** The documentation begins with the reference, as long as that is all there is. */
-export const handler = browserHandler(() => respond({ location: `${authUrl()}/docs/api` }));
+/** Entry page of the documentation: all guides, and the reference. */
+export const handler = publicPage(v.object({}), () => {
+  const at = authUrl();
+  return {
+    title: 'For developers',
+    description: 'Guides and reference: read reviews, publish them and vote on them over HTTP.',
+    content: html`<section>
+        <h2>Guides</h2>
+        <ol>
+          ${guides.map(
+            ({ slug, title, description }) =>
+              html`<li><a href="${at}/docs/${slug}">${title}</a><br><span class="soft">${description}</span></li>`,
+          )}
+        </ol>
+      </section>
+      <section>
+        <h2>Reference</h2>
+        <ul>
+          <li><a href="${at}/docs/api">API reference</a>: every endpoint, to read and to try</li>
+          <li><a href="${at}${version}/openapi.json">OpenAPI description</a>, to make a client from</li>
+        </ul>
+        <p>Base URL: <code>${at}${version}</code></p>
+      </section>`,
+  };
+});

@@ -49,6 +49,7 @@ export const handler = page(request, () => {
       <section>
         <h2>Learn more</h2>
         <ul>
+          <li><a href="${at}/docs">Guides</a>: from the first request to OAuth, limits and errors</li>
           <li><a href="${at}/docs/api">Reference</a>: every endpoint, to read and to try</li>
           <li><a href="${baseUrl}/openapi.json">OpenAPI description</a>, to make a client from</li>
           <li><a href="${at}/account/applications">Applications</a>: register one that acts for people</li>

@@ -112,12 +112,13 @@ function referencePage(): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>API reference · Reviews</title>
 <link rel="icon" href="${icon}">
-<link rel="stylesheet" href="${at}/docs/${assets.style}">
+<link rel="stylesheet" href="${at}/docs/api/${assets.style}">
 <style>${raw(look)}</style>
 </head>
 <body>
 <header>
 <a href="${at}/">Reviews</a>
+<a href="${at}/docs">Guides</a>
 <a href="${at}/account/tokens">Get a token</a>
 <a href="${description}">OpenAPI document</a>
 </header>
@@ -130,7 +131,7 @@ function referencePage(): Html {
 ${operations.map(({ line, summary }) => html`<li><code>${line}</code> ${summary}</li>`)}
 </ul>
 </noscript>
-<script src="${at}/docs/${assets.script}"></script>
+<script src="${at}/docs/api/${assets.script}"></script>
 <script>${raw(start)}</script>
 </body>
 </html>`;

@@ -66,7 +66,7 @@ function isSignIn({ path }: Route): boolean {
  * transfer would be the dearest of all.
  */
 function isLarge({ path }: Route): boolean {
-  return path === '/openapi.json' || /^\/docs(\/|$)/.test(path);
+  return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
 }
 
 /** API Gateway counts by method, so that each has these limits to itself. */

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { idempotencyMismatch, positionGone } from '../../shared/errors.ts';
+import { idempotencyMismatch, methodNotAllowed, positionGone } from '../../shared/errors.ts';
 import type { Docs } from '../../shared/http/docs.ts';
 import type { RequestSchema } from '../../shared/http/request.ts';
 import type { Route } from '../../shared/routes.ts';
@@ -12,30 +12,92 @@ export interface Endpoint {
   docs: Docs<RequestSchema> & { fields?: Record<string, string> };
 }
 
-/** The status of each error, and an example of what it says. */
-const errors: Record<string, [status: number, example: string]> = {
-  invalid_request: [400, 'rating must be an integer from 1 to 5'],
-  invalid_grant: [400, 'redirect_uri must be exactly the registered one'],
-  invalid_scope: [400, 'scope may hold review, vote and user'],
-  unsupported_grant_type: [400, 'grant_type must be authorization_code or refresh_token'],
-  not_authorized: [401, 'This request needs an access token'],
+/** Each error: its status, an example of its description, and what a client does about it. */
+export const errors: Record<string, readonly [status: number, example: string, remedy: string]> = {
+  invalid_request: [
+    400,
+    'rating must be an integer from 1 to 5',
+    'Correct the parameter or field that the description names.',
+  ],
+  invalid_grant: [
+    400,
+    'redirect_uri must be exactly the registered one',
+    'Ask the person for access again. Check that `redirect_uri` is the registered one.',
+  ],
+  invalid_scope: [
+    400,
+    'scope may hold review, vote and user',
+    'Ask for existing scopes only, and at a refresh for no more than was granted.',
+  ],
+  unsupported_grant_type: [
+    400,
+    'grant_type must be authorization_code or refresh_token',
+    'Use one of these two.',
+  ],
+  not_authorized: [401, 'This request needs an access token', 'Send an access token.'],
   invalid_token: [
     401,
     'This request needs a valid access token in the header Authorization: Bearer <access token>',
+    'Refresh the access token, or make a new personal access token.',
   ],
-  invalid_client: [401, 'The client is unknown or its secret is missing or wrong'],
-  insufficient_scope: [403, 'This request needs an access token with the scope review'],
-  access_denied: [403, 'The review is by somebody else'],
-  limit_exceeded: [403, 'The votes of today are used up'],
-  not_found: [404, 'Review not found'],
-  gone: [410, positionGone().message],
-  precondition_failed: [412, 'Review has changed: read it again, then try with its new ETag'],
-  payload_too_large: [413, 'The request may have at most 6 MB'],
-  unsupported_media_type: [415, 'The body must be sent as Content-Type: application/json'],
-  idempotency_mismatch: [422, idempotencyMismatch().message],
-  too_many_requests: [429, 'Too many requests: slow down, then try again'],
-  server_error: [500, 'The request could not be processed; please report the request_id'],
-  service_unavailable: [503, 'Busy: please try again in a moment'],
+  invalid_client: [
+    401,
+    'The client is unknown or its secret is missing or wrong',
+    'Check the client id and the client secret.',
+  ],
+  insufficient_scope: [
+    403,
+    'This request needs an access token with the scope review',
+    'Ask the person for this scope, or make a personal access token with it.',
+  ],
+  access_denied: [
+    403,
+    'The review is by somebody else',
+    'Show the description to the person. Do not repeat the request.',
+  ],
+  limit_exceeded: [
+    403,
+    'The votes of today are used up',
+    'Wait as many seconds as `Retry-After` says. Without it, the account cannot do this at all.',
+  ],
+  not_found: [
+    404,
+    'Review not found',
+    'Check the path and the id. The thing may have been deleted or hidden.',
+  ],
+  method_not_allowed: [
+    405,
+    methodNotAllowed(['GET', 'POST']).message,
+    'Use one of the methods that the header `Allow` names.',
+  ],
+  gone: [410, positionGone().message, 'Start again from a dump.'],
+  precondition_failed: [
+    412,
+    'The review has changed: read it again, then try with its new ETag',
+    'Read the review again, and show the person both versions.',
+  ],
+  payload_too_large: [413, 'The request may have at most 6 MB', 'Send less.'],
+  unsupported_media_type: [
+    415,
+    'The body must be sent as Content-Type: application/json',
+    'Send JSON in UTF-8 with this header. The OAuth endpoints take a form.',
+  ],
+  idempotency_mismatch: [422, idempotencyMismatch().message, 'Use a new key for a new request.'],
+  too_many_requests: [
+    429,
+    'Too many requests: slow down, then try again',
+    'Wait as many seconds as `Retry-After` says, then repeat the request.',
+  ],
+  server_error: [
+    500,
+    'The request could not be processed; please report the request_id',
+    'Report the `request_id` to the operator of the service.',
+  ],
+  service_unavailable: [
+    503,
+    'Busy: please try again in a moment',
+    'Wait as many seconds as `Retry-After` says, then repeat the request.',
+  ],
 };
 
 /** Condition of an error, unless the endpoint says it better. */
@@ -54,8 +116,8 @@ const occasions: Record<string, string> = {
   service_unavailable: 'Busy: the same request may succeed later.',
 };
 
-/** The codes of the errors of an endpoint, with when they happen. */
-function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
+/** The codes of the errors of an endpoint, with the occasion of each. */
+export function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
   const { caller, path, query, body, if_match, idempotency_key } = request.entries;
   const own: Record<string, string> = docs.errors ?? {};
   const codes = new Set([

@@ -28,7 +28,7 @@ const binding = 'changes';
 const day = 86_400_000;
 
 /** Milliseconds for which a position is good. */
-const goodFor = 30 * day;
+export const goodFor = 30 * day;
 
 /** Milliseconds after which a transaction is surely over. */
 const settled = 60_000;

@@ -112,7 +112,7 @@ export async function askFor(
 }
 
 /** The page for people of an entity. */
-export function pageOf({ page }: Provider, type: EntityType, id: string): string {
+export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: string): string {
   return fill(page, type, id);
 }
 

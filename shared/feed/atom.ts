@@ -8,7 +8,7 @@ import { collect, queryIndex } from '../table/query.ts';
 import { type FeedOwner, pathOf } from './link.ts';
 
 /** How many reviews stand in a feed. */
-const newest = 50;
+export const newest = 50;
 
 /**
  * The newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets what the databases call the first entity. XML is escaped as HTML

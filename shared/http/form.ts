@@ -4,7 +4,7 @@ import { requireMediaType, requireUtf8 } from './media-type.ts';
 import { readPairs } from './pairs.ts';
 
 /** In bytes. */
-const largestForm = 64 * 1024;
+export const largestForm = 64 * 1024;
 
 /**
  * The fields of a form-encoded body. Percent-encoded it is ASCII, whatever charset a client says: some say ISO-8859-1. Throws ApiError 413

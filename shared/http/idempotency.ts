@@ -7,8 +7,11 @@ import type { Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { Answer } from './response.ts';
 
-const maxLength = 255;
-const keptSeconds = 86_400;
+/** Characters that a key has at most. */
+export const maxLength = 255;
+
+/** Seconds for which an answer is kept. */
+export const keptSeconds = 86_400;
 
 /**
  * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) as the key in it: a string in quotes (RFC 9651 section 3.3.3), or

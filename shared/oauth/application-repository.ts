@@ -10,7 +10,8 @@ import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../u
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
 import { deleteGrantsOf } from './application-grants.ts';
 
-const mostApplications = 25;
+/** How many applications a user may have. */
+export const mostApplications = 25;
 /** How many grants are revoked while somebody waits; the eraser revokes the others. */
 const mostAtOnce = 2000;
 /** Milliseconds. */

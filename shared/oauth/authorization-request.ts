@@ -37,8 +37,8 @@ export const Asked = v.union([
 ]);
 export type Asked = v.InferOutput<typeof Asked>;
 
-/** In bytes of UTF-8. */
-const mostState = 2048;
+/** The longest `state`, in bytes of UTF-8. */
+export const mostState = 2048;
 
 type Fault = AuthorizationError | undefined;
 

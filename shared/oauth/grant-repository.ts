@@ -20,10 +20,10 @@ import { openToken, type TokenContent } from './credentials.ts';
 import { Grant, newGrant } from './grant.ts';
 
 /** A client that lost the answer to a refresh may ask again for so long. */
-const repeatMilliseconds = 30_000;
+export const repeatMilliseconds = 30_000;
 
 /** How many grants of a user an application keeps: a further one ends the oldest. */
-const mostGrants = 10;
+export const mostGrants = 10;
 
 /** How often all is revoked that can be found, should there be ever more. */
 const deletions = 5;

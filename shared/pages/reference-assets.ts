@@ -1,7 +1,7 @@
 const folder = 'node_modules/swagger-ui-dist';
 
 /**
- * Names, below {auth_url}/docs, of what the reference loads. They have the version of Swagger UI in
+ * Names, below {auth_url}/docs/api, of what the reference loads. They have the version of Swagger UI in
  * them.
  */
 export const script = 'swagger-ui-5.35.0.js';

@@ -111,7 +111,28 @@ dd { margin: 0; }
   .buttons > *, form > button:not(.link) { width: 100%; }
   header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
   header nav:has(:nth-child(4)) a { font-size: .85rem; } }
-@media print { header nav, header form, footer, form, .buttons { display: none; }
+article { min-width: 0; }
+article > p:first-child { font-size: 1.15rem; color: var(--soft); }
+article h2 { margin-top: 2.25rem; font: 700 1.5rem/1.25 var(--serif); }
+article h3 { margin: 2rem 0 .5rem; }
+article :is(h2, h3) a { color: inherit; text-decoration: none; }
+article :is(h2, h3) a:hover { text-decoration: underline; }
+article pre { margin: 0 0 1rem; padding: .75rem 1rem; white-space: pre-wrap; border-radius: 6px;
+  border: 1px solid var(--line); background: var(--ground); }
+article pre:has(.language-json, .language-http, .language-text) { background: none; border-style: dashed; }
+.language-sh, .language-ts, .language-python { user-select: all; -webkit-user-select: all; }
+article ul, article ol { margin: 0 0 1rem; padding-left: 1.5rem; }
+article table { margin-bottom: 1.5rem; }
+article td:last-child { overflow-wrap: anywhere; padding-right: 0; }
+article h3 code { font-size: 1rem; }
+.menu { border-top: 1px solid var(--line); padding-top: 1rem; }
+.menu ol { list-style: none; margin: 0 0 .75rem; padding: 0; }
+.menu a { display: inline-block; min-height: 1.5rem; }
+.menu a[aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; }
+.around { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .75rem 2rem; margin: 3rem 0 1rem; }
+@media (min-width: 56rem) { .beside { display: grid; grid-template-columns: 13rem 1fr; gap: 3rem; }
+  .beside > * { grid-row: 1; } .menu { grid-column: 1; border: 0; padding: 0; } }
+@media print { header nav, header form, footer, form, .buttons, .menu, .around { display: none; }
   header { border-top: 0; } a { color: inherit; } }
 `;
 

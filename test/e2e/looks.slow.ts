@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { guides } from '../../shared/guides.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -100,6 +101,16 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await page.goto(`${at}/`);
   await arrive('Open reviews');
   await look();
+  await follow('For developers');
+  await arrive('For developers');
+  await look();
+  await follow('Quickstart');
+  for (const { title } of guides) {
+    await arrive(title);
+    await look();
+    const next = page.locator('[rel=next]');
+    if (await next.count()) await next.click();
+  }
   await page.goto(`${at}/account/connections`);
   await arrive('Development sign-in');
   await look();
@@ -220,7 +231,7 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Delete my account');
   await arrive('Your account is gone');
   await look();
-  expect(seen).toHaveLength(29);
+  expect(seen).toHaveLength(40);
 });
 
 test('a mistake is seen', async () => {

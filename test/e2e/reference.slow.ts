@@ -21,7 +21,7 @@ async function open(width: number, colorScheme: 'light' | 'dark') {
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
   });
-  await page.goto(`${authUrl}/docs`);
+  await page.goto(`${authUrl}/docs/api`);
   await arrive(page);
   return { page, asked, complaints, close: () => context.close() };
 }
@@ -84,10 +84,9 @@ test.each<[number, 'light' | 'dark']>([
     expect(overflow).toBeLessThanOrEqual(0);
     expect([...asked].map((each) => each.replace(/#.*/, '')).sort()).toEqual(
       [
-        `${authUrl}/docs`,
         `${authUrl}/docs/api`,
-        `${authUrl}/docs/swagger-ui-5.35.0.css`,
-        `${authUrl}/docs/swagger-ui-5.35.0.js`,
+        `${authUrl}/docs/api/swagger-ui-5.35.0.css`,
+        `${authUrl}/docs/api/swagger-ui-5.35.0.js`,
         `${url}/openapi.json`,
         `${url}/review`,
         `${url}/user/me`,
@@ -127,7 +126,7 @@ test('no script there reaches the session of who is signed in', async () => {
 
 test('its links lead on in this window, signed in', async () => {
   const { page, close } = await open(1280, 'light');
-  await page.getByRole('link', { name: /account\/applications$/ }).click();
+  await page.getByRole('link', { name: 'your applications' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Cleo');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Your applications' }).waitFor();

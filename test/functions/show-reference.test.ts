@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { handler as asset } from '../../functions/get-reference-asset.ts';
-import { handler as docs } from '../../functions/show-docs.ts';
 import { handler as reference } from '../../functions/show-reference.ts';
 import { matchRoute } from '../../shared/http/match-route.ts';
 import { routes } from '../../shared/routes.ts';
@@ -10,11 +9,6 @@ import { isJson } from '../helpers/contract.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 process.env.AUTH_URL = 'https://reviews.example/ws';
-
-test('GET /docs leads to the reference', async () => {
-  const { status, headers } = await invoke(docs);
-  expect([status, headers.location]).toEqual([303, 'https://reviews.example/ws/docs/api']);
-});
 
 describe('GET /docs/api', () => {
   test('is a page in a sandbox, which loads and asks nothing but this service', async () => {
@@ -78,9 +72,9 @@ describe('what the reference loads', () => {
     async (ending, type, begin) => {
       const file = `swagger-ui-${version}.${ending}`;
       expect((await invoke(reference)).body).toContain(
-        `="https://reviews.example/ws/docs/${file}"`,
+        `="https://reviews.example/ws/docs/api/${file}"`,
       );
-      expect(matchRoute('GET', `/docs/${file}`)?.route.operation).toBe('get-reference-asset');
+      expect(matchRoute('GET', `/docs/api/${file}`)?.route.operation).toBe('get-reference-asset');
       const { status, headers, body } = await get(file);
       expect([status, headers['content-type']]).toEqual([200, `text/${type}; charset=utf-8`]);
       expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');

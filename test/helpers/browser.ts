@@ -162,7 +162,8 @@ function attribute(tag: string, name: string): string {
   return unescapeHtml(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '');
 }
 
-function unescapeHtml(text: string): string {
+/** The text of escaped HTML. */
+export function unescapeHtml(text: string): string {
   return text
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')

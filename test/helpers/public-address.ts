@@ -67,6 +67,8 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect([base.status, base.headers.get('location')]).toEqual([302, `${authUrl}/docs`]);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([expect.objectContaining({ url })]);
+    const guide = await (await fetch(`${authUrl}/docs/quickstart`)).text();
+    expect(guide).toContain(`export BASE=${url}\n`);
     for (const page of [`${authUrl}/docs/api`, `${authUrl}/`]) {
       const { status, headers } = await fetch(page);
       expect([page, status]).toEqual([page, 200]);

@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { handler } from '../../../functions/get-openapi.ts';
+import { factsOf } from '../../../infra/guides/facts.ts';
+import { renderGuides } from '../../../infra/guides/render.ts';
 import { openApiDocument } from '../../../infra/openapi/document.ts';
 import type { Endpoint } from '../../../infra/openapi/responses.ts';
+import kept from '../../../shared/guides.json' with { type: 'json' };
 import { openApiAt } from '../../../shared/openapi.ts';
 import { routes } from '../../../shared/routes.ts';
 import { faultsOf, isJson } from '../../helpers/contract.ts';
@@ -58,6 +61,10 @@ function operationOf(name: string) {
   if (!found) throw new Error(`${name} is not in the document`);
   return found;
 }
+
+test('shared/guides.json is what `npm run openapi` makes of infra/guides', () => {
+  expect(kept).toEqual(renderGuides(factsOf(document, endpoints)));
+});
 
 test('shared/openapi.json is what `npm run openapi` makes of routes and endpoints', () => {
   expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));

@@ -1,0 +1,142 @@
+import { goodFor } from '../../shared/changes/feed.ts';
+import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
+import { pageOf } from '../../shared/entity/metadata-provider.ts';
+import { newest } from '../../shared/feed/atom.ts';
+import { largestForm } from '../../shared/http/form.ts';
+import { keptSeconds, maxLength } from '../../shared/http/idempotency.ts';
+import { largestEvent } from '../../shared/lambda-limits.ts';
+import { reasons } from '../../shared/moderation/verdict.ts';
+import { mostApplications } from '../../shared/oauth/application-repository.ts';
+import { codeLifetime } from '../../shared/oauth/authorization-repository.ts';
+import { AuthorizationError, mostState } from '../../shared/oauth/authorization-request.ts';
+import { accessTokenLifetime } from '../../shared/oauth/grant.ts';
+import { mostGrants, repeatMilliseconds } from '../../shared/oauth/grant-repository.ts';
+import { lifetimes, mostPersonalTokens } from '../../shared/oauth/personal-token-repository.ts';
+import { baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
+import type { OpenApiDocument } from '../../shared/openapi.ts';
+import { licenses } from '../../shared/review/licenses.ts';
+import { version } from '../../shared/routes.ts';
+import { userTypes } from '../../shared/user/user-type.ts';
+import { type Endpoint, errors, errorsOf } from '../openapi/responses.ts';
+
+/** Pages of entities in the two databases. */
+const pages = {
+  musicdb: 'musicbrainz.org/{type}/{id}',
+  bookdb: 'bookbrainz.org/{type}/{id}',
+};
+
+/** Numbers and tables that the guides name as `{{name}}`: all of them come from the code. */
+export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly Endpoint[]) {
+  const base_url = `${servers[0]?.url}`;
+  const review = paths['/review'].post.requestBody.content['application/json'].schema.properties;
+  const report =
+    paths['/review/{review_id}/report'].post.requestBody.content['application/json'].schema;
+  const profile = paths['/user/me'].post.requestBody.content['application/json'].schema.properties;
+  return {
+    base_url,
+    auth_url: base_url.slice(0, -version.length),
+    text_min: review.text.minLength,
+    text_max: review.text.maxLength.toLocaleString('en'),
+    rating_min: review.rating.minimum,
+    rating_max: review.rating.maximum,
+    reason_length: report.properties.reason.maxLength,
+    name_length: profile.display_name.maxLength,
+    email_length: profile.email.maxLength,
+    list_limit: maximumOf(paths['/review'].get.parameters, 'limit'),
+    changes_limit: maximumOf(paths['/changes'].get.parameters, 'limit'),
+    bulk_reviews: numberIn(paths['/reviews'].get.parameters[0]?.description),
+    bulk_entities: numberIn(paths['/entities'].get.parameters[0]?.description),
+    query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
+    feed_reviews: newest,
+    position_days: goodFor / 86_400_000,
+    body_mb: largestEvent / 1024 ** 2,
+    form_kb: largestForm / 1024,
+    key_length: maxLength,
+    idempotency_hours: keptSeconds / 3600,
+    most_tokens: mostPersonalTokens,
+    token_days: `${lifetimes.slice(0, -1).join(', ')} or ${lifetimes.at(-1)}`,
+    most_applications: mostApplications,
+    most_grants: mostGrants,
+    code_seconds: codeLifetime,
+    access_token_seconds: accessTokenLifetime.toLocaleString('en'),
+    repeat_seconds: repeatMilliseconds / 1000,
+    state_kb: mostState / 1024,
+    authorization_errors: codes(AuthorizationError.entries.error.options),
+    reasons: codes(reasons),
+    scopes: table(
+      ['Scope', 'Question to the person'],
+      Object.entries({ any: [baseAbility], ...scopeAbilities }).flatMap(([scope, abilities]) =>
+        abilities.map(({ can, detail }) => [`\`${scope}\``, `**${can}.** ${detail}.`]),
+      ),
+    ),
+    licenses: table(
+      ['`license_choice`', 'Licence'],
+      licenses.map(({ id, full_name, info_url }) => [`\`${id}\``, `[${full_name}](${info_url})`]),
+    ),
+    entity_types: table(
+      ['`entity_type`', 'Page of the entity'],
+      entityTypes.map((type) => [
+        `\`${type}\``,
+        `\`${pageOf({ page: pages[groupOf(type)] }, type, 'ID')}\``,
+      ]),
+    ),
+    user_types: table(
+      ['User type', 'Karma', 'Votes a day', 'Reports a day'],
+      userTypes.map(({ label, from, votes_per_day: daily }, i) => {
+        const to = userTypes[i + 1]?.from;
+        return [`\`${label}\``, range(from, to), `${daily}`, `${daily}`];
+      }),
+    ),
+    errors: Object.keys(errors)
+      .map((code) => explain(code, endpoints))
+      .join('\n\n'),
+  };
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function codes(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
+}
+
+/** A range of karma, from one number to below another, in words. */
+function range(from: number, to?: number): string {
+  const signed = (number: number) => number.toLocaleString('en').replace('-', '−');
+  if (to === undefined) return `${signed(from)} or more`;
+  return from === Number.MIN_SAFE_INTEGER
+    ? `below ${signed(to)}`
+    : `${signed(from)} to ${signed(to - 1)}`;
+}
+
+function maximumOf(parameters: readonly { name: string; schema: object }[], name: string): number {
+  const { schema = {} } = parameters.find((each) => each.name === name) ?? {};
+  return (schema as { maximum: number }).maximum;
+}
+
+/** The first number in a description, where no keyword of JSON Schema says it. */
+function numberIn(description = ''): number {
+  return Number(/\d+/.exec(description));
+}
+
+/** A section on an error: its status, what to do, and which endpoints answer with it when. */
+function explain(code: string, endpoints: readonly Endpoint[]): string {
+  const [status, example, remedy] = errors[code] ?? [];
+  const answers = endpoints.flatMap((endpoint) =>
+    errorsOf(endpoint)
+      .filter(([each]) => each === code)
+      .map(([, when]) => ({ when, at: `\`${endpoint.route.method} ${endpoint.route.path}\`` })),
+  );
+  const byOccasion = [...Map.groupBy(answers, ({ when }) => when)];
+  const isEverywhere = answers.length === endpoints.length;
+  const others = byOccasion.length > 1 ? 'all other endpoints' : 'all endpoints';
+  const occasions = byOccasion
+    .toSorted(([, a], [, b]) => a.length - b.length)
+    .map(([when, found]) => {
+      const isMost = isEverywhere && found.length > answers.length / 2;
+      const places = isMost ? others : found.map(({ at }) => at).join(', ');
+      return `- ${when.replace(/\.$/, '')}: ${places}.`;
+    });
+  return [`### \`${code}\``, `${status}: “${example}”`, remedy, occasions.join('\n')].join('\n\n');
+}

@@ -1,0 +1,102 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from '@jest/globals';
+import { handler as docs } from '../../functions/show-docs.ts';
+import { handler as guide } from '../../functions/show-guide.ts';
+import { matchRoute } from '../../shared/http/match-route.ts';
+import { invoke } from '../helpers/invoke.ts';
+
+const at = 'https://reviews.example/of/us/ws';
+process.env.AUTH_URL = at;
+
+const slugs = [
+  'quickstart',
+  'oauth',
+  'lists',
+  'publishing',
+  'limits',
+  'errors',
+  'entities',
+  'moderation',
+  'mirror',
+  'versions',
+];
+const show = (slug: string, headers = {}, method = 'GET') =>
+  invoke(guide, { method, path: { guide: slug }, headers });
+
+/** The addresses that a page links to, in their order. */
+const linksOf = (html: string) => [...html.matchAll(/<a href="([^"]*)"/g)].map(([, href]) => href);
+
+describe('GET /docs', () => {
+  test('lists the guides in their order, and leads to the reference', async () => {
+    const { status, body } = await invoke(docs);
+    expect(status).toBe(200);
+    const [, content = ''] = /<main>(.*)<\/main>/s.exec(body) ?? [];
+    expect(linksOf(content)).toEqual([
+      ...slugs.map((slug) => `${at}/docs/${slug}`),
+      `${at}/docs/api`,
+      `${at}/1/openapi.json`,
+    ]);
+  });
+});
+
+describe('GET /docs/{guide}', () => {
+  test.each(slugs)('%s: carries the addresses of this service, and no script', async (slug) => {
+    expect(matchRoute('GET', `/docs/${slug}`)?.route.operation).toBe('show-guide');
+    const { status, headers, body } = await show(slug);
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(body).not.toMatch(/<script|\{\{|api\.example|>undefined|NaN/);
+    expect(body).toContain(`${at}/1`);
+    expect(body).toMatch(/<meta name="description" content="[^"]{40,}">/);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(gzipSync(body).length).toBeLessThan(30_000);
+  });
+
+  test.each(slugs)('%s: every heading is a link to itself', async (slug) => {
+    const { body } = await show(slug);
+    const [article = ''] = /<article>.*<\/article>/s.exec(body) ?? [];
+    const headings = [...article.matchAll(/<h[23] id="([^"]+)"><a href="#([^"]+)">/g)];
+    expect(headings).toHaveLength((article.match(/<h\d/g) ?? []).length);
+    expect(headings.every(([, id, target]) => id === target)).toBe(true);
+    expect(new Set(headings.map(([, id]) => id)).size).toBe(headings.length);
+  });
+
+  test('its menu marks the current guide, and leads to the next and the previous one', async () => {
+    for (const [i, slug] of slugs.entries()) {
+      const { body } = await show(slug);
+      const [, menu = ''] = /<nav class="menu"(.*?)<\/nav>/s.exec(body) ?? [];
+      expect(linksOf(menu)).toEqual([...slugs, 'api'].map((each) => `${at}/docs/${each}`));
+      expect(menu.match(/href="[^"]*" aria-current="page"/g)).toEqual([
+        `href="${at}/docs/${slug}" aria-current="page"`,
+      ]);
+      const of = (rel: string) =>
+        new RegExp(`href="${at}/docs/(\\w+)" rel="${rel}"`).exec(body)?.[1];
+      expect([of('prev'), of('next')]).toEqual([slugs[i - 1], slugs[i + 1]]);
+    }
+  });
+
+  test('links between guides lead to pages and headings that are there', async () => {
+    const pages = await Promise.all(slugs.map(async (slug) => (await show(slug)).body as string));
+    const targets = pages.flatMap(linksOf).filter((href) => href?.startsWith(`${at}/docs/`));
+    const dead = targets.filter((href = '') => {
+      const [slug = '', anchor] = href.replace(`${at}/docs/`, '').split('#');
+      if (slug === 'api') return false;
+      return anchor && !pages[slugs.indexOf(slug)]?.includes(`id="${anchor}"`);
+    });
+    expect(dead).toEqual([]);
+    expect(targets.length).toBeGreaterThan(100);
+  });
+
+  test('caches keep it as they keep lists, and ask with its ETag', async () => {
+    const { headers } = await show('errors');
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    const again = await show('errors', { 'If-None-Match': headers.etag });
+    expect([again.status, again.body]).toEqual([304, '']);
+    const head = await show('errors', {}, 'HEAD');
+    expect([head.status, head.headers.etag, head.body]).toEqual([200, headers.etag, '']);
+  });
+
+  test.each(['typo', 'index.html', 'constructor', '..%2Fapi'])('is 404: %s', async (slug) => {
+    const { status, body } = await show(slug);
+    expect([status, /<h1>([^<]*)/.exec(body)?.[1]]).toEqual([404, 'Page not found']);
+  });
+});

@@ -1,0 +1,183 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { guides } from '../shared/guides.ts';
+import { differencesOf, type Shown } from './helpers/answers.ts';
+import { openBrowser, unescapeHtml } from './helpers/browser.ts';
+import { root } from './helpers/service.ts';
+import { freePort, paste, shells, startAsReader } from './helpers/terminal.ts';
+
+const { home, env, authUrl } = await startAsReader('--demo');
+const callbackPort = await freePort();
+const demo = join(home, 'review-demo');
+
+beforeAll(() => {
+  // The packages that npm would install.
+  mkdirSync(join(demo, 'node_modules/.bin'), { recursive: true });
+  const link = (from: string, to: string) =>
+    symlinkSync(join(root, from), join(demo, 'node_modules', to));
+  link('node_modules/openid-client', 'openid-client');
+  link('node_modules/openapi-fetch', 'openapi-fetch');
+  link('test/client/node_modules/openapi-typescript', 'openapi-typescript');
+  link('test/client/node_modules/.bin/openapi-typescript', '.bin/openapi-typescript');
+});
+
+const { error, stderr: fault } = spawnSync('python3', ['-c', 'import requests_oauthlib']);
+const whyNoPython = error?.message ?? `${fault}`.trim().split('\n').at(-1);
+if (whyNoPython) test.skip(`“Publish from Python” is not run: ${whyNoPython}`, () => {});
+
+/** Commands or a program of a guide, and the answers that the guide shows to them. */
+interface Step {
+  language: string;
+  code: string;
+  shown: Shown[];
+}
+
+/** The steps of a guide in their order, as its page shows them. */
+async function stepsOf(slug: string): Promise<Step[]> {
+  const page = await (await fetch(`${authUrl}/docs/${slug}`)).text();
+  const sections = page.split(/(?=<h2 )/).filter((each) => !(whyNoPython && /Python</.test(each)));
+  const blocks = sections.join('').matchAll(/<code class="language-(\w+)">(.*?)<\/code>/gs);
+  const steps: Step[] = [];
+  for (const [, language = '', escaped = ''] of blocks) {
+    const text = unescapeHtml(escaped);
+    const isAnswer = ['json', 'http', 'text'].includes(language);
+    if (isAnswer) steps.at(-1)?.shown.push({ language, text });
+    else steps.push({ language, code: text, shown: [] });
+  }
+  return steps;
+}
+
+/** Values that a reader copies from the pages, by the text that each replaces. */
+type Copied = Record<'rva_…' | '0123…' | 'rvs_…', string>;
+
+/**
+ * The text of a step as a reader pastes it. A program is saved and run as its first line says, with
+ * an access token that has expired. Left out is what a registry would send.
+ */
+function pasted({ language, code }: Step, copied: Copied): string {
+  const [, file, command] = /^\W+([\w.-]+): (.*)\n/.exec(code) ?? [];
+  const text =
+    language === 'sh' ? code : `cat > ${file} <<'END'\n${code}END\n${expire}${command}\n`;
+  return Object.entries(copied)
+    .reduce((all, [placeholder, value]) => all.replaceAll(placeholder, value), text)
+    .replaceAll(/^\S*(npm|pip) install .*\n/gm, '')
+    .replace('-m venv', '-m venv --without-pip --system-site-packages')
+    .replaceAll('localhost:8080', `localhost:${callbackPort}`)
+    .replaceAll('listen(8080)', `listen(${callbackPort})`);
+}
+
+const expire = `test ! -f tokens.json || sed -i 's/rva_/rva_expired/' tokens.json\n`;
+
+/** Signs in, and copies a token and the credentials of an application from the pages. */
+async function copyAll(browser: ReturnType<typeof openBrowser>, name: string): Promise<Copied> {
+  await browser.signIn(name);
+  const scopes = { review: 'yes', vote: 'yes' };
+  const tokens = await browser.visit('account/tokens');
+  const made = await browser.submit(tokens, 'Make the token', { name, days: '7', ...scopes });
+  const application = await browser.submit(
+    await browser.visit('account/applications'),
+    'Register',
+    {
+      name,
+      desc: '',
+      website: 'http://localhost/',
+      redirect_uri: `http://localhost:${callbackPort}/callback`,
+    },
+  );
+  return {
+    'rva_…': /rva_[\w-]+/.exec(made.html)?.[0] ?? '',
+    '0123…': /[\da-f]{32}$/.exec(application.url)?.[0] ?? '',
+    'rvs_…': /rvs_[\w-]+/.exec(application.html)?.[0] ?? '',
+  };
+}
+
+describe.each(shells)('pasted into %s', (...shell) => {
+  const browser = openBrowser(authUrl);
+  let copied: Copied;
+  beforeAll(async () => {
+    copied = await copyAll(browser, `Reader of ${shell[0]}`);
+  });
+
+  test.each(guides.map(({ slug }) => slug))('%s: every command answers as shown', async (slug) => {
+    const steps = await stepsOf(slug);
+    const end = "printf '\\036'\n";
+    const script = steps.map((step) => pasted(step, copied) + end).join('');
+    const { stdout, stderr } = await paste(`cd ~\n${script}`, shell, env, browser);
+    const outputs = stdout.split('\x1e');
+    const faults = steps.flatMap(({ code, shown }, i) => {
+      const output = outputs[i] ?? '';
+      const found = shown.flatMap((answer) => differencesOf(answer, output));
+      if (shown.length === 0 && output.includes('"error":')) found.push(output);
+      return found.length > 0 ? [{ code, found }] : [];
+    });
+    expect({ stderr, faults, steps: outputs.length - 1 }).toEqual({
+      stderr,
+      faults: [],
+      steps: steps.length,
+    });
+  });
+
+  test('a program says why access has ended', () => {
+    const program = ['reviews.mts', crypto.randomUUID()];
+    const variables = { CLIENT: copied['0123…'], CLIENT_SECRET: copied['rvs_…'] };
+    const { stderr } = spawnSync('node', program, {
+      cwd: demo,
+      env: { ...env, ...variables },
+      encoding: 'utf8',
+    });
+    expect(stderr).toMatch(/invalid_grant: refresh_token is not valid/);
+  });
+});
+
+test('the programs in TypeScript fit the types of what they use', () => {
+  const options =
+    '--noEmit --strict --module nodenext --target es2024 --lib es2024,dom,dom.iterable --types node --skipLibCheck --allowImportingTsExtensions';
+  const typeRoots = join(root, 'node_modules/@types');
+  const inHome = readdirSync(home).filter((file) => file.endsWith('.mts'));
+  const inDemo = readdirSync(demo).filter((file) => file.endsWith('.mts'));
+  expect([inHome, inDemo]).toEqual([
+    ['mirror.mts', 'walk.mts'],
+    ['reviews.mts', 'sign-in.mts'],
+  ]);
+  const files = [...inHome.map((file) => `../${file}`), ...inDemo];
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const args = [...options.split(' '), '--typeRoots', typeRoots, ...files];
+  expect(spawnSync(tsc, args, { cwd: demo, encoding: 'utf8' }).stdout).toBe('');
+});
+
+describe('a mistake in a guide is seen', () => {
+  const real = '{"count":2,"reviews":[{"id":"a","rating":5},{"id":"b","rating":null}],"next":"x"}';
+  const json = (text: string) => differencesOf({ language: 'json', text }, real);
+
+  test.each([
+    ['a field that is not there', '{ "count": 1, "total": 1, … }'],
+    ['a field that is not shown', '{ "count": 1, "reviews": [{ … }, …] }'],
+    ['a field of an item', '{ "reviews": [{ "stars": 5, … }, …], … }'],
+    ['another type', '{ "count": "2", … }'],
+    ['fewer items', '{ "reviews": [{ … }], … }'],
+    ['an error', '{ "error": "not_found", … }'],
+  ])('%s', (_, text) => {
+    expect(json(text)).toHaveLength(1);
+  });
+
+  test('nothing is wrong with an answer in the right shape', () => {
+    const text = `{ "count": 9,
+      "reviews": [{ "id": "…", "rating": 1 }, { "rating": null, … }], … }`;
+    expect(json(text)).toEqual([]);
+  });
+
+  test('the words of an error, a header, a status and a line of text', () => {
+    const of = (language: string, text: string, output: string) =>
+      differencesOf({ language, text }, output).length;
+    const refused = '{"error":"invalid_request","description":"limit is wrong"}';
+    expect(of('json', refused.replace('invalid_request', 'not_found'), refused)).toBe(1);
+    expect(of('json', refused, refused)).toBe(0);
+    const head = 'HTTP/2 200 OK\r\netag: "5"\r\n\r\n';
+    expect(of('http', 'HTTP/1.1 200 OK\nETag: "7"', head)).toBe(0);
+    expect(of('http', 'HTTP/1.1 304 Not Modified\nRetry-After: 1', head)).toBe(2);
+    expect(of('text', '12 reviews', '200 reviews\n')).toBe(0);
+    expect(of('text', '12 reviews', '200 users\n')).toBe(1);
+  });
+});

@@ -1,0 +1,75 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { afterAll } from '@jest/globals';
+import type { openBrowser } from './browser.ts';
+import { root } from './service.ts';
+
+/** A port that is free at this moment. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return `${port}`;
+}
+
+/**
+ * Starts the service as a reader does, in a home folder of its own, and ends it with the test file.
+ * The environment is that of a new terminal.
+ */
+export async function startAsReader(...options: string[]) {
+  const [port, home] = [await freePort(), mkdtempSync(join(tmpdir(), 'reader-'))];
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: home, PORT: port, DATA_DIR: join(home, 'data') };
+  const service = spawn('npm', ['start', '--', '--memory', ...options], {
+    cwd: root,
+    env,
+    detached: true,
+  });
+  afterAll(async () => {
+    process.kill(-(service.pid ?? 0), 'SIGTERM');
+    await once(service, 'exit');
+    rmSync(home, { recursive: true, force: true });
+  });
+  await new Promise<void>((resolve) => {
+    service.stdout.on('data', (chunk) => `${chunk}`.includes('runs at') && resolve());
+  });
+  return { home, env, authUrl: `http://localhost:${port}/ws` };
+}
+
+/** Interactive shells without settings, as when somebody pastes into them. */
+export const shells = [
+  ['bash', '--norc', '--noprofile', '-i'],
+  ['zsh', '-f', '-i'],
+].filter(([name = '']) => spawnSync(name, ['--version']).status === 0);
+
+/**
+ * Pastes a script into a shell, which stops at the first command that fails. Where a command sends
+ * its reader to the consent page, the person of `browser` allows what is asked.
+ */
+export async function paste(
+  script: string,
+  [name = '', ...args]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  browser: ReturnType<typeof openBrowser>,
+): Promise<{ stdout: string; stderr: string }> {
+  // In a session of its own it reaches for no terminal.
+  const shell = spawn(name, args, { cwd: root, env, detached: true });
+  shell.stdin.end(`set -e\n${script}`);
+  let stderr = '';
+  shell.stderr.on('data', async (chunk) => {
+    stderr += chunk;
+    const [page] = /http\S*\/oauth\/authorize\S*/.exec(`${chunk}`) ?? [];
+    if (!page) return;
+    const consent = await browser.visit(page);
+    await fetch((await browser.submit(consent, 'Allow', { decision: 'approve' })).url);
+  });
+  const [stdout] = await Promise.all([readAll(shell.stdout), once(shell, 'close')]);
+  return { stdout, stderr };
+}
