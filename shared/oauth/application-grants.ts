@@ -6,26 +6,24 @@ import { applicationKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { Application } from './application.ts';
 
-/** Number of grants that are read to count people. */
-const mostCounted = 500;
+const maxCounted = 500;
 
-/** Revokes what users have granted to an application: all, or so many. */
+/** Revokes users' grants to an application, at most `most` if given. */
 export async function deleteGrantsOf(clientId: string, most?: number): Promise<void> {
   const entries = await collect(grantsOf(clientId), most);
   await batchDelete(entries);
 }
 
-/** Grants of users to an application: all, or those `until` a time, ISO 8601. */
+/** Lists users' grants to an application, at most those up to `until` (ISO 8601) if given. */
 function grantsOf(clientId: string, until?: string): AsyncGenerator<Key[]> {
-  // Behind the time comes the id of a grant.
+  // A grant's id follows the time.
   const range = until === undefined ? {} : { high: `${until}#~` };
   return queryIndex('author-by-date', `CLIENT#${clientId}`, { range });
 }
 
 /**
- * Revokes the grants that are left of an application that is gone, or was revoked for everybody;
- * gives their number. The same form sent again, or an import, brings an application back: then its
- * grants are left.
+ * Revokes the remaining grants of a deleted or revoked application, and returns their number. If a
+ * repeated form or an import has restored the application, its grants stay.
  */
 export async function eraseGrants(clientId: string): Promise<number> {
   const item = await getItem(applicationKey(clientId));
@@ -43,12 +41,12 @@ export async function eraseGrants(clientId: string): Promise<number> {
 }
 
 /**
- * Number of people an application may act for; of a crowd that there are more. It costs 12 read
- * units at most.
+ * Counts people that an application acts for, or says that there are more. Costs at most 12 read
+ * units.
  */
 export async function countPeople(clientId: string): Promise<{ count: number; isMore: boolean }> {
-  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: mostCounted });
-  const grants = await collect(pages, mostCounted);
+  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: maxCounted });
+  const grants = await collect(pages, maxCounted);
   const count = new Set(grants.map(({ pk }) => pk)).size;
-  return { count, isMore: grants.length === mostCounted };
+  return { count, isMore: grants.length === maxCounted };
 }

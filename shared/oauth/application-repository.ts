@@ -10,34 +10,34 @@ import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../u
 import { Application, ClientId, previousSecret, type Registration } from './application.ts';
 import { deleteGrantsOf } from './application-grants.ts';
 
-/** How many applications a user may have. */
+/** Maximum number of applications of a user. */
 export const mostApplications = 25;
-/** How many grants are revoked while somebody waits; the eraser revokes the others. */
+/** Grants revoked within the request. The eraser revokes the others. */
 const mostAtOnce = 2000;
-/** Milliseconds. */
+/** In milliseconds. */
 const day = 24 * 60 * 60 * 1000;
 
-/** Undefined when there is none, whatever the text. */
+/** Returns undefined if there is none or the id is invalid. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
   if (!v.is(ClientId, clientId)) return undefined;
   const item = await getItem(applicationKey(clientId));
   return item && v.parse(Application, item);
 }
 
-/** Tells of an application whose owner a moderator has blocked: it gets no new consent. */
+/** Returns true if a moderator has blocked the owner. The application then gets no new consent. */
 export async function isOwnerBlocked({ user_id }: Application): Promise<boolean> {
   const owner = parseUser(await getItem(userKey(user_id)));
   return owner?.blocked_at !== undefined;
 }
 
-/** An application of this owner. Throws ApiError 404, also when it is another's. */
+/** Throws ApiError 404 if there is none or another user owns it. */
 export async function getOwnApplication(clientId: string, userId: string): Promise<Application> {
   const application = await findApplication(clientId);
   if (application?.user_id !== userId) throw notFound('Application');
   return application;
 }
 
-/** The applications with these ids, by id; those that do not exist are left out. */
+/** Returns the existing applications with these ids, by id. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
   const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
   return new Map(
@@ -45,7 +45,7 @@ export async function findApplications(ids: readonly string[]): Promise<Map<stri
   );
 }
 
-/** A user's own applications, oldest first. */
+/** Lists a user's own applications, oldest first. */
 export async function listApplications(userId: string): Promise<Application[]> {
   const entries = await collect(queryIndex('author-by-date', `OWNER#${userId}`));
   const ids = entries.map(idIn);
@@ -53,7 +53,7 @@ export async function listApplications(userId: string): Promise<Application[]> {
   return ids.flatMap((id) => applications.get(id) ?? []);
 }
 
-/** All applications, page by page, in no order. It reads the whole table: for operators. */
+/** Lists all applications, page by page, unordered. Scans the table: for operators. */
 export async function* scanApplications(): AsyncGenerator<Application[]> {
   const filter = {
     FilterExpression: 'sk = :application',
@@ -65,8 +65,9 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
 }
 
 /**
- * Registers an application of this user. The same form sent again leads to the same application. Throws ApiError 404 when there is no such
- * user, 403 when the account is blocked, 400 when the user has as many as there may be.
+ * Registers an application. The same form sent again returns the same application. Throws ApiError
+ * 404 if there is no such user, 403 if the account is blocked, 400 if the user has the maximum
+ * number.
  */
 export async function insertApplication(
   userId: string,
@@ -96,7 +97,9 @@ export async function insertApplication(
   });
 }
 
-/** Changes what the owner tells of an application. Throws ApiError 404 when it is not this owner's, 403 when the account is blocked. */
+/**
+ * Changes an application. Throws ApiError 404 if another user owns it, 403 on a blocked account.
+ */
 export async function updateApplication(
   clientId: string,
   userId: string,
@@ -108,8 +111,9 @@ export async function updateApplication(
 }
 
 /**
- * Makes a new secret. The old one is good for a day more, and there is no third: a form that is sent twice would end the one in use. Throws
- * ApiError 400 while there are two, 404 when it is not this owner's.
+ * Makes a new secret; the old one stays valid for a day. A third is refused, because a form sent
+ * twice would end the secret in use. Throws ApiError 400 while two are valid, 404 if another user
+ * owns the application.
  */
 export async function rotateSecret(clientId: string, userId: string): Promise<void> {
   await changeApplication(clientId, userId, (before) => {
@@ -126,14 +130,14 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
   });
 }
 
-/** Refuses the secret before the current one from now on. Throws ApiError 404 when it is not this owner's. */
+/** Ends the previous secret at once. Throws ApiError 404 if another user owns the application. */
 export async function endPreviousSecret(clientId: string, userId: string): Promise<void> {
   await changeApplication(clientId, userId, () => ({ previous_secret: undefined }));
 }
 
 /**
- * Deletes an application and revokes all that was granted to it. A grant of the last second may be found only by the eraser, which does
- * the same again. Throws ApiError 404 when it is not this owner's, 401 when the account is gone.
+ * Deletes an application and revokes all its grants. The eraser repeats this for grants of the last
+ * second. Throws ApiError 404 if another user owns it, 401 if the account was deleted.
  */
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
   await retryStale(async () => {
@@ -147,15 +151,19 @@ export async function deleteApplication(clientId: string, userId: string): Promi
 }
 
 /**
- * Revokes all that everybody has granted to an application: codes and refresh tokens at once, access tokens as their grants are found, those
- * of the last second and of a crowd by the eraser. Throws ApiError 404 when it is not this owner's.
+ * Revokes all grants to an application. Codes and refresh tokens are refused at once, access tokens
+ * when their grants are deleted. The eraser deletes grants of the last second, or beyond 2,000.
+ * Throws ApiError 404 if another user owns the application.
  */
 export async function revokeApplication(clientId: string, userId: string): Promise<void> {
   await changeApplication(clientId, userId, () => ({ revoked_at: new Date().toISOString() }));
   await deleteGrantsOf(clientId, mostAtOnce);
 }
 
-/** Changes what is given and takes away what is undefined, so that two changes of different things both last. */
+/**
+ * Sets only given fields and removes undefined ones, so that simultaneous changes of different
+ * fields persist.
+ */
 async function changeApplication(
   clientId: string,
   userId: string,
@@ -173,7 +181,7 @@ async function changeApplication(
   });
 }
 
-/** 32 hexadecimal digits that nobody else can arrive at, and that a form leads to again. */
+/** Returns 32 hexadecimal digits that nobody else can produce. The same form gives the same id. */
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
   const { name, desc, website, redirect_uri } = registration;
   const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
@@ -181,8 +189,9 @@ function clientIdOf(userId: string, registration: Registration, formId: string):
 }
 
 /**
- * The write that counts one application of a user more or less, on the user's item: it fails, as a stale read, when another took the last
- * place. Throws ApiError 400 when there is no place, and `gone` when there is no such user.
+ * Returns the write that counts an owner's applications. It fails, as a stale read, if another
+ * application took the last place. Throws ApiError 400 at the maximum, and `gone` if there is no
+ * such user.
  */
 async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Write> {
   const Key = userKey(userId);

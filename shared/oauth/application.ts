@@ -3,33 +3,31 @@ import { isLoopback, Name, Text } from '../values.ts';
 import { clientSecret } from './credentials.ts';
 import type { PresentedApplication } from './presented.ts';
 
-/** A client id: 32 hexadecimal digits. */
 export const ClientId = v.pipe(
   v.string(),
   v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
 );
 
-/** A registered application, as it is stored. */
+/** A registered application, as stored. */
 export const Application = v.object({
   client_id: v.string(),
-  /** The owner. */
   user_id: v.string(),
   name: v.string(),
   desc: v.string(),
   website: v.string(),
   redirect_uri: v.string(),
-  /** 32 random hexadecimal digits that the secret is made from; new ones make a new secret. */
+  /** 32 random hexadecimal digits that the secret is derived from. New digits make a new secret. */
   secret_id: v.string(),
-  /** The secret before the last change is good until a time, ISO 8601, unless its owner has ended it. */
+  /** The replaced secret and its expiry (ISO 8601), unless its owner has ended it. */
   previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
   /** ISO 8601. */
   created: v.string(),
-  /** What had been approved until then is revoked for everybody; ISO 8601. */
+  /** Approvals up to this time are revoked for everybody; ISO 8601. */
   revoked_at: v.optional(v.string()),
 });
 export type Application = v.InferOutput<typeof Application>;
 
-/** What an owner tells of an application. */
+/** Fields that an owner enters. */
 export const Registration = v.object({
   name: Name(64),
   desc: Text(0, 500),
@@ -47,13 +45,12 @@ export const Registration = v.object({
 });
 export type Registration = v.InferOutput<typeof Registration>;
 
-/** The secret that was replaced, as long as it is good. */
+/** Returns the replaced secret while it is valid. */
 export function previousSecret({ previous_secret }: Application): Application['previous_secret'] {
   const isGood = previous_secret && previous_secret.until > new Date().toISOString();
   return isGood ? previous_secret : undefined;
 }
 
-/** An application as the API shows it; its secret only for whom it is meant. */
 export async function presentApplication(
   { client_id, user_id, name, desc, website, redirect_uri, secret_id }: Application,
   isSecretShown: boolean,
@@ -75,8 +72,8 @@ function isRedirectUri(text: string): boolean {
 }
 
 /**
- * URL.parse forgives spaces, control characters, backslashes and any number of slashes after the scheme, and takes what looks like the host
- * for a user name; we do not.
+ * URL.parse also accepts spaces, control characters, backslashes, any number of slashes after the
+ * scheme, and a user name that looks like a host. All are refused here.
  */
 function parseUrl(text: string): URL | undefined {
   const isPlain =

@@ -16,20 +16,19 @@ import { sealToken } from './credentials.ts';
 /** Seconds that a user has to sign in and answer. */
 const requestLifetime = 1800;
 
-/** Seconds that an answer may be repeated for. */
+/** Seconds in which an answer may be repeated. */
 const answerMemory = 60;
 
-/** Seconds that a code may be redeemed within. */
+/** Seconds in which a code may be redeemed. */
 export const codeLifetime = 60;
 
-/** Seconds that a code is remembered, so that a second redemption is noticed. */
+/** Seconds that a code is stored, to detect a second redemption. */
 const codeMemory = 86_400;
 
-/** What a code stands for, as it is stored. */
 export const AuthorizationCode = v.object({
   user_id: v.string(),
   client_id: v.string(),
-  /** Of the grant that its redemption makes. */
+  /** Grant that redeeming the code creates. */
   grant_id: v.string(),
   scopes: v.array(v.picklist(scopes)),
   redirect_uri: v.string(),
@@ -38,21 +37,24 @@ export const AuthorizationCode = v.object({
 });
 export type AuthorizationCode = v.InferOutput<typeof AuthorizationCode>;
 
-/** The user's answer to a request; an answered request lies in the table with it for a minute more. */
+/** The user's answer. An answered request stays stored for another minute. */
 const Answer = v.object({
   decision: v.picklist(['approve', 'refuse']),
-  /** SHA-256 of who gave it, so that an erased account is named nowhere. */
+  /** SHA-256 of the user's id, so that no erased account is named. */
   user_hash: v.string(),
-  /** Of the grant that the code leads to. */
+  /** Grant that the code leads to. */
   grant_id: v.string(),
-  /** When the code expires, in epoch seconds. */
+  /** Expiry of the code, in epoch seconds. */
   code_expires_at: v.number(),
 });
 type Answer = v.InferOutput<typeof Answer>;
 
-const KeptRequest = v.object({ ...AuthorizationRequest.entries, answer: v.optional(Answer) });
+const StoredRequest = v.object({ ...AuthorizationRequest.entries, answer: v.optional(Answer) });
 
-/** Keeps a request until its user answers; gives the id, 32 random hexadecimal digits, that the consent form names it by. */
+/**
+ * Stores a request until its user answers. Returns its id for the consent form, 32 random
+ * hexadecimal digits.
+ */
 export async function insertAuthorizationRequest(request: AuthorizationRequest): Promise<string> {
   const id = randomBytes(16).toString('hex');
   const Item = {
@@ -64,25 +66,26 @@ export async function insertAuthorizationRequest(request: AuthorizationRequest):
   return id;
 }
 
-/** The request with this id, whether it waits for its answer or not; undefined when nothing is left of it. */
+/** Returns a request, answered or not. Undefined if it is no longer stored. */
 export async function findAuthorizationRequest(
   id: string,
 ): Promise<AuthorizationRequest | undefined> {
-  const item = await findKeptRequest(id);
+  const item = await findStoredRequest(id);
   return item && v.parse(AuthorizationRequest, item);
 }
 
-/** A request that waits for its answer. Throws ApiError 400 when it is unknown, answered or too old. */
+/** Returns an unanswered request. Throws ApiError 400 if it is unknown, answered or expired. */
 export async function getAuthorizationRequest(id: string): Promise<AuthorizationRequest> {
-  const { answer, ...request } = await getKeptRequest(id);
+  const { answer, ...request } = await getStoredRequest(id);
   if (answer) throw expired();
   return request;
 }
 
 /**
- * Answers a request; gives it back, and with a yes the code for the client. The same answer of the same user leads to the same code for a
- * minute, because a form may be sent twice. Throws ApiError 400 when it has been answered otherwise or the application has changed what the
- * user was shown, 401 when the account is gone, 403 when it is blocked and says yes.
+ * Answers a request. Returns the request and, after approval, a code for the client. The same
+ * answer repeated within a minute gives the same code, because a form may be sent twice. Throws
+ * ApiError 400 if the request has another answer, or the application has changed meanwhile. Throws
+ * 401 if the account was deleted, 403 if a blocked account approves.
  */
 export async function answerAuthorization(
   id: string,
@@ -90,7 +93,7 @@ export async function answerAuthorization(
   userId: string,
 ): Promise<{ request: AuthorizationRequest; code: string | undefined }> {
   const act = async (writer: Writer) => {
-    const { answer: before, ...request } = await getKeptRequest(id);
+    const { answer: before, ...request } = await getStoredRequest(id);
     const user_hash = hash('sha256', userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
     const answer = before ?? {
@@ -110,14 +113,17 @@ export async function answerAuthorization(
   return writeAs(userId, (writer) => retryStale(() => act(writer)));
 }
 
-/** What a code stands for; undefined when it is unknown, or was given to an account that is gone. */
+/** Returns undefined if the code is unknown or its account was erased. */
 export async function findCode(code: string): Promise<AuthorizationCode | undefined> {
   const Key = codeKey(hash('sha256', code));
   const item = await getItem(Key);
   return item && v.parse(AuthorizationCode, item);
 }
 
-/** The keys of the codes that a user has approved, for one application or for all, as far as the index shows them yet. */
+/**
+ * Returns the keys of codes that a user approved, for one application or all. The index may lack
+ * recent ones.
+ */
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
   const pages = queryIndex('author-by-date', `APPROVER#${userId}`, { descending: true });
   const entries = await collect(pages, 100);
@@ -127,24 +133,24 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
     .map(({ pk, sk }) => ({ pk, sk }));
 }
 
-/** The write that redeems a code: it fails, as a stale read, when the code has been redeemed. */
+/** Returns the write that redeems a code. It fails, as a stale read, if that was done before. */
 export function redeemed(code: string): Write {
   const Key = codeKey(hash('sha256', code));
   return { Update: { Key, set: { is_redeemed: true }, was: { is_redeemed: false } } };
 }
 
-async function findKeptRequest(id: string) {
+async function findStoredRequest(id: string) {
   return /^[\da-f]{32}$/.test(id) ? getItem(authorizationRequestKey(id)) : undefined;
 }
 
-/** Throws ApiError 400 when there is none, or no longer. */
-async function getKeptRequest(id: string): Promise<v.InferOutput<typeof KeptRequest>> {
-  const item = await findKeptRequest(id);
+/** Throws ApiError 400 if there is none or it has expired. */
+async function getStoredRequest(id: string): Promise<v.InferOutput<typeof StoredRequest>> {
+  const item = await findStoredRequest(id);
   if (!item || Number(item.expires_at) <= epochSeconds()) throw expired();
-  return v.parse(KeptRequest, item);
+  return v.parse(StoredRequest, item);
 }
 
-/** The write that answers a request: it fails, as a stale read, when another answer came first. */
+/** Returns the write of an answer. It fails, as a stale read, if another answer came first. */
 function answered(id: string, answer: Answer): Write {
   return {
     Update: {
@@ -156,7 +162,7 @@ function answered(id: string, answer: Answer): Write {
   };
 }
 
-/** The writes that make the code of a yes. */
+/** Returns the writes of an approval's code. */
 function approved(
   code: string,
   request: AuthorizationRequest,
@@ -169,7 +175,7 @@ function approved(
     ...{ user_id: userId, grant_id, is_redeemed: false },
     ...pick(request, ['client_id', 'redirect_uri', 'scopes', 'code_challenge']),
   };
-  // Listed under its user, so that an erased account leaves none.
+  // Listed under its user, for the eraser.
   const listed = { author: `APPROVER#${userId}`, date: `${new Date().toISOString()}#${sha256}` };
   const expires_at = epochSeconds(codeMemory);
   return [
@@ -178,7 +184,7 @@ function approved(
   ];
 }
 
-/** The same answer always has the same code, so that the table need not hold it. */
+/** Derives the code from the answer, so that the table need not hold it. */
 function codeOf(
   { client_id }: AuthorizationRequest,
   userId: string,
@@ -187,7 +193,10 @@ function codeOf(
   return sealToken('code', { user_id: userId, client_id, grant_id, generation: 0, expires_at });
 }
 
-/** Nobody is sent to where an application no longer is, nor gives to one name what another asked for. */
+/**
+ * Checks that redirect URI and name are unchanged: nobody is sent to an old address, or approves a
+ * name they did not see.
+ */
 function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest): Write {
   return {
     ConditionCheck: { Key: applicationKey(client_id), was: { redirect_uri, name } },
@@ -195,7 +204,7 @@ function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest
   };
 }
 
-/** 400: what the user was shown is no longer so. */
+/** 400: the application differs from what the user saw. */
 export function applicationChanged(): ApiError {
   return invalidRequest('The application has changed: please start again from there');
 }

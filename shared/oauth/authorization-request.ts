@@ -2,21 +2,21 @@ import * as v from 'valibot';
 import { scopes } from '../routes.ts';
 import { parseScopes } from './scopes.ts';
 
-/** An authorization request that is in order, as it waits in the table for its user's answer. */
+/** A valid authorization request, as stored until it is answered. */
 export const AuthorizationRequest = v.object({
   client_id: v.string(),
-  /** Of the application, as the user is shown it. */
+  /** Name of the application, as shown. */
   name: v.string(),
   redirect_uri: v.string(),
   scopes: v.array(v.picklist(scopes)),
-  /** Null when it was not sent; an empty one comes back empty. */
+  /** Null if none was sent; an empty one is returned empty. */
   state: v.nullable(v.string()),
-  /** The S256 challenge of RFC 7636, if one was sent. */
+  /** The S256 challenge (RFC 7636), if one was sent. */
   code_challenge: v.nullable(v.string()),
 });
 export type AuthorizationRequest = v.InferOutput<typeof AuthorizationRequest>;
 
-/** An answer that the client gets by redirect, RFC 6749 section 4.1.2.1. */
+/** An error that the client gets by redirect (RFC 6749 section 4.1.2.1). */
 export const AuthorizationError = v.object({
   error: v.picklist([
     'invalid_request',
@@ -30,7 +30,7 @@ export const AuthorizationError = v.object({
 });
 export type AuthorizationError = v.InferOutput<typeof AuthorizationError>;
 
-/** What a client asks for, or the error that it shall hear. */
+/** The client's request, or the error for the client. */
 export const Asked = v.union([
   v.pick(AuthorizationRequest, ['scopes', 'code_challenge']),
   AuthorizationError,
@@ -56,12 +56,12 @@ const names = [
   'request_uri',
 ] as const;
 
-/** The parameters that we read, each by its only value. */
+/** The parameters that we read, with one value each. */
 type Sent = Readonly<Partial<Record<(typeof names)[number], string>>>;
 
 /**
- * Checks what may be told to the client, once client and redirect URI are known good (RFC 6749 section 4.1.1,
- * RFC 7636 section 4.3, OpenID Connect Core section 6 for the parameters of a signed request).
+ * Validates a request of a valid client and redirect URI, so errors may go to the client (RFC 6749
+ * section 4.1.1, RFC 7636 section 4.3). OpenID Connect Core section 6 defines signed requests.
  */
 export function readAuthorizationRequest(parameters: Parameters): Asked {
   const sent: Sent = Object.fromEntries(names.map((name) => [name, parameters[name]?.[0]]));
@@ -117,15 +117,18 @@ function checkCodeChallenge({ code_challenge, code_challenge_method: method }: S
 
 const isTooLong = (state: string) => Buffer.byteLength(state) > mostState;
 
-/** The state that comes back, with an error too: null when none was sent, or none that can be kept. */
+/**
+ * Returns the state to send back, also with an error. Null if there is none, or if it is repeated
+ * or too long.
+ */
 export function stateOf({ state = [] }: Parameters): string | null {
   const [sent] = state;
   return sent === undefined || state.length > 1 || isTooLong(sent) ? null : sent;
 }
 
 /**
- * Where the user is sent with the answer: the registered URI, whose own query stays, and the parameters; `state` only when it was
- * sent, and `iss` against mix-up (RFC 9207).
+ * Returns the URL that takes the answer to the client. The registered URI keeps its query. `state`
+ * is added if it was sent, and `iss` prevents mix-up attacks (RFC 9207).
  */
 export function answerUri(
   redirectUri: string,
@@ -136,7 +139,7 @@ export function answerUri(
   const parameters = new URLSearchParams({ ...answer });
   if (state !== null) parameters.set('state', state);
   parameters.set('iss', issuer);
-  // By hand, because URL would also normalise what the client registered; and a space as every decoder knows it.
+  // URL would normalise the registered URI. `%20` because every decoder reads it as a space.
   const query = parameters.toString().replaceAll('+', '%20');
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`;
 }

@@ -4,9 +4,9 @@ import { findApplication } from './application-repository.ts';
 import { isClientSecret } from './credentials.ts';
 
 /**
- * The application that proves its identity by its secret: in the form or by HTTP Basic (RFC 6749 section 2.3.1),
- * never both. Throws ApiError 401 `invalid_client`, also for no credentials at all, 400 `invalid_request` for more than one way or a secret
- * of nobody.
+ * Authenticates a client by its secret, in the form or by HTTP Basic (RFC 6749 section 2.3.1).
+ * Throws ApiError 401 `invalid_client`, also without credentials. Throws 400 `invalid_request` for
+ * both methods at once, or a secret without id.
  */
 export async function authenticateClient(
   authorization: string | undefined,
@@ -15,7 +15,7 @@ export async function authenticateClient(
   const { client_id, client_secret, isBasic } = readCredentials(authorization, form);
   if (!client_id && client_secret) throw invalidRequest('client_id is required');
   const application = await findApplication(client_id ?? '');
-  // An unknown client costs as much time as a wrong secret.
+  // An unknown client takes as much time as a wrong secret.
   const secret_id = application?.secret_id ?? '0'.repeat(32);
   const previous = application && previousSecret(application);
   const isRight = await isClientSecret(
@@ -53,7 +53,7 @@ function readCredentials(
   return { client_id, client_secret: formDecode(secret), isBasic: true };
 }
 
-/** Both parts are form-encoded before they are joined (RFC 6749 appendix B). */
+/** Id and secret are form-encoded before they are joined (RFC 6749 appendix B). */
 function formDecode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

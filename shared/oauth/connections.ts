@@ -8,20 +8,23 @@ import { listGrants } from './grant-repository.ts';
 /** An application that may act for a user. */
 export interface Connection {
   application: Application;
-  /** Undefined when the account is gone, and the application soon will be. */
+  /** Undefined if the account was deleted. The application soon will be, too. */
   developer: User | undefined;
-  /** All that the user has granted it, together. */
+  /** All scopes that the user has granted to it. */
   scopes: Scope[];
   grants: {
     count: number;
-    /** When the first was made; ISO 8601. */
+    /** Time of the first grant; ISO 8601. */
     first: string;
-    /** When one of them last gave tokens, ISO 8601: its access tokens were used within the hour that they lived, so that nothing is written for it. */
+    /**
+     * When one of them last issued tokens; ISO 8601. Uses of an access token are not recorded, but
+     * fall within an hour of this time.
+     */
     used: string;
   };
 }
 
-/** The applications that may act for a user, the first connected first. */
+/** Lists the applications that may act for a user, first connected first. */
 export async function listConnections(userId: string): Promise<Connection[]> {
   const byClient = Map.groupBy(await listGrants(userId), ({ client_id }) => client_id);
   const applications = await findApplications([...byClient.keys()]);

@@ -2,31 +2,31 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Scope } from '../routes.ts';
 import { keysOf } from '../secrets.ts';
 
-/** Secret scanners find a leaked credential by its prefix, and the prefix tells the kinds apart in the MAC. */
+/** Secret scanners find leaked credentials by prefix. In the MAC it tells the kinds apart. */
 const prefixes = { access: 'rva_', refresh: 'rvr_', code: 'rvc_', secret: 'rvs_' } as const;
 
-/** What a token finds its grant by. */
+/** Content of a token, which identifies its grant. */
 export interface TokenContent {
   /** UUID. */
   user_id: string;
   /** 32 hexadecimal digits, as is the grant id. */
   client_id: string;
   grant_id: string;
-  /** How many times the grant's refresh token has been replaced. */
+  /** Number of times that the grant's refresh token has been replaced. */
   generation: number;
-  /** Epoch seconds; 0 for a token that does not expire by itself. */
+  /** Epoch seconds; 0 for a token without expiry. */
   expires_at: number;
-  /** Set where the token may do less than the grant, which it never exceeds. */
+  /** Set if the token has fewer scopes than its grant. */
   narrowed_to?: readonly Scope[] | undefined;
 }
 
 const contentBytes = 16 + 16 + 16 + 4 + 4;
 
-/** The one byte more that a narrowed token has. */
+/** Bits in the extra byte of a narrowed token. */
 const scopeBits = { review: 1, vote: 2, user: 4 } as const;
 const macBytes = 32;
 
-/** Makes an opaque token of `[A-Za-z0-9_-]`. The same content gives the same token while the key is the same. */
+/** Makes an opaque token of `[A-Za-z0-9_-]`. The same content and key give the same token. */
 export async function sealToken(
   kind: 'access' | 'refresh' | 'code',
   content: TokenContent,
@@ -36,7 +36,7 @@ export async function sealToken(
   return prefixes[kind] + Buffer.concat([bytes, mac(key, kind, bytes)]).toString('base64url');
 }
 
-/** The content of a token that we made, expired or not; undefined for anything else. Reads no table. */
+/** Returns the content of our own token, expired or not, or else undefined. Reads no table. */
 export async function openToken(
   kind: 'access' | 'refresh' | 'code',
   token: string,
@@ -44,7 +44,7 @@ export async function openToken(
   if (!token.startsWith(prefixes[kind])) return undefined;
   const encoded = token.slice(prefixes[kind].length);
   const bytes = Buffer.from(encoded, 'base64url');
-  // Base64url decoding skips what it does not know: only the one spelling is the token.
+  // Base64url decoding ignores unknown characters, so only the canonical spelling is accepted.
   const length = bytes.length - macBytes;
   const isKnown = length === contentBytes || length === contentBytes + 1;
   if (!isKnown || bytes.toString('base64url') !== encoded) return undefined;
@@ -55,13 +55,13 @@ export async function openToken(
   return isOurs ? decode(content) : undefined;
 }
 
-/** The secret of an application; a new `secret_id`, 32 hexadecimal digits, makes a new secret. */
+/** Returns an application's secret, derived from `secretId`, 32 hexadecimal digits. */
 export async function clientSecret(clientId: string, secretId: string): Promise<string> {
   const [key] = await keysOf('SIGNING_KEYS');
   return prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
 }
 
-/** Whether `sent` is one of these secrets of the application, under the current key or an earlier one. Takes constant time. */
+/** Compares `sent` with these secrets of the application, under any key, in constant time. */
 export async function isClientSecret(
   clientId: string,
   secretIds: readonly string[],

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 const credentials = { client_id: v.optional(v.string()), client_secret: v.optional(v.string()) };
 
-/** The form that the token endpoint takes, by `grant_type` (RFC 6749 sections 4.1.3 and 6). */
+/** The form of the token endpoint, by `grant_type` (RFC 6749 sections 4.1.3 and 6). */
 export const TokenForm = v.variant(
   'grant_type',
   [
@@ -29,5 +29,4 @@ export const TokenForm = v.variant(
   'must be authorization_code or refresh_token',
 );
 
-/** The form that the revocation endpoint takes. */
 export const RevocationForm = v.object({ token: v.string(), ...credentials });

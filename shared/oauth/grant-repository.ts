@@ -19,16 +19,16 @@ import {
 import { openToken, type TokenContent } from './credentials.ts';
 import { Grant, newGrant } from './grant.ts';
 
-/** A client that lost the answer to a refresh may ask again for so long. */
+/** Milliseconds in which a client that lost the response may repeat a refresh. */
 export const repeatMilliseconds = 30_000;
 
-/** How many grants of a user an application keeps: a further one ends the oldest. */
+/** Maximum number of grants of a user to an application. Another grant ends the oldest. */
 export const mostGrants = 10;
 
-/** How often all is revoked that can be found, should there be ever more. */
+/** Rounds of deletion, in case new grants keep appearing. */
 const deletions = 5;
 
-/** The grant that a token belongs to, unless it has been revoked. Half a read unit: an answer may be a moment old. */
+/** Returns a token's grant, unless revoked. An eventually consistent read costs half a unit. */
 export async function findGrant(
   token: Pick<TokenContent, 'user_id' | 'client_id' | 'grant_id'>,
   { consistent = false } = {},
@@ -38,7 +38,10 @@ export async function findGrant(
   return item && v.parse(Grant, item);
 }
 
-/** Records that a user lets an application act, as a redeemed code does. Throws ApiError 404 when either of them does not exist, 403 when the account is blocked. */
+/**
+ * Grants an application access, as redeeming a code does. Throws ApiError 404 if user or
+ * application does not exist, 403 if the account is blocked.
+ */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
 ): Promise<Grant> {
@@ -53,8 +56,8 @@ export async function insertGrant(
 }
 
 /**
- * Redeems an authorization code, once: whoever comes second ends the grant (RFC 6749 section 4.1.2). Throws ApiError 400
- * `invalid_grant` whenever the code is not good for this client, redirect URI and verifier.
+ * Redeems an authorization code once; a second attempt ends the grant (RFC 6749 section 4.1.2).
+ * Throws ApiError 400 `invalid_grant` if code, client, redirect URI or verifier are not valid.
  */
 export async function redeemCode(
   code: string,
@@ -89,9 +92,10 @@ export async function redeemCode(
 }
 
 /**
- * Replaces a refresh token: gives the grant in its new generation. The token just before may be repeated for 30 s and leads
- * to the same generation; any other that has been replaced ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
- * `invalid_grant`, or `invalid_scope` and replaces nothing when more than was granted is asked for.
+ * Replaces a refresh token and returns the grant in its new generation. For 30 s, repeating the
+ * previous token gives the same generation. Any older token ends the grant (RFC 9700 section
+ * 4.14.2). Throws ApiError 400 `invalid_grant`, or `invalid_scope` without a change if `asked`
+ * exceeds the granted scopes.
  */
 export async function rotateRefreshToken(
   refreshToken: string,
@@ -122,7 +126,7 @@ export async function rotateRefreshToken(
   });
 }
 
-/** All that a user has granted, or has granted to one application; oldest first. */
+/** Lists a user's grants, all or for one application, oldest first. */
 export async function listGrants(userId: string, clientId?: string): Promise<Grant[]> {
   const { pk } = userKey(userId);
   const sk = clientId === undefined ? 'GRANT#' : grantKey(userId, clientId, '').sk;
@@ -131,7 +135,7 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
   return grants.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
 }
 
-/** All that users have granted to an application, oldest first, page by page. For operators. */
+/** Lists users' grants to an application, oldest first, page by page. For operators. */
 export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
   const entries = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
   for await (const page of entries) {
@@ -141,10 +145,9 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 }
 
 /**
- * Revokes what a user has granted, to one application or to all, and the codes that would grant it
- * anew; gives the number of grants. Codes go first: what was redeemed before is then found among
- * the grants, and nothing is redeemed after. All is read again until there is nothing left, because
- * a code of the last moment may not be listed yet. `remove` deletes them.
+ * Revokes a user's grants and codes, all or for one application, and returns the number of grants.
+ * Codes go first, so that no code creates a grant afterwards. Repeats until nothing is left,
+ * because the index may lack very recent codes. `remove` deletes the items.
  */
 export async function deleteGrants(
   userId: string,
@@ -164,8 +167,9 @@ export async function deleteGrants(
 }
 
 /**
- * Ends the oldest grants of a user to an application where there are too many. It looks after a new one was written, so that of those who
- * write at once the last leaves no more than there may be. If it fails the next does it: a client that has its grant must hear so.
+ * Ends a user's oldest grants to an application if there are too many. It runs after the new grant
+ * is stored, so the last of simultaneous requests leaves at most the maximum. A failure is only
+ * logged, because the client must get its grant. The next request tries again.
  */
 async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   try {
@@ -177,19 +181,21 @@ async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   }
 }
 
-/** The writes that revoke grants as a part of something else. */
 export function revoked(grants: readonly Grant[]): Write[] {
   return grants.map((grant) => ({ Delete: { Key: keyOf(grant) } }));
 }
 
-/** Revokes one grant: its tokens are refused from now on. */
+/** Revokes one grant. Its tokens are refused from now on. */
 export async function deleteGrant(
   grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>,
 ): Promise<void> {
   await batchDelete([keyOf(grant)]);
 }
 
-/** The writes that make a grant that was `approved` at a time, ISO 8601: since its application was last revoked for everybody. */
+/**
+ * Returns the writes of a grant that was `approved` at a time, ISO 8601, if its application has not
+ * been revoked for everybody since.
+ */
 function grantWrites(
   grant: Grant,
   {
@@ -222,7 +228,7 @@ function grantItem(grant: Grant) {
   };
 }
 
-/** Grants by age, the same to everybody who looks. */
+/** Orders grants by age. */
 function placeOf({ created, grant_id }: Grant): string {
   return `${created}#${grant_id}`;
 }
@@ -231,7 +237,7 @@ function keyOf(grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>): Key {
   return grantKey(grant.user_id, grant.client_id, grant.grant_id);
 }
 
-/** RFC 7636 section 4.6; without a challenge a verifier proves nothing, and points at an attack (RFC 9700 section 4.8.2). */
+/** RFC 7636 section 4.6. A verifier without challenge means an attack (RFC 9700 section 4.8.2). */
 function isVerified({ code_challenge }: AuthorizationCode, verifier: string | undefined): boolean {
   if (code_challenge === null || verifier === undefined) {
     return code_challenge === null && verifier === undefined;

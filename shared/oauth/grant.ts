@@ -3,23 +3,22 @@ import { type Scope, scopes } from '../routes.ts';
 import { sealToken, type TokenContent } from './credentials.ts';
 import type { TokenResponse } from './presented.ts';
 
-/** What a user has allowed an application to do, as it is stored. */
+/** A user's permission for an application, as stored. */
 export const Grant = v.object({
-  /** 32 random hexadecimal digits: who does not know them cannot make a token, even with the key. */
+  /** 32 random hexadecimal digits. Nobody can make a token without them, even with the key. */
   grant_id: v.string(),
   user_id: v.string(),
   client_id: v.string(),
   scopes: v.array(v.picklist(scopes)),
   /** ISO 8601. */
   created: v.string(),
-  /** When its refresh token was last replaced; ISO 8601. */
+  /** Time when its refresh token was last replaced; ISO 8601. */
   renewed: v.string(),
-  /** How many times its refresh token has been replaced. */
+  /** Number of times that its refresh token has been replaced. */
   generation: v.number(),
 });
 export type Grant = v.InferOutput<typeof Grant>;
 
-/** A grant of now. */
 export function newGrant({
   grant_id,
   user_id,
@@ -30,12 +29,12 @@ export function newGrant({
   return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
 }
 
-/** Seconds that an access token lives unless asked otherwise. */
+/** Default lifetime of an access token, in seconds. */
 export const accessTokenLifetime = 3600;
 
 /**
- * The answer of the token endpoint; times in seconds. One generation of a grant always has the same tokens, so that a
- * client which lost the answer gets them again. `scopes` are those of the access token where they are not all of the grant.
+ * Builds the response of the token endpoint; `lifetime` is in seconds. One generation always has
+ * the same tokens, so a client can repeat a lost refresh. `scopes` narrows the access token.
  */
 export async function tokenResponse(
   grant: Grant,
@@ -53,12 +52,12 @@ export async function tokenResponse(
   };
 }
 
-/** The refresh token that is good now. */
+/** Returns the valid refresh token. */
 export function refreshToken(grant: Grant): Promise<string> {
   return sealToken('refresh', { ...grant, expires_at: 0 });
 }
 
-/** What a token may be used for now: a narrowed one for less than its grant. */
+/** Returns the current scopes of a token, fewer than the grant's if it is narrowed. */
 export function scopesOf({ scopes }: Grant, { narrowed_to }: TokenContent): Scope[] {
   return narrowed_to ? scopes.filter((scope) => narrowed_to.includes(scope)) : scopes;
 }

@@ -12,33 +12,33 @@ import { sealToken } from './credentials.ts';
 import { Grant, newGrant } from './grant.ts';
 
 /**
- * A personal access token is a grant of a user to nobody else: an access token for scripts that a person makes on a page, without an
- * application and without a refresh token. Whatever ends all grants of a user ends these too.
+ * A personal access token: a user's grant without application or refresh token. A person makes it
+ * on a page, for scripts. Revoking all of a user's grants revokes it too.
  */
 export const PersonalToken = v.object({
   ...Grant.entries,
-  /** What the person calls it. */
   name: v.string(),
   /** Epoch seconds. */
   expires_at: v.number(),
 });
 export type PersonalToken = v.InferOutput<typeof PersonalToken>;
 
-/** Names a personal access token to its owner: the grant id. */
+/** Id of a personal access token: its grant id. */
 export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the id of a token'));
 
-/** Days that a personal access token can be asked to live. */
+/** Lifetimes to choose from, in days. */
 export const lifetimes = [7, 30, 90, 365] as const;
 
-/** How many a person may have, those that have expired left out. */
+/** Maximum number of a person's unexpired tokens. */
 export const mostPersonalTokens = 20;
 
-/** Stands for the application in keys and tokens; client ids are random, so that no application has it. */
+/** Replaces the client id in keys and tokens. Client ids are random, so none is equal. */
 export const nobody = '0'.repeat(32);
 
 /**
- * Makes a token that lives so many days, and says it this once: the table holds nothing that it follows from without the key. Throws
- * ApiError 404 when the user does not exist, 403 when the account is blocked, 400 when there are too many tokens.
+ * Makes a token for `days` days and returns it, this once: the stored item does not reveal it
+ * without the key. Throws ApiError 404 if the user does not exist, 403 if the account is blocked,
+ * 400 if there are too many tokens.
  */
 export async function createPersonalToken({
   user_id,
@@ -62,7 +62,7 @@ export async function createPersonalToken({
     (writer) => transact([putNew({ ...keyOf(token), ...token }), checkWriter(user_id, writer)]),
     notFound('User'),
   );
-  // Of those who ask at once all may be refused, and there are never too many.
+  // Simultaneous requests may all be refused, but there are never too many.
   if ((await listPersonalTokens(user_id)).length > mostPersonalTokens) {
     await deletePersonalToken(token);
     throw invalidRequest(
@@ -72,7 +72,7 @@ export async function createPersonalToken({
   return { access_token: await sealToken('access', token), expires_at: token.expires_at };
 }
 
-/** The personal access tokens of a user that have not expired, newest first. */
+/** Lists a user's unexpired personal access tokens, newest first. */
 export async function listPersonalTokens(userId: string): Promise<PersonalToken[]> {
   const items = await collect(queryItems(grantKey(userId, nobody, ''), { pageSize: 100 }));
   return items
@@ -81,7 +81,7 @@ export async function listPersonalTokens(userId: string): Promise<PersonalToken[
     .sort((a, b) => (a.created > b.created ? -1 : 1));
 }
 
-/** Revokes one; one that is gone stays gone. */
+/** Idempotent. */
 export async function deletePersonalToken(
   token: Pick<PersonalToken, 'user_id' | 'grant_id'>,
 ): Promise<void> {

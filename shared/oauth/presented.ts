@@ -9,7 +9,6 @@ const RefreshToken = described(
   'rvr_…',
 );
 
-/** An application as the API shows it. */
 export const PresentedApplication = described(
   v.object({
     name: described(v.string(), 'What people are shown when they are asked to allow it', 'Demo'),
@@ -32,10 +31,8 @@ export const PresentedApplication = described(
 );
 export type PresentedApplication = v.InferOutput<typeof PresentedApplication>;
 
-/** The applications of a user. */
 export const ApplicationsResponse = v.object({ applications: v.array(PresentedApplication) });
 
-/** What a user has allowed an application, as the API shows it. */
 export const TokenRecord = described(
   v.object({
     scopes: described(v.string(), 'What it may do, separated by spaces', 'review vote'),
@@ -50,10 +47,9 @@ export const TokenRecord = described(
 );
 export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 
-/** Grants of a user to applications. */
 export const TokensResponse = v.object({ tokens: v.array(TokenRecord) });
 
-/** The answer of the token endpoint (RFC 6749 section 5.1). */
+/** The response of the token endpoint (RFC 6749 section 5.1). */
 export const TokenResponse = described(
   v.object({
     access_token: described(v.string(), 'Goes into the header `Authorization: Bearer …`', 'rva_…'),
@@ -75,7 +71,6 @@ const list = (description: string, ...examples: string[]) =>
   described(v.array(v.string()), description, examples);
 const methods = ['client_secret_post', 'client_secret_basic'];
 
-/** The authorization server's metadata (RFC 8414). */
 export const ServerMetadata = described(
   v.object({
     issuer: address('Who issues the tokens'),
@@ -99,5 +94,4 @@ export const ServerMetadata = described(
 );
 export type ServerMetadata = v.InferOutput<typeof ServerMetadata>;
 
-/** The answer of the revocation endpoint. */
 export const Revoked = described(v.object({}), 'The token is good no more');

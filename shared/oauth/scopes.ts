@@ -1,21 +1,20 @@
 import type { Scope } from '../routes.ts';
 
-/** Something that an application may do, in the words of the pages. */
+/** A permission, in the words of the pages. */
 export interface Ability {
   can: string;
   detail: string;
-  /** Set for what cannot be undone. */
+  /** Set if its use cannot be undone. */
   isDangerous?: true;
 }
 
-/** What every application that somebody connects may do, whatever its scopes. */
+/** Permission of every connected application, whatever its scopes. */
 export const baseAbility: Ability = {
   can: 'Know who you are',
   detail:
     'Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
 };
 
-/** What each scope lets an application do. */
 export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   review: [
     { can: 'Write in your name', detail: 'Publish reviews, and change and delete those you have' },
@@ -35,10 +34,10 @@ export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   ],
 };
 
-/** Reads a list of scopes separated by commas or spaces; undefined when one of them does not exist. */
+/** Parses scopes separated by commas or spaces. Returns undefined if one does not exist. */
 export function parseScopes(list: string): Scope[] | undefined {
-  const asked = [...new Set(list.split(/[ ,]+/).filter((scope) => scope !== ''))];
-  return asked.every(isScope) ? asked : undefined;
+  const requested = [...new Set(list.split(/[ ,]+/).filter((scope) => scope !== ''))];
+  return requested.every(isScope) ? requested : undefined;
 }
 
 function isScope(text: string): text is Scope {
