@@ -7,8 +7,9 @@ import type { Activity } from '../user/presented.ts';
 import { readDailyVotes } from '../vote/daily-votes.ts';
 
 /**
- * How many reviews a user has published and votes cast, by UTC day: today, in the seven days that end today, and since the month
- * began. A vote counts on the day it was last cast. It costs the same however many there are.
+ * Counts a user's published reviews and cast votes: today, in seven days including today, and this
+ * month, in UTC. A vote counts on the day it was last cast. The cost does not depend on the
+ * numbers.
  */
 export async function readActivity(userId: string): Promise<Activity> {
   const today = daysAgo(0);
@@ -29,7 +30,10 @@ export async function readActivity(userId: string): Promise<Activity> {
   };
 }
 
-/** The reviews published since each of these days. Few are read; how many there are of a long list its rank tree tells. */
+/**
+ * Counts reviews published since each of these days: a short list by reading, a long one by its
+ * rank tree.
+ */
 async function countReviews(userId: string, days: readonly string[]): Promise<number[]> {
   const few = await readSince(userId, days, leafCapacity + 1);
   if (few.length <= leafCapacity) return countSince(few, days);
@@ -42,7 +46,7 @@ async function countReviews(userId: string, days: readonly string[]): Promise<nu
   );
 }
 
-/** The dates of the newest reviews since the earliest of these days. */
+/** Returns the dates of the reviews since the earliest of these days, newest first. */
 async function readSince(userId: string, days: readonly string[], most?: number) {
   const pages = queryIndex('author-by-date', userId, {
     descending: true,

@@ -6,14 +6,13 @@ import { transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { partIdentity } from './identity-repository.ts';
 
-/** Grants that a transaction has room for. Few accounts have more. */
+/** Grants that fit the transaction. Few accounts have more. */
 const maxGrants = 90;
 
 /**
- * Ends an account at once: from now on it is found nowhere, its tokens are refused and the next
- * sign-in makes another. No moderator decides on it or its reviews any more. The eraser, which sees
- * the change in the stream, takes away what the account has made. Throws ApiError 401 when it is
- * gone already.
+ * Deletes an account at once. It can no longer be found or moderated, its tokens are refused, and
+ * the next sign-in creates a new account. The eraser sees the change in the stream and deletes what
+ * the account has made. Throws ApiError 401 if the account was already deleted.
  */
 export async function deleteAccount(userId: string): Promise<void> {
   const grants = await listGrants(userId);
@@ -35,9 +34,9 @@ export async function deleteAccount(userId: string): Promise<void> {
     await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (grants.length > maxGrants) throw error;
-    // The account is gone, and so are its tokens; the eraser does the rest.
+    // The eraser does the rest.
     console.warn({
-      message: 'What a deleted account has left is left to the eraser',
+      message: 'A deleted account has items left; the eraser will delete them',
       error: error instanceof Error ? error.name : typeof error,
     });
   }

@@ -11,10 +11,10 @@ import { eraseVote } from '../vote/vote-repository.ts';
 import { partIdentity } from './identity-repository.ts';
 
 /**
- * Takes away what a deleted account has made, and at last the account itself; every count follows
- * in the same transaction. Each transaction checks that the account is not there again. Can be
- * stopped anywhere and repeated. A second run, which the stream brings about when the account is
- * gone, finds what an index did not show yet.
+ * Deletes everything a deleted account has made, updates all counts, and finally deletes the
+ * account. Each transaction checks that the account was not restored. Can be stopped anywhere and
+ * repeated. The stream starts a second run after the deletion, for items that an index did not show
+ * before.
  */
 export async function eraseAccount(userId: string): Promise<void> {
   const Key = userKey(userId);

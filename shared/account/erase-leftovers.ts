@@ -9,7 +9,7 @@ import { getItem, scanItems } from '../table/query.ts';
 import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
-/** Ids of what has been deleted and has, or may have, left something behind. */
+/** Ids of deleted things that may have left items behind. */
 export interface Leftovers {
   users: string[];
   reviews: string[];
@@ -17,15 +17,15 @@ export interface Leftovers {
   entities: string[];
 }
 
-/** Ids of what is in the table, and of what the other items in it belong to. */
-interface Seen {
+/** Ids of things in the table, and of things that other items name. */
+interface IdSets {
   present: Set<string>;
-  named: Set<string>;
+  referenced: Set<string>;
 }
 
 /**
- * Does again what the eraser has not done, and gives of how many it did; what has not been deleted is left alone. Can be stopped
- * anywhere and repeated.
+ * Repeats incomplete erasures and returns their numbers. Things that were not deleted stay. Can be
+ * stopped anywhere and repeated.
  */
 export async function eraseLeftovers({
   users = [],
@@ -53,17 +53,20 @@ export async function eraseLeftovers({
   };
 }
 
-/** Finds all that may have been left behind, by reading the whole table. `onProgress` gets the number of items read so far. */
+/**
+ * Finds possible leftovers by reading the whole table. `onProgress` gets the number of items read
+ * so far.
+ */
 export async function findLeftovers(
   onProgress: (items: number) => void = () => {},
 ): Promise<Leftovers> {
-  const users: Seen = { present: new Set(), named: new Set() };
-  const reviews: Seen = { present: new Set(), named: new Set() };
-  const applications: Seen = { present: new Set([nobody]), named: new Set() };
+  const users: IdSets = { present: new Set(), referenced: new Set() };
+  const reviews: IdSets = { present: new Set(), referenced: new Set() };
+  const applications: IdSets = { present: new Set([nobody]), referenced: new Set() };
   const entities: string[] = [];
   const revoked: string[] = [];
-  /** The things that an item is a part of, or names, by the kind of the item. */
-  const belongsTo: Record<string, readonly Seen[]> = {
+  /** Things that an item belongs to or names, by kind of item. */
+  const belongsTo: Record<string, readonly IdSets[]> = {
     REVISION: [reviews],
     CASE: [reviews],
     VOTE: [reviews, users],
@@ -73,15 +76,16 @@ export async function findLeftovers(
     CONTACT: [users],
     VOTES: [users],
   };
-  const things: Record<string, Seen> = { USER: users, REVIEW: reviews, APP: applications };
+  const setsByKind: Record<string, IdSets> = { USER: users, REVIEW: reviews, APP: applications };
   const note = (item: Item): void => {
     const id = idIn(item);
     const [kind = '', of = ''] = item.sk.split('#');
-    things[kind]?.[item.deleted_at === undefined ? 'present' : 'named'].add(id);
-    for (const [i, seen] of belongsTo[kind]?.entries() ?? []) seen.named.add(i === 0 ? id : of);
-    // Of an account that has been erased a decision is listed no more.
+    setsByKind[kind]?.[item.deleted_at === undefined ? 'present' : 'referenced'].add(id);
+    for (const [i, sets] of belongsTo[kind]?.entries() ?? [])
+      sets.referenced.add(i === 0 ? id : of);
+    // Decisions on an erased account still name it, but have no `author`.
     const isOwned = ['REVIEW', 'APP'].includes(kind) || (kind === 'DECISION' && item.author);
-    if (isOwned) users.named.add(String(item.user_id));
+    if (isOwned) users.referenced.add(String(item.user_id));
     if (kind === 'APP' && item.revoked_at !== undefined) revoked.push(id);
     if (kind === 'ENTITY' && isEmpty(item)) entities.push(id);
   };
@@ -99,11 +103,11 @@ export async function findLeftovers(
   };
 }
 
-function missing({ present, named }: Seen): string[] {
-  return [...named].filter((id) => !present.has(id));
+function missing({ present, referenced }: IdSets): string[] {
+  return [...referenced].filter((id) => !present.has(id));
 }
 
-/** For how many of these ids something was done. */
+/** Counts the ids for which `erase` returns true. */
 async function countOf(
   ids: readonly string[],
   erase: (id: string) => Promise<boolean>,

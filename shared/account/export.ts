@@ -20,7 +20,7 @@ import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
-/** What may be longer than an answer, in the order in which it is read. */
+/** Lists that may exceed a response, in reading order. */
 const lists = [
   'connections',
   'reviews',
@@ -31,22 +31,27 @@ const lists = [
 ] as const;
 type List = (typeof lists)[number];
 
-/** Behind what a part begins: a list, and a place in it, made of ids, times and numbers. Anything else could be no key, and whoever likes can seal it. */
-const Place = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
+/**
+ * The cursor: a list and the last key read from it. It is validated, because its checksum is not
+ * secret and anyone can forge one.
+ */
+const Cursor = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
 
-/** Some records of a list, and the place behind them. */
-interface Piece<T> {
-  place: string;
+/** Records of a list, and the key to continue after. */
+interface Batch<T> {
+  lastKey: string;
   records: T[];
 }
 
-/** Milliseconds after which a part is long enough, whatever its size: a function has 15 seconds. */
-const patience = 5_000;
+/** Milliseconds after which a part ends. A function has 15 seconds. */
+const maxMilliseconds = 5_000;
 
 /**
- * One part of everything that is stored about a person, as it is stored: times are ISO 8601, and nothing in it is a secret or somebody else's. A
- * part is as much as fits an answer; `next` leads to the one behind it, and the last has none. What is there from the first part to the last
- * is in exactly one of them, whatever is written meanwhile; only a vote that is cast again may be in two. Throws ApiError 401 when the account is gone, 400 for a bad cursor.
+ * Returns a part of everything that is stored about a person, as stored, times in ISO 8601. Secrets
+ * and other people's data are left out. A part fits a response, and `next` is the cursor of the
+ * next. Data that exists during the whole export is in exactly one part, whatever is written
+ * meanwhile. Only a vote that is cast again may be in two. Throws ApiError 401 if the account was
+ * deleted, 400 for an invalid cursor.
  */
 export async function readOwnData(
   userId: string,
@@ -54,7 +59,7 @@ export async function readOwnData(
   maxBytes = largestBody,
 ): Promise<OwnData> {
   const binding = `export ${userId}`;
-  const from = cursor === undefined ? undefined : openPlace(binding, Place, cursor);
+  const from = cursor === undefined ? undefined : openPlace(binding, Cursor, cursor);
   if (cursor !== undefined && !from) {
     throw invalidRequest('cursor must be one that came with a part of your own data');
   }
@@ -68,23 +73,22 @@ export async function readOwnData(
     votes: [],
     reports: [],
   };
-  const end = performance.now() + patience;
+  const end = performance.now() + maxMilliseconds;
   let bytes = bytesOf(JSON.stringify(part));
-  let place: v.InferOutput<typeof Place> | undefined;
+  let position: v.InferOutput<typeof Cursor> | undefined;
   for (const list of lists.slice(lists.indexOf(first))) {
-    for await (const piece of sources[list](userId, list === first ? after : '')) {
-      bytes += bytesOf(JSON.stringify(piece.records));
-      if (place && (bytes > maxBytes || performance.now() > end)) {
-        return { ...part, next: sealPlace(binding, place) };
+    for await (const batch of sources[list](userId, list === first ? after : '')) {
+      bytes += bytesOf(JSON.stringify(batch.records));
+      if (position && (bytes > maxBytes || performance.now() > end)) {
+        return { ...part, next: sealPlace(binding, position) };
       }
-      for (const record of piece.records) add(part, list, record);
-      place = [list, piece.place];
+      for (const record of batch.records) add(part, list, record);
+      position = [list, batch.lastKey];
     }
   }
   return part;
 }
 
-/** What is never long. */
 async function readAccount(userId: string) {
   const [account, applications, tokens, days] = await Promise.all([
     findAccount(userId),
@@ -109,22 +113,22 @@ async function readAccount(userId: string) {
   };
 }
 
-/** How each list is read, behind a place in it. */
 const sources: {
   [L in List]: (
     userId: string,
     after: string,
-  ) => AsyncGenerator<Piece<OwnData[L][number]>, void, undefined>;
+  ) => AsyncGenerator<Batch<OwnData[L][number]>, void, undefined>;
 } = {
   connections,
   reviews,
   hidden_and_deleted: listed('HIDDEN', v.omit(HiddenClaim, ['user_id'])),
-  // Without who has decided.
+  // Without the moderator.
   decisions: listed(
     'SUBJECT',
     v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
   ),
-  // By time, so that a vote that is cast again meanwhile moves to where the walk has yet to come: it may be there twice, and is never missed.
+  // By time: a vote that is cast again moves to a later part, so it may appear twice but is never
+  // missed.
   votes: listed('VOTER', v.omit(Vote, ['user_id'])),
   reports: listed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
 };
@@ -136,7 +140,7 @@ function add(part: OwnData, list: List, record: OwnData[List][number]): void {
   } else (part[list] as unknown[]).push(record);
 }
 
-/** By application: what a person has granted to one stays together, as the place of a single grant would tell its id, which tokens are made of. */
+/** By application: a cursor inside one would contain a grant id, which tokens are made from. */
 async function* connections(userId: string, after: string) {
   const grants = (await listGrants(userId)).filter(
     ({ client_id }) => client_id > after && client_id !== nobody,
@@ -148,28 +152,28 @@ async function* connections(userId: string, after: string) {
     const records = (byClient.get(client_id) ?? []).map(({ scopes, created, renewed }) => {
       return { client_id, name, scopes, created, renewed };
     });
-    yield { place: client_id, records };
+    yield { lastKey: client_id, records };
   }
 }
 
-/** In the order of the claims, that is of entities. A place within a review is followed by the number of a revision. */
-async function* reviews(userId: string, after: string): AsyncGenerator<Piece<ExportedReview>> {
+/** In the order of claims, by entity. Within a review, the key ends in a revision number. */
+async function* reviews(userId: string, after: string): AsyncGenerator<Batch<ExportedReview>> {
   const [entity = '', revision] = after.split('#');
   const claim = claimKey(userId, entity);
   if (revision !== undefined) {
     const claims = await batchGet([claim], { consistent: true });
-    for (const own of await claimed([...claims.values()])) {
-      yield* piecesOf(own, Number(revision));
+    for (const own of await reviewsOf([...claims.values()])) {
+      yield* batchesOf(own, Number(revision));
     }
   }
   const options = { pageSize: 50, after: entity ? claim.sk : undefined };
   for await (const claims of queryItems(claimKey(userId, ''), options)) {
-    for (const own of await claimed(claims)) yield* piecesOf(own);
+    for (const own of await reviewsOf(claims)) yield* batchesOf(own);
   }
 }
 
-/** The reviews that claims lead to, in their order, each with its appeal; without those that are still being erased. */
-async function claimed(claims: readonly Item[]) {
+/** Reads the reviews of claims, in order, with their appeals. Reviews being erased are left out. */
+async function reviewsOf(claims: readonly Item[]) {
   const keys = claims.map(({ review_id }) => reviewKey(String(review_id)));
   const items = await getItems(keys, { consistent: true });
   const reviews = items.flatMap((item) =>
@@ -180,8 +184,8 @@ async function claimed(claims: readonly Item[]) {
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 
-/** What is stored of a review beside its revisions. */
-const kept = [
+/** Exported fields of a review, beside its revisions. */
+const exportedFields = [
   ...([
     'id',
     'entity_id',
@@ -194,14 +198,20 @@ const kept = [
   ...(['is_hidden', 'popularity', 'source', 'source_url', 'moderation', 'appealed_at'] as const),
 ] as const;
 
-/** A review with its revisions, one by one behind the number `after`: they may be more than fit a part. */
-async function* piecesOf(
-  { review, appeal }: Awaited<ReturnType<typeof claimed>>[number],
+/**
+ * Yields a review with one revision at a time, because all may not fit a part. Starts after
+ * revision `after`.
+ */
+async function* batchesOf(
+  { review, appeal }: Awaited<ReturnType<typeof reviewsOf>>[number],
   after = 0,
-): AsyncGenerator<Piece<ExportedReview>> {
+): AsyncGenerator<Batch<ExportedReview>> {
   const { id, entity_id, edits } = review;
-  const pieceOf = ({ review_id: _, ...revision }: Revision, place: string) => {
-    return { place, records: [{ ...pick(review, kept), appeal, revisions: [revision] }] };
+  const batchOf = ({ review_id: _, ...revision }: Revision, lastKey: string) => {
+    return {
+      lastKey,
+      records: [{ ...pick(review, exportedFields), appeal, revisions: [revision] }],
+    };
   };
   if (after < edits) {
     const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
@@ -209,25 +219,25 @@ async function* piecesOf(
     for await (const page of pages) {
       const earlier = page.map((each) => v.parse(Revision, each));
       for (const revision of earlier) {
-        // An edit since the review was read is not of its time.
-        if (revision.id <= edits) yield pieceOf(revision, `${entity_id}#${revision.id}`);
+        // An edit came after the review was read.
+        if (revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
       }
     }
   }
-  yield pieceOf(revisionOf(review), entity_id);
+  yield batchOf(revisionOf(review), entity_id);
 }
 
-/** Reads what an index lists under a kind of author, oldest first, one by one, behind a place. */
+/** Reads items under a kind of author, oldest first, one at a time. */
 function listed<T extends v.GenericSchema>(kind: string, schema: T) {
-  return async function* (userId: string, after: string): AsyncGenerator<Piece<v.InferOutput<T>>> {
+  return async function* (userId: string, after: string): AsyncGenerator<Batch<v.InferOutput<T>>> {
     const range = after === '' ? {} : { low: after };
     const pages = queryIndex('author-by-date', `${kind}#${userId}`, { range, pageSize: 100 });
     for await (const page of pages) {
       const entries = page.filter(({ date }) => date !== after);
       const items = await getItems(entries, { consistent: true });
-      for (const [i, { date: place = '' }] of entries.entries()) {
+      for (const [i, { date: lastKey = '' }] of entries.entries()) {
         const item = items[i];
-        if (item) yield { place, records: [v.parse(schema, item)] };
+        if (item) yield { lastKey, records: [v.parse(schema, item)] };
       }
     }
   };

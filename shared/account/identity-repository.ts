@@ -10,31 +10,30 @@ import type { Identity } from '../user/identity-provider.ts';
 import type { User } from '../user/user.ts';
 import { accountWrites, findUser } from '../user/user-repository.ts';
 
-/** Stored target of an identity: an account, or what outlives the last one. */
-const Stored = v.object({
+/** The account of an identity, or the moderators' decisions that outlive it. */
+const StoredIdentity = v.object({
   user_id: v.optional(v.string()),
-  /** Since when the account that was deleted is blocked; ISO 8601. */
+  /** Since when the deleted account is blocked; ISO 8601. */
   blocked_at: v.optional(v.string()),
-  /** Hidden reviews that went with accounts, for the next account to be marked with. */
+  /** Hidden reviews of deleted accounts, to mark on the next account. */
   hidden: v.optional(v.array(HiddenMark)),
 });
 
-/** Hidden reviews that an identity keeps, the newest ones: an item holds 400 KB. */
-const mostKept = 2000;
-/** Hidden reviews that one transaction marks an account with. */
-const mostMarked = 90;
+/** Hidden reviews that an identity stores at most, the newest ones. An item holds 400 KB. */
+const maxHidden = 2000;
+/** Marks that one transaction writes. */
+const maxMarks = 90;
 
 /**
- * The account of this person. The first sign-in creates it, and so does the first after its
- * deletion. It then has the block of the account that was deleted, and the marks of its hidden
- * reviews. Throws ApiError 503 when there are too many marks to write in time: the next sign-in
- * writes the others.
+ * Returns a person's account. The first sign-in creates it, also after a deletion. The new account
+ * inherits the block and the marks of hidden reviews. Throws ApiError 503 if the marks take too
+ * long; the next sign-in writes the rest.
  */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;
   const sha256 = hash('sha256', JSON.stringify([issuer, subject]));
   return retryStale(async () => {
-    const stored = v.parse(Stored, (await getItem(identityKey(sha256))) ?? {});
+    const stored = v.parse(StoredIdentity, (await getItem(identityKey(sha256))) ?? {});
     const { user_id, blocked_at, hidden = [] } = stored;
     const known = user_id === undefined ? undefined : await findUser(user_id);
     if (user_id !== undefined && !known) {
@@ -50,26 +49,25 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       karma: 0,
       ...(blocked_at && { blocked_at }),
     };
-    const rest = hidden.slice(mostMarked);
+    const rest = hidden.slice(maxMarks);
     const set = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
     const was = { user_id, blocked_at, hidden: stored.hidden };
     await transact([
       { Update: { Key: identityKey(sha256), set, was } },
       ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
       ...hidden
-        .slice(0, mostMarked)
+        .slice(0, maxMarks)
         .map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
     ]);
-    // Nobody signs in to an account that can still review what was hidden.
+    // Until all marks are written, the person could review a hidden entity again.
     if (rest.length > 0) throw new StaleRead();
     return user;
   });
 }
 
 /**
- * Parts an account that is deleted from its identity. The identity stays with what moderators have
- * decided, for the next account: the block, and the reviews that are hidden. Can be repeated: the
- * deletion, the eraser and the next sign-in may be there at once.
+ * Detaches a deleted account from its identity, which keeps the block and the hidden reviews for
+ * the next account. Safe to repeat: the deletion, the eraser and the next sign-in may run at once.
  */
 export async function partIdentity(userId: string): Promise<void> {
   await retryStale(async () => {
@@ -77,25 +75,27 @@ export async function partIdentity(userId: string): Promise<void> {
     const [user, contact] = await getItems(keys, { consistent: true });
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
-    const stored = v.parse(Stored, (await getItem(Key)) ?? {});
-    const left = {
+    const stored = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
+    const remaining = {
       user_id: undefined,
       blocked_at: user?.blocked_at,
-      hidden: listOf([...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-mostKept)),
+      hidden: listOf([...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-maxHidden)),
     };
-    const isKept = left.blocked_at !== undefined || left.hidden !== undefined;
+    const hasDecisions = remaining.blocked_at !== undefined || remaining.hidden !== undefined;
     const was = { user_id: userId, hidden: stored.hidden };
-    const leaving = isKept ? { Update: { Key, set: left, was } } : { Delete: { Key, was } };
+    const detachment = hasDecisions
+      ? { Update: { Key, set: remaining, was } }
+      : { Delete: { Key, was } };
     const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
     await transact([
       { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },
       { Delete: { Key: contactKey(userId), ConditionExpression: 'attribute_exists(pk)' } },
-      ...(stored.user_id === userId ? [leaving] : []),
+      ...(stored.user_id === userId ? [detachment] : []),
     ]);
   });
 }
 
-/** The hidden reviews of a deleted account, and those that it had deleted; the newest ones last. */
+/** Returns a deleted account's hidden reviews, newest last, with those it had deleted itself. */
 async function hiddenOf(userId: string): Promise<HiddenMark[]> {
   const hidden: HiddenMark[] = [];
   for await (const claims of queryItems(claimKey(userId, ''), { pageSize: 100 })) {
@@ -110,7 +110,6 @@ async function hiddenOf(userId: string): Promise<HiddenMark[]> {
   return hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1));
 }
 
-/** A list to be stored, unless it is empty. */
 function listOf<T>(list: T[]): T[] | undefined {
   return list.length > 0 ? list : undefined;
 }

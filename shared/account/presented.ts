@@ -24,7 +24,6 @@ const decision = {
 
 const record = PublicRecord.entries;
 
-/** A review as it is stored, with all its revisions. */
 export const ExportedReview = described(
   v.object({
     id: review_id,
@@ -51,7 +50,6 @@ export const ExportedReview = described(
 );
 export type ExportedReview = v.InferOutput<typeof ExportedReview>;
 
-/** One part of everything that is stored about a person. */
 export const OwnData = described(
   v.object({
     profile: v.optional(
