@@ -6,7 +6,7 @@ import { daysAgo } from '../time.ts';
 import { counted, countedOne, keptDays } from '../user/daily-limit.ts';
 import type { Vote } from './vote.ts';
 
-/** Moves a vote that is cast again, or taken back, from the day it was cast on; nothing while that is the same day. */
+/** Moves a repeated or withdrawn vote away from its day of cast, unless the day stays the same. */
 export function moveVote(before: Vote, after: Vote | undefined): Write[] {
   const [from, to] = [before.voted_at.slice(0, 10), after?.voted_at.slice(0, 10)];
   if (from === to) return [];
@@ -17,12 +17,15 @@ export function moveVote(before: Vote, after: Vote | undefined): Write[] {
   ];
 }
 
-/** Counts a vote that was cast before as a first vote of its UTC day, while such a day is kept. */
+/** Counts an imported vote as a first vote of its UTC day, while counters of that day exist. */
 export function countCast({ user_id, voted_at }: Vote): Write[] {
   return voted_at >= daysAgo(keptDays) ? [countedOne('votes', user_id, voted_at)] : [];
 }
 
-/** How many of a user's votes were cast on each UTC day (yyyy-mm-dd) from `first` on, at most 31 days back. */
+/**
+ * Counts a user's votes by the UTC day (yyyy-mm-dd) of their last cast, since `first`. Counters go
+ * back 31 days.
+ */
 export async function readDailyVotes(userId: string, first: string): Promise<Map<string, number>> {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), { consistent: false }));
   const days = items.map(({ sk, cast }): [string, number] => [
@@ -32,7 +35,7 @@ export async function readDailyVotes(userId: string, first: string): Promise<Map
   return new Map(days.filter(([day]) => day >= first));
 }
 
-/** Deletes the counters that nothing reads any more, a page at a time; gives how many. Safe to repeat. */
+/** Deletes expired counters, a page at a time; returns their number. Safe to repeat. */
 export async function deleteDailyVotes(): Promise<number> {
   const pages = queryIndex('all-by-date', 'VOTES', { range: { high: daysAgo(keptDays) } });
   let deleted = 0;

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { described, HttpDate } from '../described.ts';
 
-/** A user's own vote as the API shows it. */
 export const PresentedVote = described(
   v.object({
     vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
@@ -11,5 +10,4 @@ export const PresentedVote = described(
 );
 export type PresentedVote = v.InferOutput<typeof PresentedVote>;
 
-/** One vote, as the API answers it. */
 export const VoteResponse = v.object({ vote: PresentedVote });

@@ -20,7 +20,7 @@ import { refuseBlocked } from '../user/writer.ts';
 import { countCast, moveVote } from './daily-votes.ts';
 import { Vote } from './vote.ts';
 
-/** A user's vote on a review. Throws ApiError 404 when there is none. */
+/** Returns a user's vote on a review. Throws ApiError 404 if there is none. */
 export async function getVote(reviewId: string, userId: string): Promise<Vote> {
   const item = await getItem(voteKey(reviewId, userId));
   if (!item) throw notFound('Vote');
@@ -28,9 +28,10 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
 }
 
 /**
- * Casts a vote, or changes it; to cast the same one on the same revision again changes nothing. Gives the headers that tell what is left of the
- * daily limit. Throws ApiError 404 when the review is not public, 400 when it is the voter's own or has no text, 403 when the voter's first
- * votes of this UTC day are used up or the account is blocked.
+ * Casts or changes a vote. Returns headers with the rest of the daily limit. Repeating the same
+ * vote on the same revision changes nothing. Throws ApiError 404 if the review is not public, 400
+ * if it is the voter's own or has no text. Throws 403 if the day's first votes (UTC) are used up or
+ * the account is blocked.
  */
 export async function saveVote(
   reviewId: string,
@@ -44,7 +45,7 @@ export async function saveVote(
     if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
     const revision = currentRevision(review);
     if (previous?.vote === vote && previous.revision === revision) {
-      // Nothing is written that would meet the author.
+      // No write checks that the author exists.
       if (!(await findUser(review.user_id))) throw notFound('Review');
       return limitHeaders('votes', voter, spent);
     }
@@ -65,7 +66,10 @@ export async function saveVote(
   });
 }
 
-/** Takes a vote back. Throws ApiError 404 when there is none, or the review is not public, 403 when the account is blocked. */
+/**
+ * Withdraws a vote. Throws ApiError 404 without a vote or public review, 403 if the account is
+ * blocked.
+ */
 export async function deleteVote(reviewId: string, userId: string): Promise<void> {
   await retryStale(async () => {
     const { review, previous } = await readBallot(reviewId, userId);
@@ -79,8 +83,8 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
 }
 
 /**
- * Takes a vote of an account away that is being erased, if it is still there, whatever has become
- * of the review and its author. `isGone` comes from `eraseWhile`.
+ * Deletes a vote of an account that is being erased, if it still exists. The state of its review
+ * and author does not matter. Get `isGone` from `eraseWhile`.
  */
 export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
@@ -99,7 +103,7 @@ export async function eraseVote(reviewId: string, userId: string, isGone: Write)
   });
 }
 
-/** The writes of a vote that was cast before, elsewhere: no limit holds it back. */
+/** Returns the writes of an imported vote, without daily limit. */
 export function importedVote(review: Voted, vote: Vote): Write[] {
   const voter = { Key: userKey(vote.user_id), ConditionExpression: isAlive };
   return [...castWrites(review, undefined, vote), { ConditionCheck: voter }, ...countCast(vote)];
@@ -108,7 +112,7 @@ export function importedVote(review: Voted, vote: Vote): Write[] {
 /** Fields of a review that its votes depend on. */
 export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
 
-/** Writes a vote in the place of another, or of none, with all that is counted of it. */
+/** Returns the writes that store a vote in place of `before`, with all counts. */
 function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
   const Item = {
     ...voteKey(after.review_id, after.user_id),
@@ -120,8 +124,8 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
 }
 
 /**
- * Counts that a vote takes the place of another: on the review, its revisions and its author, who
- * must be there. Without the author the review is not public, and a vote on it is not found.
+ * Counts a vote on the review, its revisions and its author. Throws 404 without the author, because
+ * the review is then not public.
  */
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);
@@ -135,7 +139,7 @@ function countVote(review: Voted, before: Vote | undefined, after: Vote | undefi
   ];
 }
 
-/** With `day`, a UTC day, also how many first votes the voter has cast on it. */
+/** Reads what a vote depends on. `spent` counts the voter's first votes on `day`, a UTC day. */
 async function readBallot(reviewId: string, userId: string, day?: string) {
   const keys = [
     reviewKey(reviewId),
@@ -163,12 +167,12 @@ function unchanged(previous: Vote | undefined): Condition {
   return { was: { voted_at, vote, revision } };
 }
 
-/** What a review and its revisions gain and lose when one vote takes the place of another. */
+/** Counts a change of a vote on a review and its revisions. */
 function recount(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const popularity = popularityChange(before, after);
   const counts = { votes_positive: 0, votes_negative: 0 };
   const current = { revision_votes_positive: 0, revision_votes_negative: 0 };
-  // A vote that is cast now is on the current revision; one that was, or is imported, may not be.
+  // A new vote is on the current revision; earlier and imported votes may not be.
   const earlier: Amounts = new Map();
   for (const [vote, by] of [[before, -1] as const, [after, 1] as const]) {
     if (!vote) continue;
@@ -185,7 +189,7 @@ function recount(review: Voted, before: Vote | undefined, after: Vote | undefine
           ...{ ...counts, ...current, popularity, version: 1 },
           ...(isPublic(review) && { popularity_rank: BigInt(popularity) * rankStep }),
         },
-        // Not its version: votes commute, so that many may be cast at once.
+        // Not `version`: votes commute, so many may be cast at once.
         was: { edits: review.edits, is_hidden: review.is_hidden },
       },
     },
