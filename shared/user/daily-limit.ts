@@ -7,48 +7,44 @@ import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
 
-/** Acts with a daily limit: first votes on a review, and reports. */
+/** Actions with a daily limit: first votes on a review, and reports. */
 type Limited = 'votes' | 'reports';
 
-/**
- * Days that the counters of a day are kept for: the statistics of a profile reach back for a month.
- */
+/** Days that daily counters are stored. Profile statistics cover a month. */
 export const keptDays = 31;
 const daySeconds = 86_400;
 
 /**
- * Seconds from the start of its day until DynamoDB may delete a counter that the daily job has
- * missed.
+ * Seconds after the start of its day. DynamoDB may then delete a counter that the job has missed.
  */
 const keepCounters = (keptDays + 7) * daySeconds;
 
 /**
- * Counter of a user and UTC day: `count`, the first votes on a review; `cast`, how many of the
- * user's votes were last cast on that day; `reports`. The daily limit is held against the first and
- * the last of them.
+ * Counters of a user and UTC day. `count` is for first votes on a review, `cast` for votes last
+ * cast that day. Only `count` and `reports` have a limit.
  */
 const none = { count: 0, cast: 0, reports: 0 };
 type Counts = typeof none;
 
-/** The counter that a limit is held against, what one of it adds, and how the limit is told. */
+/** The limited counter, the amounts of one action, and words for the error message. */
 const limited = {
   votes: {
     spent: 'count',
     one: { count: 1, cast: 1 },
     may: 'vote on',
-    besides: '; changing a vote is always possible',
+    hint: '; changing a vote is always possible',
   },
-  reports: { spent: 'reports', one: { reports: 1 }, may: 'report', besides: '' },
+  reports: { spent: 'reports', one: { reports: 1 }, may: 'report', hint: '' },
 } as const;
 
-/** Number of a daily limit that is used up, by the counter of the day if there is one. */
+/** Returns the used part of a daily limit, from the day's counter if any. */
 export function spentOf(what: Limited, counter: Item | undefined): number {
   return Number(counter?.[limited[what].spent] ?? 0);
 }
 
 /**
- * Tells what is left of a daily limit, as headers (draft-ietf-httpapi-ratelimit-headers): `spent`
- * of this UTC day are used up.
+ * Returns headers that tell the rest of a daily limit (draft-ietf-httpapi-ratelimit-headers).
+ * `spent` votes or reports are used.
  */
 export function limitHeaders(
   what: Limited,
@@ -63,18 +59,18 @@ export function limitHeaders(
 }
 
 /**
- * Takes one of the user's daily votes or reports, of the UTC day of a time (ISO 8601). It fails
- * where all are used up. Throws ApiError 403 when there are none at all. The transaction needs
- * `ableAs` as well, because the limit follows the karma.
+ * Returns the write that uses one daily vote or report, on the UTC day of `at` (ISO 8601). It fails
+ * if the limit is reached. Throws ApiError 403 if the limit is 0. The transaction also needs
+ * `ableAs`, because the limit depends on karma.
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);
-  const { spent, may, besides } = limited[what];
+  const { spent, may, hint } = limited[what];
   const otherwise = limitExceeded(
-    `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${besides}`,
+    `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`,
     {
       ...limitHeaders(what, user, limit),
-      // Who has none at all has none tomorrow.
+      // With a limit of 0, waiting does not help.
       ...(limit > 0 && { 'Retry-After': `${secondsLeft()}` }),
     },
   );
@@ -90,7 +86,7 @@ export function spend(what: Limited, user: User, at: string): Write {
   };
 }
 
-/** The user may still write, and still has the karma that the daily limit was taken from. */
+/** Checks that the user may write and still has the karma of the daily limit. */
 export function ableAs(user: User): Write {
   return {
     ConditionCheck: {
@@ -101,12 +97,12 @@ export function ableAs(user: User): Write {
   };
 }
 
-/** Counts a first vote or a report on the UTC day of a time (ISO 8601). */
+/** Counts a first vote or a report on the UTC day of `at` (ISO 8601). */
 export function countedOne(what: Limited, userId: string, at: string) {
   return counted(userId, at.slice(0, 10), limited[what].one);
 }
 
-/** Adds to the counter of a user and UTC day, yyyy-mm-dd. */
+/** Adds to the counters of a user and UTC day, yyyy-mm-dd. */
 export function counted(userId: string, day: string, amounts: Partial<Counts>) {
   const set = {
     expires_at: Date.parse(day) / 1000 + keepCounters,
@@ -116,7 +112,7 @@ export function counted(userId: string, day: string, amounts: Partial<Counts>) {
   return { Update: { Key: dailyVotesKey(userId, day), amounts: { ...none, ...amounts }, set } };
 }
 
-/** Seconds until the next UTC day. */
+/** Returns the seconds until the next UTC day. */
 function secondsLeft(): number {
   return daySeconds - (epochSeconds() % daySeconds);
 }

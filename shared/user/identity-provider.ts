@@ -12,29 +12,30 @@ import { DisplayName, Email } from './user.ts';
 export interface Identity {
   issuer: string;
   subject: string;
-  /** A proposal: the person decides. */
+  /** A proposal that the person can change. */
   display_name: string;
   email: string | null;
   musicdb_username: string | null;
 }
 
-/** What a sign-in must remember until the person comes back. */
+/** Values to store until the person returns from the provider. */
 export interface SignInChecks {
   state: string;
   nonce: string;
   code_verifier: string;
 }
 
-/** What a provider may be told to ask: for the credentials again, or for which account. */
+/** Prompts: enter the credentials again, or choose an account. */
 export const prompts = ['login', 'select_account'] as const;
 type Prompt = (typeof prompts)[number];
 
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
- * Begins a sign-in at the OpenID Connect provider (code flow, S256 PKCE): where to send the person, and what to remember. With a `prompt`
- * the provider asks even those whom it knows (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 when the provider cannot be
- * reached, and so does `finishSignIn`.
+ * Starts a sign-in at the OpenID Connect provider (code flow, S256 PKCE). Returns the URL for the
+ * person and the values to store. With `prompt`, the provider asks even if the person is signed in
+ * there (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 if the provider is
+ * unreachable.
  */
 export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();
@@ -52,13 +53,19 @@ export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url
   return { ...checks, url: url.href };
 }
 
-/** Who came back, and when they last proved to the provider who they are (ms since 1970), where it says so. */
+/**
+ * A completed sign-in. `authenticated` is the provider's last check of the person (ms since 1970),
+ * if known.
+ */
 export interface SignedIn {
   identity: Identity;
   authenticated: number | undefined;
 }
 
-/** `query` is what the provider sent along. Throws ApiError 400 when the sign-in failed or is not the one begun. */
+/**
+ * Completes a sign-in with the provider's `query`. Throws ApiError 400 if it failed or does not
+ * match `checks`, 503 if the provider is unreachable.
+ */
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
@@ -81,7 +88,9 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
   }
 }
 
-/** Discovers the provider OIDC_ISSUER, where we are known as OIDC_CLIENT_ID; once, or again if that fails. */
+/**
+ * Discovers the provider OIDC_ISSUER, which knows us as OIDC_CLIENT_ID. Retries after a failure.
+ */
 function findProvider(): Promise<client.Configuration> {
   discovered ??= discover().catch((error) => {
     discovered = undefined;
@@ -100,13 +109,17 @@ async function discover(): Promise<client.Configuration> {
 }
 
 function unreachable(error: Error): ApiError {
-  console.error({ message: 'No identity provider', error: describeError(error) });
+  console.error({
+    message: 'The identity provider cannot be reached',
+    error: describeError(error),
+  });
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
 /**
- * What is taken of a provider's claims. Issuer and subject are the stable key of a person, the rest fills the profile of a new account
- * where it keeps to our rules; a name that may be an email address is none to show. Throws ApiError 400 without a good subject.
+ * Reads an identity from claims. Issuer and subject are the stable key of a person. Other valid
+ * claims fill a new profile, except a name with `@`, which may be an email address. Throws ApiError
+ * 400 without a valid subject.
  */
 function toIdentity(claims: Record<string, unknown>): Identity {
   const text = (name: string): string => {
@@ -120,7 +133,7 @@ function toIdentity(claims: Record<string, unknown>): Identity {
   };
   const short = (name: string): string => [...text(name)].slice(0, 64).join('').trim();
   const { iss, sub } = claims;
-  // 255 characters at most, says OpenID Connect Core 1.0 section 2.
+  // OpenID Connect Core 1.0 section 2 allows at most 255 characters.
   if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
     throw invalidRequest('The identity provider did not say who you are');
   }

@@ -17,7 +17,6 @@ const profile = {
   ),
 };
 
-/** A user as everybody may see it. */
 export const PresentedUser = described(
   v.object({
     ...profile,
@@ -31,7 +30,6 @@ export const PresentedUser = described(
 );
 export type PresentedUser = v.InferOutput<typeof PresentedUser>;
 
-/** One user, as the API answers it. */
 export const UserResponse = v.object({ user: PresentedUser });
 
 const contact = {
@@ -47,10 +45,8 @@ const contact = {
   ),
 };
 
-/** A user's own profile. */
 export type OwnProfile = PresentedUser & { [name in keyof typeof contact]: string | null };
 
-/** How much a user has done, by UTC day. */
 export const Activity = described(
   v.object({
     reviews_today: Count('Reviews published today, in UTC', 1),
@@ -64,7 +60,6 @@ export const Activity = described(
 );
 export type Activity = v.InferOutput<typeof Activity>;
 
-/** A user's own profile with what was asked for by `inc`. */
 export const OwnProfileIncluding = described(
   v.object({
     ...profile,
@@ -85,10 +80,8 @@ export const OwnProfileIncluding = described(
   "The caller's own profile",
 );
 
-/** The caller's own profile, as the API answers it. */
 export const OwnProfileResponse = v.object({ user: OwnProfileIncluding });
 
-/** A page of the list of users. */
 export const UserPage = described(
   v.object({ ...page, users: v.array(PresentedUser), next }),
   'A page of users',

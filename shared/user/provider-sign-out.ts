@@ -8,27 +8,31 @@ const Discovery = v.object({
 let discovered: Promise<URL | undefined> | undefined;
 
 /**
- * Where the identity provider ends its session with a person (OpenID Connect RP-Initiated Logout 1.0), and sends them to our page of
- * signing out; undefined where it has no such place, or does not say so within 3 seconds: our own session is over in any case.
+ * Returns the identity provider's sign-out URL, which leads back to our sign-out page (OpenID
+ * Connect RP-Initiated Logout 1.0). Undefined if the provider names none within 3 seconds. Our own
+ * session ends in any case.
  */
 export async function findProviderSignOut(): Promise<string | undefined> {
   if (process.env.OIDC_LOGOUT_URL) return process.env.OIDC_LOGOUT_URL;
   discovered ??= discover();
   try {
-    const found = await discovered;
-    if (!found) return undefined;
-    const url = new URL(found);
+    const endpoint = await discovered;
+    if (!endpoint) return undefined;
+    const url = new URL(endpoint);
     url.searchParams.set('client_id', process.env.OIDC_CLIENT_ID ?? '');
     url.searchParams.set('post_logout_redirect_uri', `${authUrl()}/account/sign-out`);
     return url.href;
   } catch (error) {
     discovered = undefined;
-    console.warn({ message: 'No sign-out at the identity provider', error: `${error}` });
+    console.warn({
+      message: 'Could not read the sign-out address of the identity provider',
+      error: `${error}`,
+    });
     return undefined;
   }
 }
 
-/** Not with the library that signs in: what signs out needs no more than this, and would start slower. */
+/** Without openid-client, which would slow the start of signing out. */
 async function discover(): Promise<URL | undefined> {
   const issuer = (process.env.OIDC_ISSUER ?? '').replace(/\/$/, '');
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {

@@ -11,7 +11,7 @@ const allUsers: List = {
   trees: [{ list: 'users', partition, contents: new Set(['user'] as const) }],
 };
 
-/** A page of all users in the order in which they came, how many there are, and the place after which the next page begins. */
+/** Lists a page of all users, oldest first, and their number. `next` leads to the next page. */
 export async function listUsers(
   request: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
 ): Promise<{ count: number; users: User[]; next?: SortKey }> {

@@ -9,20 +9,20 @@ import { putNew, transact, type Write } from '../table/transact.ts';
 import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
 import { checkWriter, mayWrite, type Writer, writeAs } from './writer.ts';
 
-/** Throws ApiError 404. */
+/** Returns a user. Throws ApiError 404 if there is none. */
 export async function getUser(id: string): Promise<User> {
   const user = await findUser(id);
   if (!user) throw notFound('User');
   return user;
 }
 
-/** Undefined when there is no such account, or it is being erased. */
+/** Returns undefined if the account does not exist or is being erased. */
 export async function findUser(id: string): Promise<User | undefined> {
   const item = await getItem(userKey(id));
   return parseUser(item);
 }
 
-/** The users with these ids, by id; those that do not exist are left out. */
+/** Returns the existing users with these ids, by id. */
 export async function findUsers(
   ids: readonly string[],
   options?: Parameters<typeof batchGet>[1],
@@ -31,7 +31,7 @@ export async function findUsers(
   return pickUsers(distinct, await batchGet(distinct.map(userKey), options));
 }
 
-/** Of a batch of items, the users with these ids, by id. */
+/** Picks users from a batch of items, by id. */
 export function pickUsers(
   ids: readonly string[],
   items: ReadonlyMap<string, Record<string, unknown>>,
@@ -44,21 +44,21 @@ export function pickUsers(
   );
 }
 
-/** A user with what only its person sees. */
+/** A user with private contact data. */
 export interface Account {
   user: User;
   contact: Contact;
 }
 
-/** Undefined as of `findUser`. */
+/** Returns undefined like `findUser`. */
 export async function findAccount(id: string): Promise<Account | undefined> {
   const [account] = await findAccounts([id]);
   return account;
 }
 
-/** All accounts, oldest first, page by page. For operators. */
+/** Lists all accounts, oldest first, page by page. For operators. */
 export async function* listAccounts(): AsyncGenerator<Account[]> {
-  // Two items of each fill one batch.
+  // 50 accounts have 100 items, the size of a batch.
   for await (const entries of queryIndex('all-by-date', 'USER', { pageSize: 50 })) {
     yield findAccounts(entries.map(idIn));
   }
@@ -69,13 +69,12 @@ async function findAccounts(ids: readonly string[]): Promise<Account[]> {
   const items = await batchGet(keys, { consistent: true });
   return ids.flatMap((id) => {
     const user = parseUser(items.get(keyString(userKey(id))));
-    // Accounts that came without any have no item of their own for it.
+    // An account imported without contact data has no item for it.
     const contact = items.get(keyString(contactKey(id))) ?? {};
     return user ? [{ user, contact: v.parse(Contact, contact) }] : [];
   });
 }
 
-/** Creates an account. */
 export async function insertUser({
   display_name,
   ...contact
@@ -86,8 +85,8 @@ export async function insertUser({
 }
 
 /**
- * The writes that create an account, of a `version` above those of one with this id that was
- * deleted.
+ * Returns the writes that create an account. `version` must exceed that of a deleted account with
+ * this id.
  */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
   const Item = { ...userItem(user), version };
@@ -97,17 +96,14 @@ export function accountWrites(user: User, contact: Contact | null, version = 1):
   ];
 }
 
-/**
- * The item of a user that has just been created. Its `version` rises with all that is counted for
- * the user, and with the deletion.
- */
+/** Returns the item of a new user. `version` rises with every count and the deletion. */
 export function userItem(user: User) {
   return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
 }
 
 /**
- * Changes what is given of a profile; null takes the email address away, and a name is no proposal from now on. Throws ApiError 401 when the account
- * is gone, 403 when it is blocked.
+ * Changes the given fields of a profile. Null removes the email address. A changed name is no
+ * longer a proposal. Throws ApiError 401 if the account was deleted, 403 if it is blocked.
  */
 export async function updateProfile(
   id: string,
@@ -127,7 +123,10 @@ export async function updateProfile(
   );
 }
 
-/** Makes a user a moderator, or no longer one. Throws ApiError 404 when there is no such user, 403 when the account is blocked. */
+/**
+ * Grants or withdraws a moderator's role. Throws ApiError 404 if there is no such user, 403 if the
+ * account is blocked.
+ */
 export async function setModerator(id: string, isModerator: boolean): Promise<void> {
   const set = { is_moderator: isModerator || undefined };
   const ConditionExpression = isModerator ? mayWrite : isAlive;
@@ -135,7 +134,7 @@ export async function setModerator(id: string, isModerator: boolean): Promise<vo
   await writeAs(id, ({ otherwise }) => transact([{ ...update, otherwise }]), notFound('User'));
 }
 
-/** Ends all sessions that the user has begun so far. Throws ApiError 401 when the account is gone. */
+/** Ends all current sessions of a user. Throws ApiError 401 if the account was deleted. */
 export async function endSessions(id: string): Promise<void> {
   const set = { signed_out: Date.now() };
   await transact([

@@ -1,4 +1,4 @@
-/** What karma makes of a user, and how many reviews a user may newly vote on in a UTC day. `from` is the lowest karma. */
+/** User types by lowest karma (`from`), with their limit of first votes per UTC day. */
 export const userTypes = [
   { label: 'Blocked', from: Number.MIN_SAFE_INTEGER, votes_per_day: 0 },
   { label: 'Spammer', from: -20, votes_per_day: 0 },
@@ -9,7 +9,7 @@ export const userTypes = [
 
 export type UserType = (typeof userTypes)[number];
 
-/** The type of a user: by karma, unless a moderator has blocked the account. */
+/** Returns a user's type: by karma, unless a moderator has blocked the account. */
 export function userTypeOf({
   karma,
   blocked_at,
@@ -21,7 +21,7 @@ export function userTypeOf({
   return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
 }
 
-/** Whether somebody decides on reported reviews. A blocked moderator does not. */
+/** Returns true for moderators who are not blocked. */
 export function canModerate({
   is_moderator = false,
   blocked_at,

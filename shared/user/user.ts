@@ -8,50 +8,52 @@ import { userTypeOf } from './user-type.ts';
 /** The public name. */
 export const DisplayName = Name(64);
 
-/** One address, at most 254 characters (RFC 5321 section 4.5.3). */
+/** One address of at most 254 characters (RFC 5321 section 4.5.3). */
 export const Email = v.pipe(
   v.string('must be an email address'),
   v.maxLength(254, 'must have at most 254 characters'),
   v.rfcEmail('must be one email address'),
 );
 
-/** A user as it is stored. Times are ISO 8601. */
+/** A user as stored. Times are ISO 8601. */
 export const User = v.object({
   id: v.string(),
   display_name: v.string(),
   created: v.string(),
-  /** Set from the first sign-in until the person keeps or changes the public name that was proposed. */
+  /** Set until the person confirms or changes the name proposed at the first sign-in. */
   has_proposed_name: v.optional(v.boolean()),
   /** Positive minus negative votes on the user's reviews. */
   karma: v.number(),
-  /** When the user last signed out, which ends all sessions begun before; ms since 1970. */
+  /** Last sign-out, in ms since 1970. It ended all earlier sessions. */
   signed_out: v.optional(v.number()),
-  /** Set for who decides on reported reviews. */
+  /** Set for users who decide on reported reviews. */
   is_moderator: v.optional(v.boolean()),
-  /** Set while a moderator has blocked the account, which then writes nothing. */
+  /** Set while a moderator blocks the account, which then cannot write. */
   blocked_at: v.optional(v.string()),
 });
 export type User = v.InferOutput<typeof User>;
 
-/** What of an account is not public, as it is stored. */
+/** The private part of an account, as stored. */
 export const Contact = v.object({
   email: v.nullish(v.string(), null),
-  /** The name of the linked account in the music database. */
+  /** Name of the linked account in the music database. */
   musicdb_username: v.nullish(v.string(), null),
-  /** SHA-256 of who signs in to it: the key of an identity. */
+  /** SHA-256 key of the identity that signs in to it. */
   identity: v.optional(v.string()),
 });
 export type Contact = v.InferOutput<typeof Contact>;
 
-/** The condition that an account exists and is not being erased. Writes in its name carry it, mostly as a part of `mayWrite`. */
+/**
+ * Condition that an account exists and is not being erased, for writes in its name. Mostly part of
+ * `mayWrite`.
+ */
 export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
 
-/** Reads a user item; undefined when there is none or the account is being erased. */
+/** Returns undefined without an item, or if the account is being erased. */
 export function parseUser(item: Record<string, unknown> | undefined): User | undefined {
   return item && item.deleted_at === undefined ? v.parse(User, item) : undefined;
 }
 
-/** A user as everybody may see it. */
 export function presentUser(user: User): PresentedUser {
   const { id, display_name, created, karma } = user;
   return {
@@ -63,12 +65,11 @@ export function presentUser(user: User): PresentedUser {
   };
 }
 
-/** A user's own profile. */
 export function presentOwnProfile(user: User, { email, musicdb_username }: Contact): OwnProfile {
   return { ...presentUser(user), email, musicdb_username };
 }
 
-/** The index attributes of a user, see table/keys.ts. */
+/** Returns the index attributes of a user, see table/keys.ts. */
 export function listedUser({ id, created }: User): IndexAttributes {
   return { all: 'USER', date: `${created}#${id}` };
 }

@@ -4,18 +4,22 @@ import { getItem } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
 import { isAlive, parseUser, type User } from './user.ts';
 
-/** The condition of what is written in a user's name: the account is there, and no moderator has blocked it. */
+/** Condition on writes in a user's name: the account exists and is not blocked. */
 export const mayWrite = `${isAlive} AND attribute_not_exists(blocked_at)`;
 
-/** What a transaction holds the item of a user to, and what it throws where that fails. */
+/** Condition that a transaction puts on the user's item, and the error if it fails. */
 export interface Writer {
   ConditionExpression: string;
   otherwise: ApiError;
 }
 
 /**
- * Writes in a user's name, by transactions that carry the condition they are given. Where it fails it is looked up why: throws `gone` when the
- * account is, and ApiError 403 when it is blocked.
+ * Runs `write`, whose transactions must carry the condition of `writer`. If it fails, reads the
+ * user again: throws `gone` if the account was deleted, ApiError 403 if it is blocked.
+ * @example
+ *   await writeAs(userId, (writer) =>
+ *     transact([putNew({ ...keyOf(token), ...token }), checkWriter(userId, writer)]),
+ *   );
  */
 export async function writeAs<T>(
   userId: string,
@@ -29,17 +33,17 @@ export async function writeAs<T>(
     const user = parseUser(await getItem(userKey(userId)));
     if (!user) throw gone;
     refuseBlocked(user);
-    // Unblocked a moment ago.
+    // Unblocked after the write failed.
     throw serviceUnavailable();
   }
 }
 
-/** The part of a transaction that holds a user to this and changes nothing. */
+/** Returns the write that checks the writer's condition and changes nothing. */
 export function checkWriter(userId: string, { ConditionExpression, otherwise }: Writer): Write {
   return { ConditionCheck: { Key: userKey(userId), ConditionExpression }, otherwise };
 }
 
-/** Throws ApiError 403 for a blocked account. */
+/** Throws ApiError 403 if the account is blocked. */
 export function refuseBlocked({ blocked_at }: Pick<User, 'blocked_at'>): void {
   if (blocked_at !== undefined) {
     throw accessDenied(

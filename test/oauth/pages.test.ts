@@ -214,6 +214,8 @@ test('a sign-in without the identity provider fails on a page, and cleanly', asy
     expect(answer?.headers).not.toHaveProperty('set-cookie');
   }
   expect(logged.mock.calls).toHaveLength(2);
-  expect(logged.mock.calls[0]).toMatchObject([{ message: 'No identity provider', error: {} }]);
+  expect(logged.mock.calls[0]).toMatchObject([
+    { message: 'The identity provider cannot be reached', error: {} },
+  ]);
   logged.mockRestore();
 });
