@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { canonicalUuid } from '../values.ts';
 
-/** The query string of a bulk lookup. A longer one is answered 503 (spec, endpoint 13). */
+/** The query string of a bulk lookup. A longer one gets 503 (spec, endpoint 13). */
 export const BulkQueryString = v.pipe(
   v.string(),
   v.maxLength(4096, 'may have at most 4096 characters'),
 );
 
 /**
- * Ids of a bulk lookup, separated by commas, in one of the forms of `canonicalUuid`: gives the
- * canonical form of each as sent. Empty items are skipped.
+ * Ids of a bulk lookup, separated by commas, in forms that `canonicalUuid` accepts. The output maps
+ * each id as sent to its canonical form. Empty items are skipped.
  */
 export function BulkIds(most: number) {
   return v.pipe(
@@ -33,15 +33,15 @@ export function BulkIds(most: number) {
   );
 }
 
-/** Condition on which a bulk look-up is refused, for its description. */
+/** Errors of a bulk lookup, for the API's description. */
 export const bulkErrors = {
   invalid_request: 'There is no id, or there are too many, or one is no UUID.',
   service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
 };
 
 /**
- * Looks up the ids of `BulkIds`: gives what there is by canonical id, and which id sent is which of
- * these.
+ * Looks up the ids of `BulkIds`. `found` holds results by canonical id, and `mapping` their
+ * canonical ids by id as sent.
  */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { RequestSchema } from './request.ts';
 
-/** The parts of the API's description, in their order, and what they are about. */
+/** Sections of the API's description, in order, with their subject. */
 export const tags = {
   Reviews: 'What people think of albums, events, books and more.',
   Entities: 'What they think of one of those, in numbers.',
@@ -13,7 +13,7 @@ export const tags = {
   Service: 'The service itself.',
 };
 
-/** The errors that an endpoint can answer with because of what it does; those that all of its kind have go without saying. */
+/** Errors that depend on the endpoint. Errors of all endpoints are added automatically. */
 type OwnError =
   | 'invalid_request'
   | 'access_denied'
@@ -26,30 +26,30 @@ type OwnError =
   | 'unsupported_grant_type'
   | 'service_unavailable';
 
-/** What the API's description says the same of wherever it is: see infra/openapi/document.ts. */
+/** Parameters with one description everywhere, see infra/openapi/document.ts. */
 type Common = 'limit' | 'offset' | 'cursor';
 
 type Named<T> = T extends object ? Exclude<keyof T, Common> & string : never;
 
-/** What is to be explained of a request: the parameters of its query and the fields of its body. */
+/** Query parameters and body fields to describe. */
 type Field<R extends RequestSchema> =
   | (v.InferOutput<R> extends { query: infer Query } ? Named<Query> : never)
   | (v.InferOutput<R> extends { body?: infer Body } ? Named<Body> : never);
 
-/** What the API's description says of an endpoint beside its schemas. No function holds it, so that it may be as long as it takes. */
+/** Description of an endpoint beside its schemas. It is in no bundle, so it may be long. */
 export type Docs<R extends RequestSchema> = {
   tag: keyof typeof tags;
   summary: string;
-  /** Markdown, where the summary does not say it all. */
+  /** Markdown, for anything that the summary leaves open. */
   description?: string;
-  /** By code: when it happens, as a sentence. */
+  /** A sentence for each code: when it occurs. */
   errors?: Partial<Record<OwnError, string>>;
-  /** What the answer carries besides, and the refusal where a limit is exceeded. */
+  /** Headers of the response, and of the error for an exceeded limit. */
   headers?: readonly ('RateLimit' | 'RateLimit-Policy' | 'Link')[];
-  /** The media type of the answer, where it is no JSON. */
+  /** Media type of the response, if it is not JSON. */
   type?: 'application/atom+xml';
-  /** Fields of the body at least one of which is needed, and not null. */
+  /** Body fields of which at least one must be given, not null. */
   needsOneOf?: readonly Field<R>[];
-  /** A body that is valid. */
+  /** A valid body. */
   example?: Record<string, unknown>;
 } & ([Field<R>] extends [never] ? unknown : { fields: Record<Field<R>, string> });

@@ -10,8 +10,15 @@ import { Answer, headResponse, json, publicAnswer } from './response.ts';
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
 /**
- * A Lambda handler for one endpoint. It validates the parts of the request that `schema` names, and answers 200 with what, mostly as JSON,
- * `handle` gives. Whatever is thrown becomes an error response. A GET or HEAD that takes no caller is public, and cached as such.
+ * Makes the Lambda handler of an endpoint. It validates the request parts in `schema`, then answers
+ * 200 with the result of `handle`, usually as JSON. Thrown errors become error responses. A GET or
+ * HEAD without `caller` in the schema is public and cacheable.
+ * @example
+ *   export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+ *   export const handler = endpoint(request, async ({ path }) => {
+ *     const { review, author } = await getPublicReview(path.review_id);
+ *     return { review: presentReview(review, author) };
+ *   });
  */
 export function endpoint<T extends RequestSchema>(
   schema: T,
@@ -23,15 +30,15 @@ export function endpoint<T extends RequestSchema>(
     .use(errorResponse())
     .use('body' in schema.entries ? [jsonBody()] : [])
     .handler(async (event) => {
-      const given = await handle(readRequest(schema, partsOf(event)));
-      const answer = given instanceof Answer ? given : new Answer(given);
+      const result = await handle(readRequest(schema, partsOf(event)));
+      const answer = result instanceof Answer ? result : new Answer(result);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
         ? publicAnswer(answer, listHeaderOf(event, 'If-None-Match'))
         : json(200, answer.body, answer.headers);
     });
 }
 
-/** Parses the body where there is one. The schema says whether there must be. */
+/** Parses the body, if any. The schema says whether it is required. */
 function jsonBody(): Http {
   return {
     before({ event }) {
@@ -48,7 +55,7 @@ function jsonBody(): Http {
   };
 }
 
-/** Throws ApiError 400 that says where the mistake is. */
+/** Throws ApiError 400 with the position of the mistake. */
 function parseJson(text: string): unknown {
   try {
     const value = JSON.parse(text);
@@ -61,8 +68,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Refuses keys that would reach a prototype if the object were ever copied by assignment. A loop,
- * because the reviver of JSON.parse takes up to 25 times as long, and ends where the stack does.
+ * Refuses keys that could reach a prototype when copied by assignment. A reviver of JSON.parse
+ * would take up to 25 times as long, and overflow the stack.
  */
 function refuseForbidden(body: unknown): void {
   const unseen = [body].filter(isObject);

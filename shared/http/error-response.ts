@@ -5,8 +5,8 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { json } from './response.ts';
 
 /**
- * Turns whatever an endpoint throws into a response: `{error, description}`, and from 500 on a `request_id`. The OAuth endpoints have their
- * own name for the description (RFC 6749 section 5.2).
+ * Turns errors into `{error, description}`, from status 500 on with `request_id`. OAuth endpoints
+ * use `error_description` (RFC 6749 section 5.2).
  */
 export function errorResponse(
   description: 'description' | 'error_description' = 'description',
@@ -25,7 +25,7 @@ export function errorResponse(
   };
 }
 
-/** The error that the client may know. One that is not ours is logged here, once, and told to nobody. */
+/** Returns the client's error. Errors other than ApiError are logged here, once, but not shown. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   console.error({ message: 'Request failed', requestId, error: describeError(error) });
@@ -37,11 +37,11 @@ export function toApiError(error: unknown, requestId: string): ApiError {
   );
 }
 
-/** Whether DynamoDB was busy or out of reach, even after the SDK's own attempts. */
+/** Returns true if DynamoDB was busy or unreachable, even after the SDK's retries. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    // Every error of the SDK has the field. Only what may pass has something in it.
+    // Every SDK error has the field, but only transient errors a value in it.
     ('$retryable' in error && error.$retryable !== undefined) ||
     /Throttl|ProvisionedThroughputExceeded|RequestLimitExceeded|Timeout|ECONN|EPIPE|InternalServerError|ServiceUnavailable/.test(
       `${error.name} ${'code' in error ? error.code : ''}`,

@@ -7,9 +7,10 @@ import { readPairs } from './pairs.ts';
 export const largestForm = 64 * 1024;
 
 /**
- * The fields of a form-encoded body. Percent-encoded it is ASCII, whatever charset a client says: some say ISO-8859-1. Throws ApiError 413
- * for more than 64 KB, 415 for other bytes in another charset than UTF-8, 400 when it is not of that type, does not decode to UTF-8 or has
- * a field twice (RFC 6749 section 3.2).
+ * Reads a form-encoded body. Percent-encoded text is ASCII, whatever charset the client names (some
+ * name ISO-8859-1). Throws ApiError 413 above 64 KB, and 415 for other bytes in a charset other
+ * than UTF-8. Throws 400 for another type, invalid UTF-8, or a repeated field (RFC 6749 section
+ * 3.2).
  */
 export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
   requireMediaType(event, 'application/x-www-form-urlencoded', invalidRequest);
@@ -26,12 +27,12 @@ export function readForm(event: APIGatewayProxyEvent): Record<string, string> {
   return Object.fromEntries(form);
 }
 
-/** The name of a field, unless it could not stand in an error_description (RFC 6749 section 5.2). */
+/** Returns the field's name, or `A field` where RFC 6749 section 5.2 forbids its characters. */
 function printable(name: string): string {
   return /^[\w.-]{1,64}$/.test(name) ? name : 'A field';
 }
 
-/** Whether all that is percent-encoded is UTF-8. A percent sign that encodes nothing stands for itself. */
+/** Returns true if all percent-encoded bytes are UTF-8. A lone percent sign stands for itself. */
 function isDecodable(encoded: string): boolean {
   try {
     for (const [run] of encoded.matchAll(/(%[\da-f]{2})+/gi)) decodeURIComponent(run);

@@ -1,14 +1,16 @@
 import { commonHeaders } from './response.ts';
 
-/** What API Gateway answers by itself, without asking a Lambda of ours. */
+/** A response of API Gateway itself, made without a Lambda. */
 export interface GatewayResponse {
-  /** The occasion, by API Gateway's name. */
+  /** Response type, by API Gateway's name. */
   type: string;
-  /** API Gateway's own status where unset: the two defaults cover many. */
+  /** If unset, API Gateway's own status. The two defaults cover several. */
   status?: number;
   /** Values in API Gateway's mapping syntax: a literal in single quotes, or `context.…`. */
   headers: Record<string, string>;
-  /** A JSON template. `$context.…` is replaced as it stands, so only text that needs no escaping may be named. */
+  /**
+   * A JSON template. `$context.…` is inserted unescaped, so name only values that need no escaping.
+   */
   body: string;
 }
 
@@ -23,7 +25,8 @@ function response(
   return {
     type,
     status,
-    // API Gateway does not add the headers of a default to those of a customised type: each carries all.
+    // API Gateway does not add the headers of a default to a customised type, so each type carries
+    // all.
     headers: {
       ...Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`])),
       ...headers,
@@ -41,8 +44,9 @@ const later = 'Please try again in a moment';
 const broken = 'The request could not be processed; please report the request_id';
 
 /**
- * One response for each kind that a client of ours can meet, in the error shape of the API. API Gateway cannot tell a missing token from
- * a bad one, so both get the header for a bad one (RFC 6750 section 3.1). The authorizer supplies the header that names the missing scope.
+ * Responses that clients can meet, in the API's error format. API Gateway cannot tell a missing
+ * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1). The
+ * authorizer supplies the header that names the missing scope.
  */
 export const gatewayResponses: readonly GatewayResponse[] = [
   response(
@@ -69,7 +73,8 @@ export const gatewayResponses: readonly GatewayResponse[] = [
   response('QUOTA_EXCEEDED', 429, 'too_many_requests', busy, { 'Retry-After': `'60'` }),
   response('API_CONFIGURATION_ERROR', 500, 'server_error', broken),
   response('AUTHORIZER_CONFIGURATION_ERROR', 500, 'server_error', broken),
-  // Without the database the authorizer fails, and nothing has been done: the same request may succeed later.
+  // Without the database the authorizer fails. Nothing has changed, so the same request may succeed
+  // later.
   response('AUTHORIZER_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
   response('INTEGRATION_FAILURE', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),
   response('INTEGRATION_TIMEOUT', 503, 'service_unavailable', later, { 'Retry-After': `'1'` }),

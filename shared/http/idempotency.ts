@@ -7,15 +7,15 @@ import type { Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { Answer } from './response.ts';
 
-/** Characters that a key has at most. */
+/** Maximum length of a key, in characters. */
 export const maxLength = 255;
 
-/** Seconds for which an answer is kept. */
+/** Seconds for which an answer is stored. */
 export const keptSeconds = 86_400;
 
 /**
- * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) as the key in it: a string in quotes (RFC 9651 section 3.3.3), or
- * the same without quotes, as many clients send it.
+ * Reads the header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). The key is a quoted
+ * string (RFC 9651 section 3.3.3), or has no quotes, as many clients send it.
  */
 export const IdempotencyKey = v.optional(
   v.pipe(
@@ -28,7 +28,7 @@ export const IdempotencyKey = v.optional(
   ),
 );
 
-/** Who sends a request that may come again, under which key, and all of it that the answer depends on. */
+/** A request that may be retried. `request` holds everything that the answer depends on. */
 interface Repeatable {
   user_id: string;
   key: string | undefined;
@@ -36,8 +36,7 @@ interface Repeatable {
 }
 
 /**
- * Outcome of a request: headers of its answer, and whether it had been done before, so that nothing
- * was written.
+ * Outcome of a request. If it had been done before, `isRepeated` is true and nothing was written.
  */
 interface Done {
   headers?: Record<string, string>;
@@ -45,10 +44,16 @@ interface Done {
 }
 
 /**
- * Acts, and gives the answer: once for a user and key, kept for a day. `act` gets a write for its
- * transaction that records the answer, so that there is none without the deed, and no second deed;
- * without a key, or where there is nothing to do, nothing is recorded. Throws what `act` throws,
- * and ApiError 422 for a key that came with another request.
+ * Runs `act` with effect at most once for a user and key, and stores the answer for a day. The
+ * transaction of `act` must include `record`, which stores the answer with the change. Without a
+ * key or a change, nothing is recorded. Throws what `act` throws, and ApiError 422 for a key of
+ * another request.
+ * @example
+ *   return answerOnce(
+ *     { user_id, key: idempotency_key, request: ['report-review', path.review_id, reason] },
+ *     processed,
+ *     (record) => insertReport(review, { user_id, reason }, record),
+ *   );
  */
 export async function answerOnce(
   { user_id, key, request }: Repeatable,
@@ -61,7 +66,6 @@ export async function answerOnce(
   const now = epochSeconds();
   const isTaken = serviceUnavailable();
 
-  /** The recorded answer, if there is one. */
   async function replay(headers: Done['headers'] = {}): Promise<Answer | undefined> {
     const record = await getItem(Key);
     if (!record || Number(record.expires_at) <= now) return undefined;
@@ -76,7 +80,7 @@ export async function answerOnce(
     done = await act([
       {
         Put: {
-          // As text, which keeps the order of its fields.
+          // As text, to preserve the order of the fields.
           Item: {
             ...Key,
             fingerprint,
@@ -90,7 +94,7 @@ export async function answerOnce(
       },
     ]);
   } catch (error) {
-    // Whatever is in the way may come from the very same request, when it came for the first time.
+    // The refusal may come from the first attempt of this very request.
     const isRefusal = error instanceof ApiError && error.status < 500;
     const replayed = isRefusal || error === isTaken ? await replay() : undefined;
     if (!replayed) throw error;
@@ -104,6 +108,6 @@ function readKey(header: string): string | undefined {
   const sent = header.trim();
   const quoted = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/.exec(sent)?.[1];
   if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1');
-  // What parts list items and parameters of structured fields is none of it.
+  // Separators of structured fields are not part of a key.
   return /^[!#-+\--:<-[\]-~]*$/.test(sent) ? sent : undefined;
 }

@@ -1,33 +1,34 @@
 import { type Route, routes, version } from '../routes.ts';
 
-/** A route and the values of its path parameters, as sent. */
+/** A route and its path parameters, as sent. */
 export interface Match {
   route: Route;
   params: Record<string, string>;
 }
 
 /**
- * The route that serves `method` on `path`, a path below the stage such as `/1/review/`. A trailing or doubled slash makes no difference, as
- * in API Gateway. HEAD goes where GET does (RFC 9110 section 9.3.2), as long as anybody may.
+ * Finds the route for `method` on `path`, a path below the stage such as `/1/review/`. Trailing and
+ * doubled slashes are ignored, as in API Gateway. HEAD uses a public route of GET (RFC 9110 section
+ * 9.3.2).
  */
 export function matchRoute(method: string, path: string): Match | undefined {
-  const asked = method === 'HEAD' ? 'GET' : method;
-  const found = matches(path).find(({ route }) => route.method === asked);
-  return found && methodsOf(found.route).includes(method) ? found : undefined;
+  const servedMethod = method === 'HEAD' ? 'GET' : method;
+  const match = matches(path).find(({ route }) => route.method === servedMethod);
+  return match && methodsOf(match.route).includes(method) ? match : undefined;
 }
 
-/** The methods by which a route is called. */
+/** Returns the methods that a route serves. */
 export function methodsOf({ method, access }: Route): string[] {
   return method === 'GET' && access === 'public' ? ['GET', 'HEAD'] : [method];
 }
 
-/** The methods that `path` takes. None if there is no such path. */
+/** Returns the methods that `path` supports, none if it does not exist. */
 export function allowedMethods(path: string): string[] {
   const methods = matches(path).flatMap(({ route }) => methodsOf(route));
   return [...new Set(methods)].filter((method) => matchRoute(method, path));
 }
 
-/** The full resource path of a route, below the stage: `/1/review/{review_id}`. */
+/** Returns the path of a route below the stage: `/1/review/{review_id}`. */
 export function resourceOf({ base = version, path }: Pick<Route, 'base' | 'path'>): string {
   return base + path;
 }

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type ApiError, unsupportedMediaType } from '../errors.ts';
 import { headerOf } from './request.ts';
 
-/** Refuses a body of another type than `type`, by `otherwise`. */
+/** Throws `otherwise` for a body of another type than `type`. */
 export function requireMediaType(
   event: APIGatewayProxyEvent,
   type: string,
@@ -14,13 +14,13 @@ export function requireMediaType(
   }
 }
 
-/** Throws ApiError 415 when a request says that its body is in another charset than UTF-8. */
+/** Throws ApiError 415 if the request names a charset other than UTF-8. */
 export function requireUtf8(event: APIGatewayProxyEvent): void {
   if (isUtf8(headerOf(event, 'Content-Type') ?? '')) return;
   throw unsupportedMediaType('The body must be sent as UTF-8, not in another charset');
 }
 
-/** Whether a Content-Type names no other charset than UTF-8. */
+/** Returns true if a Content-Type names no charset other than UTF-8. */
 export function isUtf8(contentType: string): boolean {
   const [, ...parameters] = contentType.toLowerCase().split(';');
   return parameters.every((parameter) => {

@@ -11,8 +11,9 @@ import { json } from './response.ts';
 import { requireHttps } from './secure-transport.ts';
 
 /**
- * A Lambda handler for an endpoint that clients post a form to and prove their identity at (RFC 6749 section 3.2). It answers with the JSON
- * of what `handle` gives, and with errors as section 5.2 says. Nothing of it may be stored.
+ * Makes the Lambda handler of an OAuth endpoint, which takes a form from an authenticated client
+ * (RFC 6749 section 3.2). It answers with the result of `handle` as JSON, or an error as in section
+ * 5.2. No response may be stored.
  */
 export function oauthEndpoint<T extends v.GenericSchema>(
   schema: T,
@@ -33,7 +34,7 @@ export function oauthEndpoint<T extends v.GenericSchema>(
     });
 }
 
-/** The errors of RFC 6749 section 5.2 for fields that are sent and not valid. */
+/** Error codes of RFC 6749 section 5.2 for invalid fields. */
 const codes: Record<string, string> = {
   grant_type: 'unsupported_grant_type',
   code_verifier: 'invalid_grant',

@@ -3,16 +3,13 @@ import { described, Id } from '../described.ts';
 
 const message = described(v.string(), 'That it is done', 'Request processed successfully');
 
-/** The answer that has nothing more to say. */
 export const Processed = described(v.object({ message }), 'It is done');
 
-/** The answer to a new review. */
 export const Created = described(
   v.object({ message, id: Id('The new review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11') }),
   'It is saved',
 );
 
-/** The answer to a change of a review. */
 export const Changed = described(
   v.object({
     message,
@@ -28,7 +25,7 @@ const request_id = v.optional(
   described(v.string(), 'What to name when the error is reported; from 500 on'),
 );
 
-/** Every error but those of the OAuth endpoints. */
+/** The error of all endpoints except OAuth. */
 export const ErrorBody = described(
   v.object({
     error: described(v.string(), 'A code that stays the same', 'invalid_request'),
@@ -42,7 +39,7 @@ export const ErrorBody = described(
   'What went wrong',
 );
 
-/** The errors of the OAuth endpoints (RFC 6749 section 5.2). */
+/** The error of the OAuth endpoints (RFC 6749 section 5.2). */
 export const OAuthErrorBody = described(
   v.object({
     error: described(v.string(), 'A code of RFC 6749', 'invalid_grant'),
@@ -56,7 +53,6 @@ export const OAuthErrorBody = described(
   'What went wrong, in the words of RFC 6749',
 );
 
-/** The API's description. */
 export const OpenApi = described(
   v.looseObject({
     openapi: described(v.string(), 'The version of OpenAPI', '3.1.1'),

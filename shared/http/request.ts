@@ -10,7 +10,7 @@ import {
 import { Uuid } from '../values.ts';
 import { parseEntityTags } from './entity-tags.ts';
 
-/** The user and application that an access token stands for, as the authorizer found them. */
+/** The user and application that an access token acts for, from the authorizer. */
 export const Caller = v.object({
   user_id: v.string(),
   client_id: v.string(),
@@ -19,27 +19,31 @@ export const Caller = v.object({
 });
 export type Caller = v.InferOutput<typeof Caller>;
 
-/** The parts of a request that a schema may name. */
 export interface RequestParts {
   method: string;
   caller: unknown;
   path: Record<string, string | undefined>;
-  /** All values of each parameter. A schema sees the last, and where it names the parameter there may be no other. */
+  /**
+   * All values of each parameter. A schema gets the last, and `readRequest` refuses a repeated
+   * parameter that the schema names.
+   */
   query: Record<string, readonly string[] | undefined>;
-  /** The query in the fewest characters that say it, without the question mark. API Gateway does not pass on what was sent. */
+  /**
+   * The query without the question mark, encoded as briefly as possible. API Gateway does not pass
+   * on the original.
+   */
   query_string: string;
-  /** The headers If-Match and Idempotency-Key. */
   if_match: string | undefined;
   idempotency_key: string | undefined;
   body: unknown;
 }
 
-/** A schema of the parts that an endpoint needs, and only those. */
+/** A schema of the parts that an endpoint needs. */
 export type RequestSchema = v.GenericSchema & {
   entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
 };
 
-/** A JSON object with these fields. Others are ignored. */
+/** A JSON object. Fields other than these are ignored. */
 export function bodyOf<T extends v.ObjectEntries>(entries: T) {
   return v.pipe(
     v.custom<Record<string, unknown>>(
@@ -50,7 +54,7 @@ export function bodyOf<T extends v.ObjectEntries>(entries: T) {
   );
 }
 
-/** A field of a body that need not be sent. Null means that it was not. */
+/** An optional body field. Null counts as absent. */
 export function optional<T extends v.GenericSchema>(schema: T) {
   return v.nullish(schema, () => undefined);
 }
@@ -64,7 +68,7 @@ export function IntegerParameter(min: number, max: number) {
   return v.pipe(
     v.string(message),
     v.regex(/^\d+$/, message),
-    // For the API's description: what arrives as text is a number.
+    // For the API's description: the text holds a number.
     v.metadata({
       type: 'integer',
       pattern: undefined,
@@ -77,12 +81,17 @@ export function IntegerParameter(min: number, max: number) {
   );
 }
 
-/** A path parameter that names a thing by its UUID. Anything else is answered 404, with the noun `what`. */
+/**
+ * A path parameter that holds a UUID. Anything else is answered with 404 `<what> not found`.
+ * @example
+ *   export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+ *   // GET /review/x: 404 {"error":"not_found","description":"Review not found"}
+ */
 export function PathId(what: string) {
   return PathParameter(what, Uuid);
 }
 
-/** A path parameter that names a thing otherwise, see `PathId`. */
+/** A path parameter of another schema; otherwise like `PathId`. */
 export function PathParameter<T extends v.GenericSchema>(what: string, schema: T) {
   return v.pipe(
     v.custom<v.InferInput<T>>((sent) => v.is(schema, sent), what),
@@ -90,15 +99,18 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
-/** `limit` and `offset` of a list: 50 items unless asked otherwise, and never more; with 0 the answer has the count only. */
+/**
+ * `limit` and `offset` of a list: up to 50 items, 50 by default. With limit 0 the answer holds only
+ * the count.
+ */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
   offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),
 };
 
 /**
- * The header If-Match as the revision tags that the change is meant for, see response.ts. Undefined where any will do. A weak ETag is
- * none of them (RFC 9110 section 13.1.1).
+ * Revision tags in If-Match, see `Answer`. Undefined for `*`, which matches any. Weak ETags never
+ * match (RFC 9110 section 13.1.1).
  */
 export const IfMatch = v.optional(
   v.pipe(
@@ -115,12 +127,12 @@ export const IfMatch = v.optional(
   ),
 );
 
-/** A header by its name. API Gateway passes names on as the client wrote them. */
+/** Returns a header by name. API Gateway keeps the client's spelling of names. */
 export function headerOf({ headers }: APIGatewayProxyEvent, name: string): string | undefined {
   return lookUp(headers, name);
 }
 
-/** A header that is a list: a client may as well send it in several lines (RFC 9110 section 5.3). */
+/** Returns a list header, its lines joined by commas (RFC 9110 section 5.3). */
 export function listHeaderOf(event: APIGatewayProxyEvent, name: string): string | undefined {
   return lookUp(event.multiValueHeaders, name)?.join(', ');
 }
@@ -130,7 +142,6 @@ function lookUp<T>(headers: Readonly<Record<string, T>> | null, name: string): T
   return sent === undefined ? undefined : headers?.[sent];
 }
 
-/** The parts of an event, not validated. */
 export function partsOf(event: APIGatewayProxyEvent): RequestParts {
   const query = event.multiValueQueryStringParameters ?? {};
   return {
@@ -146,8 +157,8 @@ export function partsOf(event: APIGatewayProxyEvent): RequestParts {
 }
 
 /**
- * The parts that the schema names, validated. Throws ApiError 401 where a caller is needed and missing, 404 for a path that cannot
- * exist, 400 for the first fault in query or body.
+ * Validates the parts that the schema names. Throws ApiError 401 without a required caller, 404 for
+ * an invalid path parameter, and 400 for the first other mistake.
  */
 export function readRequest<T extends RequestSchema>(
   schema: T,
@@ -169,12 +180,11 @@ function queryString(query: RequestParts['query']): string {
     .join('&');
 }
 
-/** Encodes what would not arrive otherwise, and nothing else. A space can be sent as +. */
+/** Encodes only the characters that need it. A space may also be sent as +. */
 function encode(text: string): string {
   return text.toWellFormed().replaceAll(/[&+]|[^ -~]/gu, encodeURIComponent);
 }
 
-/** A parameter that is sent twice says two things. */
 function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
   const { query } = schema.entries;
   if (!query || !('entries' in query)) return;
@@ -184,7 +194,6 @@ function refuseRepeated(schema: RequestSchema, sent: RequestParts): void {
   }
 }
 
-/** The parts that are headers, as clients know them. */
 const headers = { if_match: 'If-Match', idempotency_key: 'Idempotency-Key' };
 
 function fault(issue: v.BaseIssue<unknown>): ApiError {

@@ -5,7 +5,10 @@ import { parseEntityTags } from './entity-tags.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
-/** The headers of every response, errors and those of API Gateway itself included: whatever the origin, it may be read, and nothing may sniff it. */
+/**
+ * Headers of every response, also of errors and API Gateway itself. Any origin may read it, and
+ * clients must not guess its type.
+ */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
@@ -13,7 +16,7 @@ export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
-/** The answer to a CORS preflight, on every path. */
+/** Headers of the response to a CORS preflight, on every path. */
 export const preflightHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers':
@@ -22,7 +25,7 @@ export const preflightHeaders = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
-/** A JSON response of the Lambda proxy integration. */
+/** Builds a JSON response of the Lambda proxy integration. */
 export function json(
   statusCode: number,
   body: unknown,
@@ -40,13 +43,15 @@ export function json(
   };
 }
 
-/** What a handler returns where there is more to say than a body. */
+/** Result of a handler that sets more than a body. */
 export class Answer {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of the entity tag that If-Match compares: while it is the same, so is all that its owner can change. */
+  /**
+   * The part of the ETag that If-Match compares. It covers everything that the owner can change.
+   */
   readonly revisionTag: string | undefined;
-  /** The media type of a body that is a text and no JSON. */
+  /** Media type of a text body, if it is not JSON. */
   readonly type: string | undefined;
 
   constructor(
@@ -65,8 +70,9 @@ export class Answer {
 }
 
 /**
- * The response to a GET that anybody may send, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`. A client or cache that has the
- * same already gets 304 without a body. Unless the endpoint says otherwise, caches keep it but ask every time.
+ * Builds the response to a public GET, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`.
+ * A client that has the same ETag gets 304 without a body. By default, caches must revalidate each
+ * time.
  */
 export function publicAnswer(
   { body, headers, revisionTag, type }: Answer,
@@ -74,7 +80,7 @@ export function publicAnswer(
 ): APIGatewayProxyResult {
   const inJson = json(200, body, {
     'Cache-Control': 'public, no-cache',
-    // API Gateway compresses, but does not say so to caches.
+    // API Gateway compresses responses, but does not tell caches.
     Vary: 'Accept-Encoding',
     ...headers,
   });
@@ -87,11 +93,11 @@ export function publicAnswer(
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];
   const isKnown = known === '*' || known.some((tag) => tag.replace(/^W\//, '') === ETag);
   if (!isKnown) return { ...response, headers: { ...response.headers, ETag } };
-  const { 'Content-Type': _, ...kept } = response.headers;
-  return { statusCode: 304, headers: { ...kept, ETag }, body: '' };
+  const { 'Content-Type': _, ...rest } = response.headers;
+  return { statusCode: 304, headers: { ...rest, ETag }, body: '' };
 }
 
-/** Leaves the body out of the answer to HEAD. It is used first, and so comes last. */
+/** Removes the body for HEAD. The first middleware runs last. */
 export function headResponse(): Http {
   const leaveOut: Http['after'] = (request) => {
     if (request.event.httpMethod !== 'HEAD' || !request.response) return;
@@ -100,8 +106,7 @@ export function headResponse(): Http {
   return { after: leaveOut, onError: leaveOut };
 }
 
-/** The Cache-Control of lists: a CDN may answer from what it got in the last ten seconds, everybody else asks. */
+/** Cache-Control of lists: a CDN may reuse a response for 10 seconds, other caches revalidate. */
 export const brieflyShared = 'public, max-age=0, s-maxage=10';
 
-/** The body of an answer that has nothing more to say. */
 export const processed = { message: 'Request processed successfully' } as const;

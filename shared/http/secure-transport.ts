@@ -4,7 +4,10 @@ import { invalidRequest } from '../errors.ts';
 import { isLoopback } from '../values.ts';
 import { headerOf } from './request.ts';
 
-/** Refuses plain HTTP (RFC 6749 sections 3.1 and 3.2), but for an issuer on this very machine. Throws ApiError 400. */
+/**
+ * Throws ApiError 400 for plain HTTP (RFC 6749 sections 3.1 and 3.2), unless the issuer is on this
+ * machine.
+ */
 export function requireHttps(event: APIGatewayProxyEvent): void {
   const isPlain = headerOf(event, 'x-forwarded-proto')?.toLowerCase() === 'http';
   if (isPlain && !isLoopback(new URL(authUrl())))
