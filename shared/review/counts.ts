@@ -10,23 +10,22 @@ import {
   starsOf,
 } from './review.ts';
 
-/** The filters of the review list that choose by what a review is (spec, endpoint 2). */
+/** Filters of the review list by properties of a review (spec, endpoint 2). */
 export interface FacetFilter {
   entity_type?: EntityGroup | EntityType;
   language?: string;
-  /** `review` wants a text, `rating` a rating. */
+  /** `review` requires a text, `rating` a rating. */
   review_type?: 'review' | 'rating';
-  /** Stars, one of which it must have. */
+  /** Accepted numbers of stars. */
   rating?: readonly number[];
 }
 
-/** Numbers of public reviews by `<type>|<language>|<kind>`, which is also the name of a count attribute. */
+/** Numbers of public reviews by `<type>|<language>|<kind>`, the name of the count attribute. */
 export type FacetCounts = ReadonlyMap<string, number>;
 
-/** Those by which the totals of all reviews count, which tell no stars. */
+/** Kinds in the totals of all reviews, which do not distinguish stars. */
 export const kindsOfTotals: readonly Kind[] = ['text', 'rating', 'both'];
 
-/** All kinds of review. */
 export const kinds: readonly Kind[] = [
   ...kindsOfTotals,
   ...(['1', '2', '3', '4', '5'] as const).flatMap((stars): Kind[] => [
@@ -35,7 +34,7 @@ export const kinds: readonly Kind[] = [
   ]),
 ];
 
-/** Reads the count attributes off an entity or user item. */
+/** Reads the count attributes of an entity or user item. */
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
   return new Map(
     Object.entries(item).flatMap(([name, value]) =>
@@ -44,16 +43,17 @@ export function facetCounts(item: Readonly<Record<string, unknown>> = {}): Facet
   );
 }
 
-/** What passes a filter, of counted reviews. */
 export interface Matching {
   count: number;
-  /** With those that do not pass. */
+  /** Including reviews that do not match. */
   all: number;
-  /** The same for each facet that passes; 0 where it has been entered and holds none, or none yet. */
+  /**
+   * The same by matching facet. The count is 0 for a registered facet that has no reviews yet, or
+   * none left.
+   */
   facets: ReadonlyMap<string, { count: number; all: number }>;
 }
 
-/** How many of the counted reviews pass the filter, and of which facets they are. */
 export function countMatching(counts: FacetCounts, filter: FacetFilter): Matching {
   const facets = new Map<string, { count: number; all: number }>();
   let all = 0;
@@ -75,7 +75,7 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
   return { count, all, facets };
 }
 
-/** Whether reviews of this facet and kind pass the filter. */
+/** Returns true if reviews of this facet and kind match the filter. */
 export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean {
   const { entity_type, language } = parseFacet(facet);
   const parts = partsOf(kind);
@@ -90,9 +90,9 @@ export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean
 }
 
 /**
- * What the counts of a review's author and entity gain when `before` becomes `after`; absent stands
- * for none. Drafts and hidden reviews count nowhere but in karma. The names are attributes; amounts
- * of zero are left out.
+ * Returns the changes to the counts of author and entity when `before` becomes `after`, by
+ * attribute, without zeros. Undefined stands for no review. Drafts and hidden reviews count only in
+ * karma.
  */
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};

@@ -5,9 +5,9 @@ import { collect, getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 
 /**
- * Deletes the revisions, votes, reports and the case of a review that was deleted at a `version`,
- * in transactions that check that there is no review. Can be stopped anywhere and repeated. The
- * projection stays: it expires by itself.
+ * Deletes revisions, votes, reports and case of a review deleted at `version`. Each transaction
+ * checks that the review does not exist. Can be stopped anywhere and repeated. The projection
+ * expires by itself.
  */
 export async function eraseRemains(id: string, version = Number.POSITIVE_INFINITY): Promise<void> {
   const Key = reviewKey(id);
@@ -22,26 +22,26 @@ export async function eraseRemains(id: string, version = Number.POSITIVE_INFINIT
   });
 }
 
-/** Is true for what is deleted after a review: all beside it but its projection. */
+/** Returns true for items deleted after their review: all but its projection. */
 function isRemains({ pk, sk }: Item): boolean {
   return sk !== reviewKey('').sk && sk !== projectionKey({ pk }).sk;
 }
 
 /**
- * Is true for a revision that an import wrote ahead of its review, whose transaction has no room
- * for it. It has the version of that review, and nobody sees it until then.
+ * Returns true for a revision that an import wrote ahead, because the review's transaction has no
+ * room for it. It carries the review's version, and is invisible until the review exists.
  */
 export function isWrittenAhead({ sk, version }: Item): boolean {
   return sk.startsWith('REVISION#') && version !== undefined;
 }
 
 /**
- * Finds what a deleted review has left, but for so many `revisions` if they were written ahead: an
- * import writes them again.
+ * Returns true if a deleted review has left items. The first `revisions` revisions, if written
+ * ahead, do not count: an import writes them again.
  */
 export async function hasRemains(id: string, revisions: number): Promise<boolean> {
   const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
-  // Another import has written it since it was looked for.
+  // Another import has written the review meanwhile.
   if (items.some(({ sk }) => sk === reviewKey('').sk)) return false;
   return items.some(
     (item) => isRemains(item) && !(isWrittenAhead(item) && Number(item.id) < revisions),
@@ -49,18 +49,18 @@ export async function hasRemains(id: string, revisions: number): Promise<boolean
 }
 
 /**
- * Deletes the item of an entity on which no public review is left; gives whether it did. One whose list has had rank trees is kept,
- * because its nodes are.
+ * Deletes the item of an entity without public reviews, and returns true if it did. An item that
+ * has had rank trees stays, because their nodes do.
  */
 export async function eraseEntity(entityId: string): Promise<boolean> {
   const Key = entityKey(entityId);
   const item = await getItem(Key);
   if (!item || !isEmpty(item)) return false;
-  // One that has been changed meanwhile may have a review again.
+  // An entity that has changed may have a review again.
   return tryTransact([{ Delete: { Key, was: { review_count: 0, rank_tree: undefined } } }]);
 }
 
-/** Whether the item of an entity counts nothing, and has no rank trees. */
+/** Returns true if the item of an entity counts no reviews and has no rank trees. */
 export function isEmpty({ review_count, rank_tree }: Readonly<Record<string, unknown>>): boolean {
   return review_count === 0 && rank_tree === undefined;
 }

@@ -1,4 +1,3 @@
-/** A licence as the API shows it. */
 export interface License {
   id: string;
   full_name: string;
@@ -7,7 +6,7 @@ export interface License {
 
 const site = 'https://creativecommons.org';
 
-/** The licences that a review may be published under. */
+/** Licences that a review may be published under. */
 export const licenses: readonly License[] = [
   {
     id: 'CC BY-SA 3.0',

@@ -4,13 +4,15 @@ import { countItems } from '../table/query.ts';
 import { toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
-/** A page of a user's own reviews, drafts and hidden ones included, newest first, and how many there are. */
+/**
+ * Lists a page of a user's own reviews, newest first, drafts and hidden ones too, and counts all.
+ */
 export async function listOwnReviews(
   userId: string,
   limit: number,
   offset: number,
 ): Promise<{ count: number; reviews: AuthoredReview[] }> {
-  // A user has one claim for each review, whatever its state. A marked one has lost its review.
+  // A user has one claim a review, in any state. A marked claim has lost its review.
   const unmarked = { FilterExpression: 'attribute_not_exists(marked_at)' };
   const count = await countItems(claimKey(userId, ''), unmarked);
   if (limit === 0 || offset >= count) return { count, reviews: [] };

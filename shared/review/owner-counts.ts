@@ -9,8 +9,8 @@ import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
 /**
- * Recounts authors and entities, an item at a time: adds what a review or application counts for
- * them, and takes off what one of them has counted. So what they lack remains.
+ * Recounts authors and entities, one item at a time: adds what a review or application counts, and
+ * subtracts what an author or entity has counted. After all items, `lacking` holds the differences.
  */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;
@@ -32,9 +32,7 @@ export function recount(lacking: Amounts, item: Item): void {
   }
 }
 
-/**
- * Recounts all authors and entities by one scan, and adds what they lack: after an import in bulk.
- */
+/** Recounts all authors and entities by one scan and corrects them, after a bulk import. */
 export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
   const lacking: Amounts = new Map();
   let read = 0;
@@ -49,7 +47,7 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
   for (const some of chunks(writes, maxActions)) await transact(some);
 }
 
-/** Is true for the name of a count of an author or entity. Those by facet have a bar in it. */
+/** Returns true for a count attribute of an author or entity. Counts by facet contain a bar. */
 export function isCount(name: string): boolean {
   const others = ['karma', 'applications', 'review_count', 'rating_sum', 'rating_count'];
   return name.includes('|') || others.includes(name);

@@ -7,17 +7,14 @@ import { PresentedUser } from '../user/presented.ts';
 import { languages } from './languages.ts';
 import { licenses } from './licenses.ts';
 
-/** An ISO 639-1 code, as the API shows it. */
 export const PresentedLanguage = described(
   v.picklist(languages),
   'An ISO 639-1 code, in lower case',
   'en',
 );
 
-/** All languages. */
 export const LanguagesResponse = v.object({ languages: v.array(PresentedLanguage) });
 
-/** A licence as the API shows it. */
 export const PresentedLicense = described(
   v.object({
     id: described(
@@ -77,11 +74,9 @@ const review = {
   ),
 };
 
-/** A review as the API shows it. */
 export const PresentedReview = described(v.object(review), 'A review');
 export type PresentedReview = v.InferOutput<typeof PresentedReview>;
 
-/** One review, as the API answers it. */
 export const ReviewResponse = v.object({ review: PresentedReview });
 
 const metadata = v.optional(
@@ -91,13 +86,11 @@ const metadata = v.optional(
   ),
 );
 
-/** A review in the list of all. */
 export const ListedReview = described(
   v.object({ ...review, metadata }),
   'A review, with metadata of its entity where that was asked for',
 );
 
-/** The last decision of a moderator on a review, as the API shows it. */
 export const PresentedModeration = described(
   v.object({
     decision: described(
@@ -112,7 +105,6 @@ export const PresentedModeration = described(
   'The last decision of a moderator on a review',
 );
 
-/** A review as its author sees it. */
 export const OwnReview = described(
   v.object({
     ...review,
@@ -131,7 +123,6 @@ export const OwnReview = described(
   'A review as its author sees it',
 );
 
-/** A revision as the API shows it. */
 export const PresentedRevision = described(
   v.object({
     id: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number: the first is 1', 1),
@@ -145,20 +136,16 @@ export const PresentedRevision = described(
 );
 export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
 
-/** One revision, as the API answers it. */
 export const RevisionResponse = v.object({ revision: PresentedRevision });
 
-/** Revisions of a review. */
 export const RevisionsResponse = v.object({ revisions: v.array(PresentedRevision) });
 
-/** Reviews in Atom 1.0. */
 export const AtomFeed = described(
   v.string(),
   'A feed of reviews (RFC 4287)',
   '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">…</feed>',
 );
 
-/** A page of the list of reviews. */
 export const ReviewPage = described(
   v.object({
     ...page,
@@ -169,14 +156,12 @@ export const ReviewPage = described(
   'A page of reviews; `average_rating` is there where `entity_id` was sent',
 );
 
-/** A page of the caller's own reviews. */
 export const OwnReviewPage = described(
   v.object({ ...page, reviews: v.array(OwnReview) }),
   "A page of the caller's reviews",
 );
 export type OwnReviewPage = v.InferOutput<typeof OwnReviewPage>;
 
-/** Several reviews at once. */
 export const ReviewsById = described(
   v.object({
     reviews: described(v.record(v.string(), PresentedReview), 'By their ids in canonical form'),
@@ -191,7 +176,6 @@ export const ReviewsById = described(
 
 const stars = ['1', '2', '3', '4', '5'] as const;
 
-/** What all public reviews of an entity add up to, as the API shows it. */
 export const EntitySummary = described(
   v.object({
     id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
@@ -217,7 +201,6 @@ export const EntitySummary = described(
 );
 export type EntitySummary = v.InferOutput<typeof EntitySummary>;
 
-/** An entity with some of its reviews. */
 export const EntityOverview = described(
   v.object({
     entity: EntitySummary,
@@ -228,7 +211,6 @@ export const EntityOverview = described(
   'What people think of an entity',
 );
 
-/** Several entities at once. */
 export const EntitiesById = described(
   v.object({
     entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),

@@ -27,15 +27,15 @@ import {
 import { facetOf, isPublic, type Kind, kindOf, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
-/** What the review list is asked for (spec, endpoint 2). */
+/** Parameters of the review list (spec, endpoint 2). */
 export interface ReviewQuery extends FacetFilter, PageRequest {
   entity_id?: string;
   user_id?: string;
 }
 
 /**
- * A page of the list, the number of all reviews that match, and for an entity the average of its ratings. `next` is the place
- * after which the next page begins; there is none after the last page.
+ * A page of the list and the number of all matches, for an entity also its average rating. The last
+ * page has no `next`, the cursor of the next page.
  */
 export interface ReviewList {
   count: number;
@@ -44,15 +44,14 @@ export interface ReviewList {
   average_rating?: AverageRating;
 }
 
-/** What is known of a list before any entry is read. */
+/** Counts, known before any entry is read. */
 interface Overview {
   matching: Matching;
-  /** Whether the list of an entity or author is long enough to have rank trees. */
+  /** True if the list of an entity or author is long enough for rank trees. */
   hasTrees: boolean;
   average_rating?: AverageRating;
 }
 
-/** One page of the reviews that match. */
 export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   const { entity_id, user_id } = query;
   if (entity_id !== undefined && user_id !== undefined) {
@@ -68,7 +67,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     ),
   ]);
   const { count } = matching;
-  // Of an author who is being erased nothing counts, though some of it is still there.
+  // An author who is being erased has no counts, but may still have reviews.
   const isGone = ownerKey(query) !== undefined && count === 0;
   const { entries, next }: Page = isGone ? { entries: [] } : page;
   const reviews = await findReviews(entries.map(toReference));
@@ -80,7 +79,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   };
 }
 
-/** The list of one user's review of one entity: the claim leads to it. */
+/** Lists one user's review of one entity, found by its claim. */
 async function listReviewOf(
   userId: string,
   entityId: string,
@@ -100,7 +99,7 @@ async function listReviewOf(
   };
 }
 
-/** The list in the partition that holds it and little else, where that is known without counts. */
+/** Returns the partition that holds the list and little else, if it is known without counts. */
 function nearOf(query: ReviewQuery): NearList | undefined {
   const { entity_type, language } = query;
   if (!isByFacet(query)) return { partition: widestPartition(query), ...ofContents(query) };
@@ -111,14 +110,13 @@ function nearOf(query: ReviewQuery): NearList | undefined {
   return { partition, ...ofContents(query) };
 }
 
-/** The partition of the entity, the author or all. */
 function widestPartition({ entity_id, user_id }: ReviewQuery): Partition {
   if (entity_id !== undefined) return { scope: 'entity', value: entity_id };
   if (user_id !== undefined) return { scope: 'author', value: user_id };
   return { scope: 'all', value: 'REVIEW' };
 }
 
-/** Most reviews have a text, and most a rating: a filter by these costs little where the partition is known. */
+/** Most reviews have a text, and most a rating, so this filter is cheap in a known partition. */
 function ofContents(query: ReviewQuery): Pick<List, 'accept' | 'selectivity'> {
   return query.review_type === undefined ? {} : { accept: acceptOf(query), selectivity: 0.8 };
 }
@@ -135,29 +133,32 @@ async function readOverview(query: ReviewQuery): Promise<Overview> {
   };
 }
 
-/** Numbers of all public reviews; without a type or language in the filter under one facet that stands for all, the empty one. */
+/** Reads the numbers of all public reviews, in one empty facet if the filter needs no facets. */
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
   return new Map(kindsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
-/** The item that counts the reviews of the entity or author asked for. */
+/** Returns the key of the entity or author item that counts the reviews. */
 function ownerKey({ entity_id, user_id }: ReviewQuery): Key | undefined {
   if (entity_id !== undefined) return entityKey(entity_id);
   return user_id === undefined ? undefined : userKey(user_id);
 }
 
-/** Whether the filter needs the counts by facet, in which alone stars are told apart. */
+/** Returns true if the filter needs counts by facet. Only these distinguish stars. */
 function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
   return (entity_type ?? language ?? rating) !== undefined;
 }
 
-/** Where the entries lie, as the counts tell: see aggregates/contribution.ts for the lists that have rank trees. */
+/**
+ * Chooses partitions and rank trees by the counts. See aggregates/contribution.ts for the lists
+ * with trees.
+ */
 function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const { after, offset } = query;
   const owner = ownerKey(query);
-  // The counts of all reviews follow the stream: what they do not know yet is on the first page.
+  // Counts of all reviews lag behind, so their first page is always read.
   const isBehind = after === undefined && offset > 0 && offset >= matching.count;
   if (isBehind || (owner && matching.count === 0)) return { partitions: [] };
   const list = owner?.pk ?? 'all';
@@ -173,14 +174,14 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
     };
   }
 
-  // The counts of an owner are exact; of all reviews, a facet may have got its first a moment ago.
+  // Counts of an owner are exact. Among all reviews, a facet may just have got its first.
   const facets = [...matching.facets].filter(([, { count }]) => count > 0 || !owner);
   const selectivity = Math.max(1, matching.count) / Math.max(1, matching.all);
-  // Where most reviews match, to read all and leave out the others is cheaper than to merge many partitions.
+  // If most match, reading all and filtering is cheaper than merging many partitions.
   if (owner || selectivity > 0.5) {
     const trees = [
       ...facets.map(([facet]) => ({ list: `${list}|${facet}`, partition: whole, contents })),
-      // Counts what lies between.
+      // Counts entries of other facets in between.
       { list, partition: whole, contents: new Set<Kind>() },
     ];
     return { partitions: [whole], accept, selectivity, trees: hasTrees ? trees : undefined };
@@ -194,7 +195,7 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
 }
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
-  // The entries of a list have few different facets and kinds.
+  // A list has few different facets and kinds.
   const known = new Map<string, boolean>();
   return ({ facet = '', kind }) => {
     const name = `${facet}|${kind}`;

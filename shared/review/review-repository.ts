@@ -14,20 +14,22 @@ import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
 import { revisionItem, revisionOf } from './revision.ts';
 
-/** A review and who wrote it. */
 export interface AuthoredReview {
   review: Review;
   author: User;
 }
 
-/** What an author may change. Absent leaves it as it is; null takes it away. */
+/** Changes by the author. Undefined keeps a field, null removes it. */
 export interface ReviewChange {
   text?: string | null;
   rating?: number | null;
   is_draft?: boolean;
 }
 
-/** A review as the public sees it. Throws ApiError 404 when there is none, it is a draft or hidden, or its author is gone. */
+/**
+ * Returns a review as the public sees it. Throws ApiError 404 if there is none, it is a draft or
+ * hidden, or its author was deleted.
+ */
 export async function getPublicReview(id: string): Promise<AuthoredReview> {
   const review = await findReview(id);
   if (!review || !isPublic(review)) throw notFound('Review');
@@ -36,14 +38,15 @@ export async function getPublicReview(id: string): Promise<AuthoredReview> {
   return { review, author };
 }
 
-/** What a page needs of reviews and of authors: without index attributes and counts, half of what there is to send and parse. */
+/** Attributes of a page. Index attributes and counts would double what is sent and parsed. */
 const shown = [
   ...new Set([...Object.keys(Review.entries), ...Object.keys(User.entries), 'deleted_at']),
 ];
 
 /**
- * Reviews and their authors in one round trip, in the order asked for; what does not exist is left out, and a review that moved while an
- * index was read, and so was seen twice, is given once. At most 50.
+ * Returns at most 50 reviews with authors, in one round trip and the given order. Reviews that do
+ * not exist are left out. A review that moved in an index while it was read may be referenced
+ * twice, but is returned once.
  */
 export async function findReviews(
   references: readonly { review_id: string; user_id: string }[],
@@ -55,7 +58,7 @@ export async function findReviews(
   return withAuthors(pickReviews(ids, items), pickUsers(userIds, items));
 }
 
-/** The public ones of the reviews with these ids, with their authors. At most 100 distinct ids. */
+/** Returns the public reviews among these ids, with authors. At most 100 distinct ids. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
   const options = { consistent: true, attributes: shown };
   const items = await batchGet(ids.map(reviewKey), options);
@@ -65,9 +68,9 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 }
 
 /**
- * Stores a new review, and what is `also` to be written with it. Throws ApiError 400 when its
- * author already has one of this entity, 401 when the author is gone, 403 when the author is
- * blocked, or has deleted a hidden review of this entity.
+ * Stores a new review and the writes in `also`. Throws ApiError 400 if its author already has one
+ * of this entity, 401 if the author was deleted. Throws 403 if the author is blocked, or has
+ * deleted a hidden review of this entity.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;
@@ -84,9 +87,9 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
 }
 
 /**
- * Lets an author change a review; what changes its text or rating adds a revision. Throws ApiError 404 when there is no such
- * review for this user, 403 when it is another's or the account is blocked, 412 when it is none of the revisionTags that the change is meant for, 400 when the
- * result would not be valid.
+ * Changes a user's own review. A change of text or rating adds a revision. Throws ApiError 404 if
+ * the user can see no such review, 403 if another user wrote it or the account is blocked. Throws
+ * 412 if its tag is not in `revisionTags`, 400 if the result would be invalid.
  */
 export async function updateReview(
   id: string,
@@ -110,7 +113,7 @@ export async function updateReview(
   );
 }
 
-/** Takes a review and its counts away; its revisions, votes and reports follow in the background. Throws as updateReview. */
+/** Deletes a review, and later its revisions, votes and reports. Throws like `updateReview`. */
 export async function deleteReview(
   id: string,
   userId: string,
@@ -123,15 +126,15 @@ export async function deleteReview(
 }
 
 /**
- * Takes a review of an account away that is being erased, if it is still there: the author's own
- * counts no longer matter. `isGone` comes from `eraseWhile`.
+ * Deletes a review of an account that is being erased, if it still exists. The author's counts no
+ * longer matter. `isGone` comes from `eraseWhile`.
  */
 export async function eraseReview(id: string, isGone: Write): Promise<void> {
   const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
   await remove(id, () => findReview(id), counts);
 }
 
-/** Takes a review away whose deletion stopped after the first of two steps; any other is left alone. */
+/** Completes a deletion that stopped after the first of two steps. Other reviews stay. */
 export async function finishDeletion(id: string): Promise<void> {
   const review = await findReview(id);
   if (review?.deleted_at === undefined) return;
@@ -140,17 +143,18 @@ export async function finishDeletion(id: string): Promise<void> {
 }
 
 /**
- * What a change may be held to: the review and its revision, which is all of it that its author can change. Votes and the author's
- * name also change the answer to a GET, and must not get in the way of an edit.
+ * Returns the tag that If-Match compares. It covers only what the author can change: votes and
+ * names change the ETag of a GET, but must not prevent an edit.
  */
 export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
 }
 
 /**
- * Takes away the review that `read` gives, if any. The author's karma needs its exact popularity, which many votes never leave as it
- * was read. Then it is withdrawn first: that does not depend on votes, and ends them. Whatever happens after that, the eraser sees
- * the withdrawn review in the stream and finishes.
+ * Deletes the review that `read` returns, if any. The author's karma needs its exact popularity,
+ * which frequent votes keep changing. If it has changed, the review is first withdrawn, which does
+ * not depend on votes and stops them. If the second step fails, the eraser sees the withdrawn
+ * review in the stream and finishes.
  */
 async function remove(
   id: string,
@@ -159,7 +163,7 @@ async function remove(
 ): Promise<void> {
   let seen: Review | undefined;
   await retryStale(async () => {
-    // Once it is withdrawn others may finish, and that is no failure of this deletion.
+    // Once withdrawn, others may finish the deletion. That is no error.
     let review = await (seen?.deleted_at === undefined ? read() : findReview(id));
     if (review && isPublic(review) && seen && seen.popularity !== review.popularity) {
       const withdrawn = { ...review, is_hidden: true, deleted_at: new Date().toISOString() };
@@ -193,12 +197,11 @@ async function getOwnReview(
   return review;
 }
 
-/** Writes the current revision beside the review. */
 function freeze(review: Review): Write {
   return { Put: { Item: revisionItem(revisionOf(review)) } };
 }
 
-/** The review after the change; the very same object when the change changes nothing. */
+/** Returns the changed review, or the same object if nothing changes. */
 function applyChange(before: Review, change: ReviewChange): Review {
   const { text = before.text, rating = before.rating } = change;
   if (text === null && rating === null) throw invalidRequest('text or rating must remain');

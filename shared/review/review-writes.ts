@@ -8,14 +8,13 @@ import { countChanges } from './counts.ts';
 import { hiddenClaimItem, markOf } from './hidden-claim.ts';
 import { listedIn, type Review } from './review.ts';
 
-/** The item of a review. */
 export function reviewItem(review: Review): Key & IndexAttributes & Review {
   return { ...reviewKey(review.id), ...listedIn(review), ...review };
 }
 
 /**
- * Writes what differs between two states of a review. Votes may be cast meanwhile: only if the order by popularity is entered
- * does the write depend on their number.
+ * Returns the write that changes a review from one state to another. It depends on the number of
+ * votes only if the review enters the order by popularity; otherwise votes may be cast meanwhile.
  */
 export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };
@@ -27,7 +26,7 @@ export function replaceReview(before: Review, after: Review): Write {
     'is_hidden',
     'published_on',
     ...(isEntered ? ['popularity'] : []),
-    // An edit freezes the votes of the revision before.
+    // An edit freezes the votes of the previous revision.
     ...(changed.includes('edits') ? ['revision_votes_positive', 'revision_votes_negative'] : []),
   ];
   const only = (state: Record<string, unknown>, names: readonly string[]) =>
@@ -43,16 +42,16 @@ export function replaceReview(before: Review, after: Review): Write {
 }
 
 /**
- * Deletes a review as it was read, as far as the counts depend on it, and its claim. That of a
- * review which a moderator has hidden stays, marked. One that is only withdrawn, on its way to
- * deletion, is not such a review.
+ * Returns the writes that delete a review and its claim, if nothing that counts depend on has
+ * changed since it was read. The claim of a review hidden by a moderator stays, marked. A withdrawn
+ * review, on its way to deletion, is not such a review.
  */
 export function removal(review: Review): Write[] {
   const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
   const isModerated = is_hidden && deleted_at === undefined;
   const was = {
     ...{ edits, is_hidden, published_on, popularity },
-    // What was withdrawn may have been deleted and restored since it was read.
+    // A withdrawn review may have been deleted and restored since it was read.
     ...(deleted_at !== undefined && { deleted_at }),
   };
   return [
@@ -64,8 +63,8 @@ export function removal(review: Review): Write[] {
 }
 
 /**
- * Publishes a review, or writes a draft: the review, the claim of its author on its entity, and all
- * that is counted of it. Throws `claimed` where the author has another one of the entity.
+ * Returns the writes that publish a review or store a draft: review, claim and all counts. Throws
+ * `claimed` if the author already has a review of the entity.
  */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;
@@ -76,7 +75,10 @@ export function publication(review: Review, claimed?: ApiError, writer?: Writer)
   ];
 }
 
-/** What a change of a review does to its author, who must still be there, or what the writer is held to, and to its entity. */
+/**
+ * Returns the writes that count a change on author and entity. The author must meet the condition
+ * of `writer`, by default to exist.
+ */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,
@@ -96,7 +98,7 @@ export function countWrites(
   ];
 }
 
-/** What a change of a review does to its entity. */
+/** Returns the writes that count a change on the entity. */
 export function entityWrites(before: Review | undefined, after: Review | undefined): Write[] {
   const { entity_id } = (after ?? before) as Review;
   const counts = countChanges(before, after).entity;

@@ -12,13 +12,12 @@ import { languages } from './languages.ts';
 import { type License, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
 
-/** 25 to 5000 code points, some of them to be seen. */
+/** 25 to 5000 code points, some of them visible. */
 export const ReviewText = v.pipe(
   Text(25, 5000),
   v.check(isVisible, 'must have some visible character'),
 );
 
-/** 1 to 5 stars. */
 export const Rating = v.pipe(
   v.number('must be an integer from 1 to 5'),
   v.integer('must be an integer from 1 to 5'),
@@ -26,23 +25,21 @@ export const Rating = v.pipe(
   v.maxValue(5, 'must be an integer from 1 to 5'),
 );
 
-/** Ratings to choose reviews by, separated by commas; gives each once, in ascending order. */
+/** Ratings to filter by, separated by commas; each once and ascending in the output. */
 export const Stars = v.pipe(
   v.string(),
   v.regex(/^[1-5](,[1-5])*$/, 'must be ratings from 1 to 5, separated by commas'),
   v.transform((list) => [...new Set(list.split(',').map(Number))].sort()),
 );
 
-/** A type that can be reviewed. */
 export const ReviewedType = oneOf(entityTypes);
 
 /** An ISO 639-1 code. */
 export const Language = v.picklist(languages, 'must be an ISO 639-1 code, in lower case');
 
-/** The id of a licence. */
 export const LicenseChoice = oneOf(licenses.map(({ id }) => id));
 
-/** A review as it is stored. Times are ISO 8601. */
+/** A review as stored. Times are ISO 8601. */
 export const Review = v.object({
   id: v.string(),
   entity_id: v.string(),
@@ -51,40 +48,36 @@ export const Review = v.object({
   text: v.nullable(v.string()),
   rating: v.nullable(v.number()),
   language: v.string(),
-  /** The id of the licence. */
+  /** Id of the licence. */
   license: v.string(),
   created: v.string(),
-  /** When the current revision was made. */
+  /** Time of the current revision. */
   last_updated: v.string(),
-  /** Null while it is a draft. */
+  /** Null for a draft. */
   published_on: v.nullable(v.string()),
-  /** The number of revisions after the first. */
+  /** Number of revisions after the first. */
   edits: v.number(),
   is_hidden: v.boolean(),
-  /** The last decision of a moderator on it. */
   moderation: v.optional(Moderation),
-  /** Time of its author's appeal, since it was hidden; ISO 8601. */
+  /** Appeal of its author after it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
-  /** Set while a deletion in two steps is under way: then it is hidden for good, and in no list. */
+  /** Set during a deletion in two steps: the review is then hidden permanently, and in no list. */
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
-  /**
-   * Those of these votes that were last cast on the current revision; frozen into it at the next
-   * edit.
-   */
+  /** Votes last cast on the current revision. The next edit freezes them into that revision. */
   revision_votes_positive: v.number(),
   revision_votes_negative: v.number(),
   /** Positive minus negative votes. */
   popularity: v.number(),
   source: v.nullable(v.string()),
   source_url: v.nullable(v.string()),
-  /** One more at every write of the item. */
+  /** Rises with every write of the item. */
   version: v.number(),
 });
 export type Review = v.InferOutput<typeof Review>;
 
-/** A review that has just been written: version 1, without votes. */
+/** Makes a new review, without votes. */
 export function newReview(
   userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
@@ -119,22 +112,21 @@ export function newReview(
 }
 
 /**
- * Parts of a review: a text, a rating, or both, with the stars of the rating as in `both4`. Totals
- * leave the stars out.
+ * Content of a review: text, rating, or both, with the stars as in `both4`. Totals omit the stars.
  */
 export type Kind = Exclude<Content, 'user'>;
 
-/** Drafts have not been published yet; only their author sees them. */
+/** Only its author sees a draft. */
 export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
   return published_on === null;
 }
 
-/** Whether the public can see it, as far as the review itself says. */
+/** Returns true if the public may see it, unless its author was deleted. */
 export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): boolean {
   return !isDraft(review) && !review.is_hidden;
 }
 
-/** Its place in the lists by type and language: the partition of the facet indexes. */
+/** Returns the partition in the facet indexes. */
 export function facetOf({
   entity_type,
   language,
@@ -142,34 +134,33 @@ export function facetOf({
   return `${entity_type}|${language}`;
 }
 
-/** The type and language that a facet stands for. */
 export function parseFacet(facet: string): { entity_type: EntityType; language: string } {
   const [entity_type, language] = facet.split('|') as [EntityType, string];
   return { entity_type, language };
 }
 
-/** What it has, by which `review_type` and `rating` filter. */
+/** Returns the content that `review_type` and `rating` filter by. */
 export function kindOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Kind {
   if (rating === null) return 'text';
   return `${text === null ? 'rating' : 'both'}${rating}` as Kind;
 }
 
-/** The stars in a kind; 0 where it has none. */
+/** Returns the stars in a kind, or 0 if it has none. */
 export function starsOf(kind: Kind): number {
   return Number(/\d$/.exec(kind)?.[0] ?? 0);
 }
 
-/** The kind without its stars. */
+/** Removes the stars. */
 export function partsOf(kind: Kind): 'text' | 'rating' | 'both' {
   return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
 
-/** The revision that is current: they are numbered from 1. */
+/** Revisions are numbered from 1. */
 export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
   return edits + 1;
 }
 
-/** The index attributes of a review, see table/keys.ts. */
+/** Index attributes, see table/keys.ts. */
 export function listedIn(review: Review): IndexAttributes {
   const { id, user_id, entity_id, published_on, popularity } = review;
   if (review.deleted_at !== undefined) return {};
@@ -187,12 +178,11 @@ export function listedIn(review: Review): IndexAttributes {
   };
 }
 
-/** The review that an index entry stands for, and its author. */
+/** Returns the ids of review and author in an index entry. */
 export function toReference(entry: Entry): { review_id: string; user_id: string } {
   return { review_id: idIn(entry), user_id: entry.user_id ?? '' };
 }
 
-/** A review as the API shows it. */
 export function presentReview(review: Review, author: User): PresentedReview {
   return {
     id: review.id,
@@ -201,7 +191,7 @@ export function presentReview(review: Review, author: User): PresentedReview {
     text: review.text,
     rating: review.rating,
     language: review.language,
-    // Only one of these was ever stored.
+    // No other licence is ever stored.
     license: licenses.find(({ id }) => id === review.license) as License,
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),

@@ -6,7 +6,7 @@ import { getItem, queryItems } from '../table/query.ts';
 import { currentRevision, type Review } from './review.ts';
 import { presentRevision, Revision, revisionOf } from './revision.ts';
 
-/** A revision of this review. The current one lies on the review, earlier ones beside it. Throws ApiError 404. */
+/** Returns the current revision, or an earlier one from its own item. Throws ApiError 404. */
 export async function getRevision(review: Review, n: number): Promise<Revision> {
   if (n === currentRevision(review)) return revisionOf(review);
   const item = n < currentRevision(review) ? await getItem(revisionKey(review.id, n)) : undefined;
@@ -15,8 +15,8 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 }
 
 /**
- * The revisions of a review, newest first, or those before a number. When there are more than fill `maxBytes` as Lambda counts an answer,
- * the oldest are left out.
+ * Lists revisions, newest first, all or those before number `before`. Stops before `maxBytes`,
+ * counted as in a Lambda response.
  */
 export async function listRevisions(
   review: Review,
@@ -26,7 +26,7 @@ export async function listRevisions(
   let bytes = 0;
   for await (const page of revisionsOf(review, before)) {
     for (const revision of page) {
-      // JSON in JSON; the quotes of the outer one count for the comma.
+      // JSON in JSON. The outer quotes stand for the commas.
       bytes += bytesOf(JSON.stringify(presentRevision(revision)));
       if (bytes > maxBytes) return revisions;
       revisions.push(revision);
@@ -40,7 +40,7 @@ async function* revisionsOf(
   before = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Revision[]> {
   if (currentRevision(review) < before) yield [revisionOf(review)];
-  // An edit since the review was read is not of its time.
+  // An edit may have come after the review was read.
   const last = Math.min(review.edits, before - 1);
   if (last === 0) return;
   const prefix = { ...revisionKey(review.id, 1), sk: 'REVISION#' };

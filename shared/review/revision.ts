@@ -4,22 +4,22 @@ import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
 
-/** One state of a review's text and rating, as it is stored. */
+/** One state of a review's text and rating, as stored. */
 export const Revision = v.object({
   review_id: v.string(),
-  /** Counts from 1. */
+  /** Starts at 1. */
   id: v.number(),
   text: v.nullable(v.string()),
   rating: v.nullable(v.number()),
   /** ISO 8601. */
   timestamp: v.string(),
-  /** The votes that were last cast while it was current. */
+  /** Votes last cast while it was current. */
   votes_positive: v.number(),
   votes_negative: v.number(),
 });
 export type Revision = v.InferOutput<typeof Revision>;
 
-/** The current revision, which lies on the review itself. */
+/** Returns the current revision, stored on the review itself. */
 export function revisionOf(review: Review): Revision {
   return {
     review_id: review.id,
@@ -32,12 +32,10 @@ export function revisionOf(review: Review): Revision {
   };
 }
 
-/** The item of an earlier revision. */
 export function revisionItem(revision: Revision) {
   return { ...revisionKey(revision.review_id, revision.id), ...revision };
 }
 
-/** A revision as the API shows it. */
 export function presentRevision({ timestamp, ...revision }: Revision): PresentedRevision {
   return { ...revision, timestamp: httpDate(timestamp) };
 }
