@@ -1,33 +1,35 @@
-/** A Lambda that reads the table's stream. Only the records that one of these kinds describes reach it. */
+/** A Lambda that reads the records of the table's stream that `records` describes. */
 export interface Consumer {
   operation: string;
   records: readonly RecordKind[];
-  /** So many records at most are handed over at once. */
+  /** Records in one call, at most. */
   batchSize: number;
 }
 
-/** Records of items with this sort key: all, only those of one kind of event, or only those whose new image has an attribute, a text. */
+/**
+ * Records of items with this sort key. `only` selects inserts, removals, or items whose new image
+ * has a text attribute.
+ */
 export interface RecordKind {
   sortKey: string;
   only?: 'INSERT' | 'REMOVE' | { has: string };
 }
 
-/** A Lambda that runs every day at this time, UTC. */
+/** A Lambda that runs daily at this time, in UTC. */
 export interface Schedule {
   operation: string;
   minute: number;
   hour: number;
 }
 
-/** What follows the table's stream. */
 export const consumers: readonly Consumer[] = [
   {
     operation: 'update-aggregates',
-    // The more changes at once, the fewer writes each: a thousand keep up with any load that the table takes.
+    // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
     batchSize: 1000,
     records: [
       { sortKey: 'REVIEW' },
-      // Karma and counts change with every vote and publication, and are no affair of totals.
+      // Other changes of users, such as karma, do not affect totals.
       { sortKey: 'USER', only: 'INSERT' },
       { sortKey: 'USER', only: 'REMOVE' },
       { sortKey: 'USER', only: { has: 'deleted_at' } },
@@ -38,7 +40,8 @@ export const consumers: readonly Consumer[] = [
     batchSize: 100,
     records: [
       { sortKey: 'REVIEW', only: 'REMOVE' },
-      // Deleted, or revoked for everybody: a mapping takes five filters, and few register or change an application.
+      // Only deletions and revocations matter. Unfiltered, because a mapping takes five filters and
+      // applications rarely change.
       { sortKey: 'APP' },
       { sortKey: 'USER', only: 'REMOVE' },
       { sortKey: 'USER', only: { has: 'deleted_at' } },
@@ -47,12 +50,12 @@ export const consumers: readonly Consumer[] = [
   },
 ];
 
-/** What runs once a day. A quarter past midnight no request of the day before is still in flight. */
+/** At 00:15 UTC, no request of the day before is still running. */
 export const schedules: readonly Schedule[] = [
   { operation: 'expire-vote-counters', minute: 15, hour: 0 },
 ];
 
-/** Whether a consumer asks for a record; on AWS an event source mapping decides it by the same data. */
+/** Returns true if the consumer reads this record, as the event source mapping on AWS does. */
 export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
   return records.some(({ sortKey, only }) => {
     if (dynamodb?.Keys?.sk?.S !== sortKey) return false;
@@ -63,7 +66,6 @@ export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamReco
   });
 }
 
-/** As much of a stream record as decides who gets it. */
 interface StreamRecord {
   eventName?: string;
   dynamodb?: {

@@ -1,17 +1,18 @@
-/** An error as a log may hold it. */
+/** An error in the form that is logged. */
 export interface DescribedError {
   name: string;
   code?: string;
   message?: string;
-  /** The places it came through, the innermost first. */
+  /** Stack frames, innermost first. */
   stack?: string[];
-  /** What it came from, without its places. */
+  /** The cause, without its stack. */
   cause?: DescribedError;
 }
 
 /**
- * What the log is told of an error. The message of a DynamoDB limit error may quote whole items, so of errors of the SDK only name and
- * places are told; of what is thrown and no error, only its type.
+ * Describes an error for the log. The message of a DynamoDB limit error may quote whole items, so
+ * SDK errors are logged without it. For a thrown value that is not an Error, only the type is
+ * logged.
  */
 export function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };

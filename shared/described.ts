@@ -1,8 +1,14 @@
 import * as v from 'valibot';
 
 /**
- * The schema with what it means and, where it is no object or list of what has one, an example. It is for those who read the API's
- * description: nothing at run time may hold one, and so every call stands in a file `presented.ts`, of which functions import types only.
+ * Adds a description and examples to a schema. Objects, and lists of schemas with examples, need
+ * none. Calls belong in `presented.ts`, from which functions import only types, so the texts are in
+ * no bundle.
+ * @example
+ *   export const PresentedVote = described(
+ *     v.object({ vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true) }),
+ *     "The caller's vote on a review",
+ *   );
  */
 export function described<T extends v.GenericSchema>(
   schema: T,
@@ -12,7 +18,7 @@ export function described<T extends v.GenericSchema>(
   return v.pipe(schema, v.description(description), v.examples(examples)) as unknown as T;
 }
 
-/** A time stamp of the API: an HTTP date (RFC 9110 section 5.6.7). */
+/** A time in API responses: an HTTP date (RFC 9110 section 5.6.7). */
 export function HttpDate(description: string) {
   return described(
     v.pipe(v.string(), v.regex(/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/)),
@@ -21,7 +27,7 @@ export function HttpDate(description: string) {
   );
 }
 
-/** A time stamp as it is stored, of data that somebody takes along. */
+/** A stored time, as in data exports: ISO 8601. */
 export function IsoTime(description: string) {
   return described(
     v.pipe(v.string(), v.isoTimestamp()),
@@ -30,12 +36,12 @@ export function IsoTime(description: string) {
   );
 }
 
-/** A UUID as the API writes it: in lower case. */
+/** A UUID in lower case, as in API responses. */
 export function Id(description: string, example: string) {
   return described(v.pipe(v.string(), v.uuid()), description, example);
 }
 
-/** A whole number of things. */
+/** A non-negative whole number. */
 export function Count(description: string, example: number) {
   return described(v.pipe(v.number(), v.integer(), v.minValue(0)), description, example);
 }

@@ -1,4 +1,4 @@
-/** An answer other than success: thrown anywhere, turned into a response in http/error-response.ts only. */
+/** An error response. Throw it anywhere; http/error-response.ts answers it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -10,7 +10,8 @@ export class ApiError extends Error {
     message: string,
     headers: Readonly<Record<string, string>> = {},
   ) {
-    // Most are made for the case that a condition fails, and none is logged. To note where takes a twentieth of the CPU of a write.
+    // Most are made in advance, for a condition that may fail, and none is logged. Capturing stacks
+    // would cost 5 % of a write's CPU.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message);
@@ -21,41 +22,41 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: the message names the parameter and says what it must be. */
+/** 400. The message names the parameter and says what it must be. */
 export function invalidRequest(message: string): ApiError {
   return new ApiError(400, 'invalid_request', message);
 }
 
-/** 400: the authorization code or refresh token is not good, or no longer (RFC 6749 section 5.2). */
+/** 400: the authorization code or refresh token is invalid or expired (RFC 6749 section 5.2). */
 export function invalidGrant(message: string): ApiError {
   return new ApiError(400, 'invalid_grant', message);
 }
 
-/** 400: a scope that does not exist, or was not granted (RFC 6749 section 5.2). */
+/** 400: the scope does not exist or was not granted (RFC 6749 section 5.2). */
 export function invalidScope(message: string): ApiError {
   return new ApiError(400, 'invalid_scope', message);
 }
 
-/** 401: there is no token. API Gateway says so first; this is for a handler that is called without it. */
+/** 401: no access token. API Gateway rejects such requests first; this is for direct calls. */
 export function notAuthorized(): ApiError {
   return new ApiError(401, 'not_authorized', 'This request needs an access token', {
     'WWW-Authenticate': 'Bearer realm="review"',
   });
 }
 
-/** 401: the account that the token acted for is gone. */
+/** 401: the account that the token acts for was deleted. */
 export function invalidToken(): ApiError {
   return new ApiError(401, 'invalid_token', 'The access token is no longer valid', {
     'WWW-Authenticate': 'Bearer realm="review", error="invalid_token"',
   });
 }
 
-/** 403: the caller is known, but this is not theirs to do. */
+/** 403: the caller may not do this. */
 export function accessDenied(message: string): ApiError {
   return new ApiError(403, 'access_denied', message);
 }
 
-/** 403: the day's votes or reports are used up; the headers say until when. */
+/** 403: the daily limit of votes or reports is reached. The headers say when it resets. */
 export function limitExceeded(
   message: string,
   headers: Readonly<Record<string, string>>,
@@ -63,18 +64,18 @@ export function limitExceeded(
   return new ApiError(403, 'limit_exceeded', message, headers);
 }
 
-/** 404: `what` is the thing that is not there, or not there for this caller. */
+/** 404: `what` does not exist, or this caller may not see it. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`);
 }
 
-/** 405: the path exists, the method does not. */
+/** 405: the path exists, but does not support the method. */
 export function methodNotAllowed(allowed: readonly string[]): ApiError {
   const methods = allowed.join(', ');
   return new ApiError(405, 'method_not_allowed', `This path takes ${methods}`, { Allow: methods });
 }
 
-/** 410: what has changed since cannot be told any more. */
+/** 410: the changes after `since` are no longer available. */
 export function positionGone(): ApiError {
   return new ApiError(
     410,
@@ -83,7 +84,7 @@ export function positionGone(): ApiError {
   );
 }
 
-/** 412: the thing is no longer what the client has seen of it (RFC 9110 section 13.1.1). */
+/** 412: the resource has changed since the client read it (RFC 9110 section 13.1.1). */
 export function preconditionFailed(what: string): ApiError {
   return new ApiError(
     412,
@@ -92,17 +93,17 @@ export function preconditionFailed(what: string): ApiError {
   );
 }
 
-/** 413: there is more of it than this endpoint reads. */
+/** 413: the body is too large for this endpoint. */
 export function payloadTooLarge(message: string): ApiError {
   return new ApiError(413, 'payload_too_large', message);
 }
 
-/** 415: the body is not of the type that this endpoint reads. */
+/** 415: the body has a type that this endpoint does not read. */
 export function unsupportedMediaType(message: string): ApiError {
   return new ApiError(415, 'unsupported_media_type', message);
 }
 
-/** 422: the same key for two requests (draft-ietf-httpapi-idempotency-key-header). */
+/** 422: the key was used for another request (draft-ietf-httpapi-idempotency-key-header). */
 export function idempotencyMismatch(): ApiError {
   return new ApiError(
     422,

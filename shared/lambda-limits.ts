@@ -1,13 +1,16 @@
-/** The most that Lambda takes as the event of a call, in bytes of JSON. */
+/** Largest event that Lambda accepts, in bytes of JSON. */
 export const largestEvent = 6 * 1024 * 1024;
 
-/** The most that Lambda takes as the answer to a call, in bytes of JSON. A body is a JSON string in it: quotes and line ends count twice. */
+/**
+ * Largest response that Lambda accepts, in bytes of JSON. Quotes and line ends in a body take two
+ * bytes.
+ */
 export const largestAnswer = largestEvent + 100;
 
-/** How much of that a body may be: the rest is for the status, the headers and the frame. */
+/** Largest body, measured like `largestAnswer`. The rest is for status and headers. */
 export const largestBody = largestAnswer - 10_000;
 
-/** The bytes that Lambda counts for a value. */
+/** Returns the size of a value in bytes, as Lambda counts it. */
 export function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }

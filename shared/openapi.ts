@@ -1,16 +1,16 @@
 import document from './openapi.json' with { type: 'json' };
 import { version } from './routes.ts';
 
-/** The API's description as it is kept, which `npm run openapi` makes. */
+/** The OpenAPI document that `npm run openapi` generates. */
 export type OpenApiDocument = typeof document;
 
 let served: { authUrl: string; document: OpenApiDocument } | undefined;
 
-/** The API's description, with the addresses of the service whose {auth_url} this is. */
+/** Returns the OpenAPI document with the addresses of the service at this {auth_url}. */
 export function openApiAt(authUrl: string): OpenApiDocument {
   if (served?.authUrl !== authUrl) {
-    const kept = document.servers[0]?.url.slice(0, -version.length) ?? '';
-    const text = JSON.stringify(document).replaceAll(kept, () => authUrl);
+    const storedUrl = document.servers[0]?.url.slice(0, -version.length) ?? '';
+    const text = JSON.stringify(document).replaceAll(storedUrl, () => authUrl);
     served = { authUrl, document: JSON.parse(text) };
   }
   return served.document;

@@ -1,4 +1,4 @@
-/** The attributes with these names, in their order. */
+/** Returns only the named attributes, in the order of `names`. */
 export function pick<T extends object, const Names extends readonly (keyof T)[]>(
   of: T,
   names: Names,

@@ -1,10 +1,9 @@
-/** The scopes of OAuth: what a user can allow an application to do. */
+/** OAuth scopes: permissions that a user can grant to an application. */
 export const scopes = ['review', 'vote', 'user'] as const;
 
-/** One of the scopes. */
 export type Scope = (typeof scopes)[number];
 
-/** Who may call: anyone, the bearer of any access token, or the bearer of one with this scope. */
+/** Access to an endpoint: public, with any access token, or with a token of this scope. */
 export type Access = 'public' | 'token' | Scope;
 
 /** One endpoint. `operation` is also the name of its file under functions/ and of its Lambda. */
@@ -13,24 +12,30 @@ export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   access: Access;
-  /** What it may do to the table: nothing, read what is open to everybody, keep metadata beside that, read all, or read all and write. */
+  /**
+   * Rights on the table: none, read public items, also write entity metadata, read everything, or
+   * read and write everything.
+   */
   table: 'none' | 'public' | 'metadata' | 'read' | 'write';
-  /** The secrets it reads: see secrets.ts. */
+  /** Secrets that it reads, see secrets.ts. */
   secrets?: readonly Secret[];
-  /** Set for what is not part of the versioned API, such as the pages under {auth_url}: its path starts at the stage. */
+  /** Set for endpoints outside the versioned API, such as pages. Their path starts at the stage. */
   base?: string;
 }
 
-/** SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions; OIDC_CLIENT_SECRET is ours at the identity provider. */
+/**
+ * SIGNING_KEYS make and verify tokens, SESSION_KEYS sign-in sessions. OIDC_CLIENT_SECRET identifies
+ * us at the identity provider.
+ */
 export type Secret = 'SIGNING_KEYS' | 'SESSION_KEYS' | 'OIDC_CLIENT_SECRET';
 
-/** The stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
+/** Stage of the REST API. With the version below it makes the base URL `…/ws/1`. */
 export const stage = 'ws';
 
-/** The API version: the top resource under the stage. */
+/** API version: the top resource under the stage. */
 export const version = '/1';
 
-/** Every endpoint. Fixed paths stand before templated ones, because the local gateway takes the first match. */
+/** Fixed paths stand before templated paths, because the local gateway takes the first match. */
 // biome-ignore format: one endpoint, one line
 export const routes: readonly Route[] = [
   { operation: 'list-languages', method: 'GET', path: '/review/languages', access: 'public', table: 'none' },

@@ -3,45 +3,49 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { describeError } from './describe-error.ts';
 import type { Secret } from './routes.ts';
 
-/** Keys of one purpose: the first makes, all of them verify, so that a key can be replaced. */
+/** Keys of one purpose. The first signs and all verify, so that a key can be replaced. */
 export type Keys = readonly [KeyObject, ...KeyObject[]];
 
-/** How long a process goes on with a value from Secrets Manager, in milliseconds: a replaced key is known everywhere after it. */
+/** Milliseconds that a value is cached. After this time, a replaced key is known everywhere. */
 export const secretLifetime = 300_000;
 
 let client: SecretsManagerClient | undefined;
-const kept = new Map<string, { value: Promise<string>; until: number }>();
+const cache = new Map<string, { value: Promise<string>; until: number }>();
 
 /**
- * The value of a secret: from the environment variable of its name, or from Secrets Manager where `<NAME>_ARN` says which
- * one it is. Throws when neither is set, or when it cannot be read and was never read before.
+ * Reads a secret from the environment variable `name`, or by the ARN in `<NAME>_ARN` from Secrets
+ * Manager. Throws if neither is set or the first read fails. If a later read fails, returns the
+ * cached value.
  */
 export async function readSecret(name: Secret): Promise<string> {
   const value = process.env[name];
   if (value) return value;
   const arn = process.env[`${name}_ARN`];
-  if (!arn) throw new Error(`${name} is not set`);
-  const before = kept.get(arn);
-  if (before && before.until > Date.now()) return before.value;
+  if (!arn) throw new Error(`${name} is not set: set it, or ${name}_ARN`);
+  const cached = cache.get(arn);
+  if (cached && cached.until > Date.now()) return cached.value;
   const reading = { value: fetchSecret(arn), until: Date.now() + secretLifetime };
-  kept.set(arn, reading);
+  cache.set(arn, reading);
   try {
     return await reading.value;
   } catch (error) {
-    kept.delete(arn);
-    if (!before) throw error;
-    // The keys of five minutes ago are better than none: they are tried again in half a minute.
+    cache.delete(arn);
+    if (!cached) throw error;
+    // Try again in 30 seconds.
     console.warn({
       message: 'A secret could not be read again',
       name,
       error: describeError(error),
     });
-    kept.set(arn, { value: before.value, until: Date.now() + 30_000 });
-    return before.value;
+    cache.set(arn, { value: cached.value, until: Date.now() + 30_000 });
+    return cached.value;
   }
 }
 
-/** A secret that holds keys: base64url, at least 32 bytes each, separated by commas. Throws when it is not of this form. */
+/**
+ * Reads a secret of base64url keys, at least 32 bytes each, separated by commas. Throws if it has
+ * another form.
+ */
 export async function keysOf(name: 'SIGNING_KEYS' | 'SESSION_KEYS'): Promise<Keys> {
   const list = await readSecret(name);
   const keys = list.split(',').map((key) => createSecretKey(key, 'base64url'));
