@@ -1,7 +1,7 @@
 import { App } from 'aws-cdk-lib/core';
 import { addStacks } from '../infra/aws/app.ts';
 
-/** The CDK app, for whatever account and region the command line is signed in to. */
+/** Synthesizes the CDK app for the account and region that the command line is signed in to. */
 const app = new App();
 addStacks(app);
 app.synth();

@@ -7,9 +7,9 @@ import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
 /**
- * Audits the table and prints on stderr each difference as it is found, and every so often the
- * position to go on from. Gives a summary. Sets the exit status to 1 when a difference is left, and
- * else to 3 when items kept changing, of which nothing is known.
+ * Audits the table. Prints each difference on stderr, and now and then the position from which an
+ * interrupted audit can continue. Returns a summary. Sets the exit status to 1 if differences
+ * remain, else to 3 if items kept changing and could not be checked.
  */
 export async function runAudit({
   from,
@@ -21,7 +21,7 @@ export async function runAudit({
 }) {
   if (await isBulkUnfinished()) {
     throw new Error(
-      'an import is at work or was interrupted, and nothing is counted before its end: wait for it or repeat it, then audit',
+      'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',
     );
   }
   const show = showProgress('Reading');
@@ -36,7 +36,7 @@ export async function runAudit({
     sum.changing += changing.length;
     for (const difference of differences) console.error(describe(difference));
     for (const { pk, sk } of changing) {
-      console.error(`${pk} ${sk}: changing, so that it could not be checked: run the audit again`);
+      console.error(`${pk} ${sk}: changed during the audit and could not be checked: run the audit again`);
     }
     if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
       console.error(`position ${sealPlace('audit', position)}`);
@@ -49,8 +49,8 @@ export async function runAudit({
 }
 
 function describe({ pk, sk, attribute, stored, counted, isRepairable }: Difference): string {
-  const told = `${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`;
-  return isRepairable ? told : `${told} (no repair)`;
+  const sentence = `${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`;
+  return isRepairable ? sentence : `${sentence} (cannot be repaired)`;
 }
 
 function readPosition(text: string): Key {

@@ -2,13 +2,13 @@ import { Command } from 'commander';
 import { startStack } from '../infra/local/stack.ts';
 import { bundleSizes, overSizes } from './bench/sizes.ts';
 
-/** What requests cost, a line each, and what is over its budget; exit status 1 when anything is. */
+/** Prints the cost of each request and what exceeds its budget. Exit status 1 if anything does. */
 const { reviews, writes, dataDir } = new Command('bench')
-  .option('--reviews <number>', 'how many reviews to seed, where there are none', Number, 200_000)
-  .option('--writes <number>', 'how many random writes to send first', Number, 0)
+  .option('--reviews <number>', 'the number of reviews to seed, if there are none', Number, 200_000)
+  .option('--writes <number>', 'the number of random writes to send first', Number, 0)
   .option(
     '--data-dir <folder>',
-    'keeps the data for the next time (default: .data/bench-<reviews>)',
+    'the folder that keeps the data for the next run (default: .data/bench-<reviews>)',
   )
   .parse()
   .opts<{ reviews: number; writes: number; dataDir?: string }>();
@@ -21,7 +21,7 @@ try {
 }
 
 async function bench(): Promise<void> {
-  // Only now does the environment say where the database is.
+  // Imported here because the stack sets the address of the database in the environment.
   const { seed } = await import('./seed.ts');
   const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
@@ -35,25 +35,25 @@ async function bench(): Promise<void> {
     await seed({ reviews, users: Math.ceil(reviews / 40), seed: 1 });
   }
   if (writes > 0) {
-    console.error('Wrote at random:', await writeAtRandom(writes));
+    console.error('Random writes:', await writeAtRandom(writes));
     await stack.stream.idle();
   }
 
-  const faults: string[] = [];
+  const failures: string[] = [];
   const lists = await someLists();
   console.log(heading);
   for (const lines of [benchLists(lists), benchEndpoints()]) {
     for await (const line of lines) {
       console.log(format(line));
-      faults.push(...line.broken);
+      failures.push(...line.broken);
     }
   }
   await stack.stream.idle();
-  console.error('Comparing lists with the reviews');
-  faults.push(...(await checkFlatness()), ...(await checkLists(lists)));
+  console.error('Comparing the lists with the reviews');
+  failures.push(...(await checkFlatness()), ...(await checkLists(lists)));
   const sizes = bundleSizes();
   for (const [name, bytes] of sizes) console.log(name.padEnd(38), `${bytes} bytes`.padStart(15));
-  faults.push(...overSizes(sizes));
-  for (const fault of faults) console.error(`Over budget: ${fault}`);
-  process.exitCode = faults.length > 0 ? 1 : 0;
+  failures.push(...overSizes(sizes));
+  for (const failure of failures) console.error(`Over budget: ${failure}`);
+  process.exitCode = failures.length > 0 ? 1 : 0;
 }

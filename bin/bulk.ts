@@ -7,20 +7,24 @@ import { table, tableName } from '../shared/table/client.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
-/** Seconds to wait for another rebuild. Without a sign of life its lock expires after 60. */
+/**
+ * In seconds: the longest wait for another rebuild. The lock of a killed rebuild expires after 60
+ * s.
+ */
 const patience = 90;
 
 /**
  * Fills an empty table on this machine without its stream, which slows the embedded engine down,
- * and then counts owners and totals. An item of the table says so until then: whoever finds it
- * counts everything. Any other table follows its stream.
+ * then counts owners and totals. Until then an item in the table marks the bulk load as unfinished.
+ * The next bulk load that finds the mark counts everything. Any other table is filled with its
+ * stream on.
  */
 export async function bulk<T extends object>(work: (isAlone: boolean) => Promise<T>) {
   if (!isLocal()) return work(false);
   const isBegun = await isBulkUnfinished();
   if (!isBegun && !(await isEmptyTable())) return work(false);
   if (isBegun)
-    console.error('An import was interrupted here: this one counts everything at its end');
+    console.error('An earlier import was interrupted: this import recounts everything at its end');
   const end = await beginBulk();
   let result: T;
   try {
@@ -30,7 +34,7 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
       return worked;
     });
   } catch (error) {
-    // A file that cannot be read at all has begun nothing.
+    // A file that cannot be read at all has written nothing.
     if (await isEmptyTable()) await end();
     throw error;
   }
@@ -39,7 +43,7 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   return { ...result, totals };
 }
 
-/** Works while the embedded engine, which slows down with every record in its stream, keeps none. */
+/** Runs `work` with the stream off. The embedded engine slows down with every stream record. */
 export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   const setStream = (StreamSpecification: StreamSpecification) =>
     table.send(new UpdateTableCommand({ TableName: tableName(), StreamSpecification }));
@@ -51,20 +55,20 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the table is on this machine. */
+/** The table is on this machine. */
 function isLocal(): boolean {
   return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
 /**
- * Computes totals and rank trees anew, as fast as the engine lets us. Waits for another rebuild, or
- * the lock that a killed one has left.
+ * Recomputes totals and rank trees at the speed of the engine. Waits for another rebuild, or for
+ * the lock of a killed rebuild to expire.
  */
 export async function rebuild(onProgress?: (items: number) => void) {
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
     if (waited === 0) {
       console.error(
-        `Another rebuild is at work, or was interrupted: waiting up to ${patience} s for its lock`,
+        `Another rebuild is running or was interrupted: waiting up to ${patience} s for its lock`,
       );
     }
     await sleep(1_000);

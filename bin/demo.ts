@@ -14,11 +14,14 @@ import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };
 /**
- * An entity. Release groups have their real ids of MusicBrainz. Books have none in the file: their
- * ids are made of their names, and no other database knows them.
+ * An entity. A release group has its real MusicBrainz id. A book has no id in the file: its id is
+ * derived from its name and exists in no other database.
  */
 type Entity = { entity: string; type: EntityType; id?: string };
-/** A review with its votes, its first revision if it was edited, and why people report it. */
+/**
+ * A review with its votes, its first revision if it was edited, and the reason for which people
+ * report it.
+ */
 type Review = { of: string; by: string; up?: number; down?: number; reason?: string } & State & {
     before?: State;
   };
@@ -34,12 +37,13 @@ const entities = lines
   .map(({ entity: name, type, id = uuidOf(name) }) => ({ id, name, type }));
 const reviews = lines.filter((line) => 'of' in line);
 
-/** Milliseconds over which the reviews are spread, up to now. */
+/** In milliseconds: the period up to now over which the reviews are spread. */
 const period = 2 * 365 * 86_400_000;
 
 /**
- * Fills an empty table with demo data. A table with data stays as it is. Gives an argument of curl
- * to try, and a notice. With `hasModerator`, whoever signs in as Moderator is one.
+ * Fills an empty table with demo data. A table with data stays as it is. Returns an argument of
+ * curl to try, and a notice. With `hasModerator`, the account that signs in as "Moderator" is a
+ * moderator.
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities(url);
@@ -52,16 +56,19 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
   const [{ id } = { id: '' }] = entities;
   const isThere = (await getItem(entityKey(id))) !== undefined;
   const queue = `${authUrl()}/account/moderation`;
-  const moderation = hasModerator ? `; sign in as Moderator to decide on one: ${queue}` : '';
+  const moderation = hasModerator ? `; sign in as Moderator to moderate: ${queue}` : '';
   return {
     example: isThere ? `'${url}/entity/${id}?include_metadata=true'` : undefined,
     notice: wasEmpty
       ? `${reviews.length} reviews${moderation}`
-      : 'nothing was added, because there is data already: try --memory, or another --data-dir',
+      : 'nothing was added, because there is data already: use --memory or another --data-dir',
   };
 }
 
-/** Sets databases of names where none are configured. Their URL holds the answer: no network. */
+/**
+ * Configures name databases where none are configured. Each URL is a data URL that contains the
+ * answer, so no network is used.
+ */
 function nameEntities(url: string): void {
   const pages = { MUSICDB: 'https://musicbrainz.org/{type}/{id}', BOOKDB: `${url}/entity/{id}` };
   for (const [group, page] of Object.entries(pages)) {
@@ -73,7 +80,10 @@ function nameEntities(url: string): void {
   }
 }
 
-/** Imports the data, because nothing else writes with times of the past. Two people report now. */
+/**
+ * Imports the data, because only an import can set times in the past. Two people report each review
+ * that has a reason, at the present time.
+ */
 async function fill(): Promise<void> {
   await importRecords(recordsAt(Date.now()), {
     onRefused(where, reason) {
@@ -89,7 +99,7 @@ async function fill(): Promise<void> {
   }
 }
 
-/** The people, and each review with its votes. */
+/** Yields the people, then each review with its votes. */
 async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: TransferRecord }> {
   const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   for (const { person: where } of people) {
@@ -102,7 +112,7 @@ async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: 
     const entity = entities.find(({ name }) => name === of);
     const author = people.find(({ person }) => person === by);
     if (!entity || !author) throw new Error(`demo.jsonl has no ${of}, or no ${by}`);
-    // Moderators meet what is reported while it is new.
+    // Reported reviews are an hour old, because moderators see reports early.
     const age = reason ? 3_600_000 : period * partOf(where);
     const states = [...(before ? [before] : []), state];
     const review: FullReviewRecord = {
@@ -138,7 +148,10 @@ async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: 
   }
 }
 
-/** The account of who signs in by this name at the development sign-in, and has kept the name. */
+/**
+ * Makes the account "Moderator" of the development sign-in a moderator. Its display name stays
+ * "Moderator".
+ */
 async function createModerator(): Promise<void> {
   const name = 'Moderator';
   const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: name, display_name: name };
@@ -148,13 +161,13 @@ async function createModerator(): Promise<void> {
   await setModerator(id, true);
 }
 
-/** A UUID of version 8: the same for the same name. */
+/** Returns a version 8 UUID, always the same for a name. */
 function uuidOf(name: string): string {
   const hex = hash('sha256', `demo ${name}`);
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
 }
 
-/** A number from 0 to 1 that looks random: the same for the same name. */
+/** Returns a number from 0 to 1 that looks random, always the same for a name. */
 function partOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 8), 16) / 2 ** 32;
 }

@@ -3,14 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 
-/** `cdk deploy --all` with the arguments that are given, once AWS knows who asks: what comes before takes a while, and needs nobody. */
+/**
+ * Runs `cdk deploy --all` with the given arguments, after a check that AWS accepts the credentials.
+ * Without this check, synthesis would run for a while first.
+ */
 const { profile } = parseArgs({ strict: false, options: { profile: { type: 'string' } } }).values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
 
-const complaint = await refusal();
-if (complaint) {
+const problem = await credentialsProblem();
+if (problem) {
   console.error(
-    `Error: ${complaint}: sign in as for the AWS command line, by "aws configure", "aws sso login" or the variables AWS_PROFILE or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+    `Error: ${problem}. Sign in as for the AWS command line: "aws configure", "aws sso login", or the variables AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
   );
   process.exit(1);
 }
@@ -18,8 +21,11 @@ const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
 const args = [cdk, 'deploy', '--all', ...process.argv.slice(2)];
 process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 
-/** Why AWS would not take the credentials. Whether they may deploy, and whatever else is wrong, the CDK can say better. */
-async function refusal(): Promise<string | undefined> {
+/**
+ * Describes why AWS rejects the credentials. Missing rights and other problems are left to the CDK,
+ * which explains them better.
+ */
+async function credentialsProblem(): Promise<string | undefined> {
   const region = process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1';
   const client = new CloudFormationClient({ region, maxAttempts: 2 });
   try {
@@ -28,7 +34,7 @@ async function refusal(): Promise<string | undefined> {
     const { name, message } = error as Error;
     if (name === 'CredentialsProviderError') return `there are no AWS credentials (${message})`;
     if (/^(ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient)/.test(name))
-      return `AWS does not take these credentials (${name})`;
+      return `AWS does not accept these credentials (${name})`;
   }
   return undefined;
 }

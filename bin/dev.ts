@@ -4,12 +4,13 @@ import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `npm start` that starts again on each save. Node's own --watch loses sight of a file that could
+ * Runs `npm start` and restarts it on each save. Node's --watch loses track of a file that could
  * not be parsed (nodejs/node#61153), so a typo would be the last change that it notices.
  */
 
 /**
- * Milliseconds without a save: an editor touches a file several times, and a checkout changes many.
+ * In milliseconds: the time without a save before a restart. An editor touches a file several
+ * times, and a checkout changes many files.
  */
 const quiet = 200;
 
@@ -26,7 +27,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 for (;;) {
-  // The watch begins before the code is read, so that no save falls between the two.
+  // Watching begins before the code is read, so that no save is missed.
   const saved = nextSave();
   service = spawn(
     process.execPath,
@@ -35,7 +36,7 @@ for (;;) {
   );
   service.on('exit', (code) => {
     if (isEnding) process.exit(code ?? 1);
-    if (code !== null && code > 0) console.error('It starts again at the next save.');
+    if (code !== null && code > 0) console.error('The service restarts at the next save.');
   });
   await saved;
   if (isRunning(service)) {
@@ -48,17 +49,14 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-/**
- * Resolves after a save. Folders are watched and not files, because editors replace a file by
- * another.
- */
+/** Resolves after a save. Folders are watched instead of files, because editors replace files. */
 function nextSave(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   const earlier = watchers;
   watchers = ['bin', 'functions', 'infra', 'shared'].flatMap(withFolders).map((folder) =>
     watch(folder, (_, name) => {
-      // Editors keep files of their own beside that.
+      // Editors write temporary files with these names.
       if (/^\.|~$/.test(name ?? '')) return;
       clearTimeout(timer);
       timer = setTimeout(resolve, quiet);

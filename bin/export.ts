@@ -29,12 +29,13 @@ import {
 import { Spool } from '../shared/transfer/spool.ts';
 import { showProgress } from './progress.ts';
 
-/** Only whoever exports reads what is not public. */
+/** Exports with private data are readable by their owner only. */
 const mode = 0o600;
 
 /**
- * Writes all that is in the table to the file `out`, compressed where its name ends so, or to stdout for `-`. Of an export that was
- * interrupted `<out>.part` is left, and it goes on there; `source` names the table, so that it is the same one.
+ * Writes the whole table to the file `out`, compressed if its name ends in `.gz`, or to stdout for
+ * `-`. An interrupted export leaves `<out>.part`, and the next call continues there. `source` names
+ * the table, so that an export never continues with another table.
  */
 export async function exportAll(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
@@ -53,8 +54,8 @@ export async function exportAll(out: string, source: string) {
 }
 
 /**
- * Writes what is public to the new folder `out`: a file of users, one of reviews for each licence, their checksums, and from where on who
- * mirrors them follows the changes.
+ * Writes the public data to the new folder `out`: a file of users, a file of reviews for each
+ * licence, checksums, and the position from which a mirror follows the changes.
  */
 export async function exportPublic(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
@@ -85,13 +86,13 @@ export async function exportPublic(out: string, source: string) {
   });
 }
 
-/** A compressed file of a public dump, with its first line. */
+/** Opens a compressed file of a public dump and writes its first line. */
 function openFile(folder: string, title: string, header: { counts?: object }) {
   const name = `${title}.jsonl.gz`;
   const sum = createHash('sha256');
   const input = createGzip().on('data', (chunk) => sum.update(chunk));
   const done = pipeline(input, createWriteStream(join(folder, name)));
-  // Told at the end, or when it is written to.
+  // The error is thrown by `write` or `close`.
   done.catch(() => {});
   const write = async (text: string) => {
     if (!input.write(text)) await Promise.race([once(input, 'drain'), done]);
@@ -109,14 +110,14 @@ function openFile(folder: string, title: string, header: { counts?: object }) {
   };
 }
 
-/** Reads the table, or goes on with that, and lets `work` write what it holds. */
+/** Reads the table into a spool file, or continues an earlier one, then calls `work`. */
 async function withSpool<T>(
   out: string,
   source: string,
   work: (spool: Spool) => Promise<T>,
 ): Promise<T> {
   if (out !== '-' && existsSync(out)) {
-    throw new Error(`${out} is there already: move it away, or choose another name`);
+    throw new Error(`${out} already exists: move it away, or choose another name`);
   }
   const folder = out === '-' ? mkdtempSync(join(tmpdir(), 'export-')) : undefined;
   const part = folder === undefined ? `${out}.part` : join(folder, 'part');
@@ -126,16 +127,16 @@ async function withSpool<T>(
   try {
     const of = spool.noted('source');
     if (of !== undefined && of !== source) {
-      throw new Error(`${part} is the begun export of ${of}: delete it, or choose another name`);
+      throw new Error(`${part} is an unfinished export of ${of}: delete it, or choose another name`);
     }
     if (isBegun && spool.position() !== undefined) {
       console.error(
-        `Going on with the export that was begun at ${spool.noted('begun')}; to begin anew, delete ${part}`,
+        `Continuing the export of ${spool.noted('begun')}. To start over, delete ${part}`,
       );
     } else {
       spool.note('source', source);
       spool.note('begun', new Date().toISOString());
-      // Before anything is read, so that who follows the changes from there misses none.
+      // Read before the table, so that a mirror that follows the changes from here misses none.
       spool.note('changes', await currentPosition());
     }
     await scanInto(spool, showProgress('Reading'));

@@ -13,12 +13,18 @@ import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
 
-/** Refused records that are told one by one. */
-const mostTold = 1_000;
-/** Milliseconds to wait for what is being deleted. Without the stream nothing is erased. */
+/** Most refused records that are reported one by one. */
+const mostReported = 1_000;
+/**
+ * In milliseconds: the longest wait for data that is being deleted. Without the stream nothing is
+ * erased.
+ */
 const patience = 60_000;
 
-/** Imports an export from a file, or from stdin for `-`. Sets the exit status to 1 when something was refused. */
+/**
+ * Imports an export from a file, or from stdin for `-`. Sets the exit status to 1 if a record was
+ * refused.
+ */
 export async function importExport(file: string, isDryRun: boolean) {
   const refusals = refusalsOf();
   let fault: string | undefined;
@@ -53,21 +59,24 @@ export async function importExport(file: string, isDryRun: boolean) {
     const missing = Object.values(promised).reduce((sum, count) => sum + Math.max(0, count), 0);
     if (last === 0) throw new Error(`${name} is empty`);
     if (fault === undefined && missing > refusals.count()) {
-      fault = `${name} ends after line ${last}, ${missing} records before what its first line promises`;
+      fault = `${name} ends after line ${last}; ${missing} of the records that its first line promises are missing`;
     }
   }
 
   const outcome = await run(records(), isDryRun, refusals);
   if (fault !== undefined) {
-    console.error(`${fault}: what came before it has been read`);
+    console.error(`${fault}. Everything before that was imported: repeat the import with a complete file`);
     process.exitCode = 1;
   }
   return { ...outcome, ...(fault !== undefined && { fault }) };
 }
 
-/** Imports the public dump of CritiqueBrainz. What it holds that cannot be kept is counted, and is no failure. */
+/**
+ * Imports the public dump of CritiqueBrainz. Data that cannot be stored here is counted, and is no
+ * error.
+ */
 export async function importDump(files: readonly string[], isDryRun: boolean) {
-  // Before the first is read, which takes minutes.
+  // Checked before the first file is read, which takes minutes.
   for (const file of files) if (file !== '-') accessSync(file, constants.R_OK);
   const folder = mkdtempSync(join(tmpdir(), 'import-'));
   const left_out: Record<string, number> = {};
@@ -80,7 +89,7 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF');
     const archives = files.map((name) => ({ name, open: () => bytesOf(name) }));
     const warnings = await loadDump(database, archives, into(left_out));
-    for (const warning of warnings) console.error(`${warning}: look at left_out`);
+    for (const warning of warnings) console.error(`${warning}: see left_out`);
     const records = dumpRecords(database, into(left_out), into(changed));
     const outcome = await run(records, isDryRun, refusalsOf());
     database.close();
@@ -92,20 +101,20 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
 
 type Refusals = ReturnType<typeof refusalsOf>;
 
-/** Tells on stderr what is refused. */
+/** Reports refused records on stderr. */
 function refusalsOf() {
   const reasons: Record<string, number> = {};
-  let told = 0;
+  let reported = 0;
   return {
     reasons,
     add(where: string, reason: string): void {
       reasons[reason] = (reasons[reason] ?? 0) + 1;
-      told++;
-      if (told <= mostTold) console.error(`${where}: ${reason}`);
-      else if (told === mostTold + 1) console.error('and more');
+      reported++;
+      if (reported <= mostReported) console.error(`${where}: ${reason}`);
+      else if (reported === mostReported + 1) console.error(`Further refused records are only counted, in the field "refused".`);
       process.exitCode = 1;
     },
-    count: () => told,
+    count: () => reported,
   };
 }
 
@@ -122,7 +131,7 @@ async function run(
       onRefused,
       onWaiting: () =>
         console.error(
-          `Some of this is still being deleted: waiting up to ${patience / 1000} s until that is finished`,
+          `Some of this data is still being deleted: waiting up to ${patience / 1000} s for that to finish`,
         ),
       onProgress: showProgress('Importing'),
     });
@@ -135,7 +144,7 @@ function bytesOf(file: string): Readable {
   return file === '-' ? process.stdin : createReadStream(file);
 }
 
-/** What gzip has compressed is told by its first bytes. */
+/** Decompresses the source if it begins with the two bytes of gzip. */
 async function* unzipped(source: Readable): AsyncGenerator<Uint8Array> {
   const chunks = source.iterator();
   const { value: first, done } = await chunks.next();

@@ -7,8 +7,8 @@ import type { OpenApiDocument } from '../shared/openapi.ts';
 import { routes } from '../shared/routes.ts';
 
 /**
- * Writes the API's description and the guides anew, from the route table, what the endpoints say of
- * themselves, and infra/guides: `npm run openapi`.
+ * Writes the OpenAPI document and the guides (`npm run openapi`). Sources are the route table, the
+ * exports of the endpoints, and infra/guides.
  */
 const modules = await Promise.all(
   routes.map(async (route) => ({ route, ...(await import(`../functions/${route.operation}.ts`)) })),

@@ -1,6 +1,8 @@
 import { SingleBar } from 'cli-progress';
 
-/** Shows how far a long job is, on stderr and only if that is a terminal. Call it with the number of things done so far. */
+/**
+ * Shows progress on stderr, if that is a terminal. Call the result with the number of items done.
+ */
 export function showProgress(what: string, total?: number): (done: number) => void {
   if (!process.stderr.isTTY) return () => {};
   const format =

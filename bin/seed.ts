@@ -6,7 +6,7 @@ import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
 import { randomNumbers } from './random.ts';
 
-/** The times of the data set: fixed, so that it is the same whenever it is made. */
+/** Range of the times in the data. The range is fixed, so that every run makes the same data. */
 const from = Date.UTC(2024, 0, 1);
 const to = Date.UTC(2026, 0, 1);
 
@@ -25,13 +25,13 @@ interface Size {
 }
 
 /**
- * Imports synthetic users and reviews of entities with votes. A few entities have most of the
- * reviews and a few users write most of them.
+ * Imports synthetic users and reviews with votes. A few entities have most of the reviews, and a
+ * few users write most of them. Throws if there are too few users and entities for the reviews.
  */
 export async function seed(options: Omit<Size, 'entities'> & { entities?: number }) {
   const { reviews, users, entities = Math.ceil(reviews / 20) } = options;
   if (reviews > users * entities * 0.5) {
-    throw new Error('each user reviews an entity only once: ask for more users or entities');
+    throw new Error('each user reviews an entity only once: choose more users or entities');
   }
   const { written, ...done } = await bulk((isAlone) =>
     importRecords(sourced(recordsOf({ ...options, entities })), {
@@ -50,7 +50,7 @@ async function* sourced(records: Iterable<TransferRecord>) {
   for (const record of records) yield { where: record.kind, record };
 }
 
-/** The users, and then each review with its votes. */
+/** Yields the users, then each review with its votes. */
 function* recordsOf(size: Size): Generator<TransferRecord> {
   const random = randomNumbers(size.seed);
   const number = (below: number) => Math.floor(random() * below);
@@ -128,7 +128,7 @@ function* recordsOf(size: Size): Generator<TransferRecord> {
   }
 }
 
-/** A version 4 UUID of four 32-bit numbers. */
+/** Returns a version 4 UUID made of four 32-bit numbers. */
 function toUuid(numbers: readonly number[]): string {
   const hex = numbers.map((n) => n.toString(16).padStart(8, '0')).join('');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');

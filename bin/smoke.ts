@@ -2,7 +2,10 @@ import { inspect } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { runningStack } from '../infra/local/connect.ts';
 
-/** Checks a running service from outside, changing nothing. Exit status 0, or 1 when a check failed. */
+/**
+ * Checks a running service from outside, and changes nothing. Exit status 0, or 1 if a check
+ * failed.
+ */
 const command = new Command('npm run smoke --')
   .description('Checks a running service from outside. It changes nothing.')
   .argument(
@@ -10,8 +13,8 @@ const command = new Command('npm run smoke --')
     'the base URL, such as https://reviews.example.org/ws/1 (default: the stack that runs on this machine)',
     url,
   )
-  .option('--token <access token>', 'checks that this token is taken, too')
-  .option('--data-dir <folder>', 'of the stack on this machine', process.env.DATA_DIR || '.data')
+  .option('--token <access token>', 'also checks that the service accepts this token')
+  .option('--data-dir <folder>', 'the data folder of the stack on this machine', process.env.DATA_DIR || '.data')
   .parse();
 
 const { token, dataDir } = command.opts<{ token?: string; dataDir: string }>();
@@ -32,7 +35,7 @@ function localUrl(): string {
   try {
     const { url } = runningStack(dataDir);
     if (url !== null) return url;
-    return command.error(`Error: the stack on ${dataDir} is still starting`);
+    return command.error(`Error: the stack on ${dataDir} is still starting: try again in a few seconds`);
   } catch (error) {
     return command.error(`Error: ${(error as Error).message}, or give the base URL of a service`);
   }
@@ -45,7 +48,7 @@ const checks: Record<string, () => Promise<void>> = {
     want('languages', `${body.languages}`, /\ben\b/);
     want('X-Content-Type-Options', headers.get('x-content-type-options'), 'nosniff');
   },
-  async 'lists can be read in each order: all, of a type and language, an entity, an author, and filtered'() {
+  async 'lists can be read in each order, whole or filtered by type, language, entity or author'() {
     const filters = [
       '',
       'entity_type=work&language=en',
@@ -74,10 +77,10 @@ const checks: Record<string, () => Promise<void>> = {
     const headers = { Authorization: 'Bearer rva_nonsense' };
     refused(await ask('GET', `${base}/nothing/here`, { headers }), 404, 'not_found');
   },
-  async 'a method that a path does not take is 405'() {
+  async 'an unsupported method is 405'() {
     refused(await ask('PUT', `${base}/review`), 405, 'method_not_allowed');
   },
-  async 'a guarded endpoint wants a token of ours'() {
+  async 'a protected endpoint requires a valid token'() {
     for (const value of [undefined, 'Bearer rva_nonsense', 'Bearer ', 'Basic YTpi']) {
       const answer = await ask('PUT', `${base}/review/${nobody}/vote`, {
         headers: value === undefined ? {} : { Authorization: value },
@@ -86,7 +89,7 @@ const checks: Record<string, () => Promise<void>> = {
       want('WWW-Authenticate', answer.headers.get('www-authenticate'), /^Bearer /);
     }
   },
-  async 'a preflight is answered, on guarded paths too'() {
+  async 'a CORS preflight is answered, also on protected paths'() {
     const headers = { Origin: 'https://example.org', 'Access-Control-Request-Method': 'PUT' };
     const url = `${base}/review/${nobody}/vote`;
     const response = await request('OPTIONS', url, { headers });
@@ -99,7 +102,7 @@ const checks: Record<string, () => Promise<void>> = {
       want(name, response.headers.get(name), wanted);
     }
   },
-  async 'bad parameters are 400'() {
+  async 'invalid parameters are 400'() {
     refused(await ask('GET', `${base}/review?limit=51`), 400, 'invalid_request');
     refused(await ask('GET', `${base}/reviews?review_ids=x`), 400, 'invalid_request');
   },
@@ -107,14 +110,14 @@ const checks: Record<string, () => Promise<void>> = {
     const url = `${base}/reviews?review_ids=${`${nobody},`.repeat(120)}`;
     refused(await ask('GET', url), 503, 'service_unavailable');
   },
-  async 'the OAuth metadata are those of this address'() {
+  async 'the OAuth metadata names this address'() {
     const url = `${auth}/.well-known/oauth-authorization-server`;
     const { status, body } = await ask('GET', url);
     want('status', status, 200);
     want('issuer', body.issuer, auth);
     want('token_endpoint', body.token_endpoint, `${base}/oauth/token`);
   },
-  async 'the token endpoint refuses as RFC 6749 says'() {
+  async 'the token endpoint returns errors of RFC 6749'() {
     const { status, body, headers } = await ask('POST', `${base}/oauth/token`, {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=refresh_token',
@@ -129,7 +132,7 @@ const checks: Record<string, () => Promise<void>> = {
     want('status', response.status, 400);
     want('Content-Type', response.headers.get('content-type'), /^text\/html/);
   },
-  async 'signing in leads to the identity provider'() {
+  async 'sign-in redirects to the identity provider'() {
     const response = await request('GET', `${auth}/account/sign-in`, { redirect: 'manual' });
     want('status', response.status, /^30[23]$/);
     const provider = new URL(response.headers.get('location') ?? '');
@@ -146,7 +149,7 @@ const checks: Record<string, () => Promise<void>> = {
     },
   }),
   ...(token !== undefined && {
-    async 'the token is taken'() {
+    async 'the token is accepted'() {
       const headers = { Authorization: `Bearer ${token}` };
       const { status, body } = await ask('GET', `${base}/user/me`, { headers });
       want('status', status, 200);
@@ -158,15 +161,15 @@ const checks: Record<string, () => Promise<void>> = {
 interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each check to say.
+  // biome-ignore lint/suspicious/noExplicitAny: each check knows the shape.
   body: any;
 }
 
-/** The request that was sent last, for who wants to send it again. */
-let asked = '';
+/** The last request, printed with a failure so that it can be repeated. */
+let lastRequest = '';
 
 async function request(method: string, url: string | URL, init: RequestInit = {}) {
-  asked = `${method} ${url}`;
+  lastRequest = `${method} ${url}`;
   try {
     return await fetch(url, { ...init, method, signal: AbortSignal.timeout(patience) });
   } catch (error) {
@@ -178,7 +181,10 @@ async function request(method: string, url: string | URL, init: RequestInit = {}
 
 class Unreachable extends Error {}
 
-/** Every answer of the API, refusals of API Gateway itself included, is JSON that any origin may read. */
+/**
+ * Sends a request to the API. Every response, also one of API Gateway itself, must be JSON that any
+ * origin may read.
+ */
 async function ask(method: string, url: string, init?: RequestInit): Promise<Answer> {
   const response = await request(method, url, init);
   const { status, headers } = response;
@@ -201,11 +207,11 @@ function refused({ status, body }: Answer, expected: number, error: string): voi
   want('description', body.description, /./);
 }
 
-/** Throws where `got` is not what is wanted, or does not match it. */
+/** Throws if `got` differs from `wanted` or does not match it. */
 function want(what: string, got: unknown, wanted: unknown): void {
   if (wanted instanceof RegExp ? wanted.test(`${got ?? ''}`) : got === wanted) return;
   const shown = (value: unknown) => inspect(value, { breakLength: Number.POSITIVE_INFINITY });
-  throw new Error(`wanted ${what} ${shown(wanted)}, got ${shown(got).slice(0, 200)}`);
+  throw new Error(`expected ${what} ${shown(wanted)}, got ${shown(got).slice(0, 200)}`);
 }
 
 console.log(`Checking ${base}`);
@@ -215,8 +221,8 @@ for (const [name, check] of Object.entries(checks)) {
     await check();
     console.log(`ok      ${name}`);
   } catch (error) {
-    console.log(`FAILED  ${name}\n        ${asked.slice(0, 200)}: ${(error as Error).message}`);
-    if (error instanceof Unreachable) stop('the rest would fail alike');
+    console.log(`FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${(error as Error).message}`);
+    if (error instanceof Unreachable) stop('the service cannot be reached, so the other checks were skipped');
     if (failed++ === 0 && name === Object.keys(checks)[0]) {
       stop(`${base} is not the base URL of a review service`);
     }

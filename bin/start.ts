@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { jsonLine, readable, requestLine, startedLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
 
-// An empty variable, as a line of a .env file leaves it, is none.
+// An empty variable, for example from a line of a .env file, counts as unset.
 for (const [name, value] of Object.entries(process.env)) {
   if (value?.trim() === '') delete process.env[name];
 }
@@ -11,28 +11,28 @@ for (const [name, value] of Object.entries(process.env)) {
 const command = new Command('npm start --')
   .description('Runs the review service on this machine.')
   .addOption(
-    new Option('--port <number>', 'where to listen').env('PORT').default(3000).argParser(port),
+    new Option('--port <number>', 'the port to listen on').env('PORT').default(3000).argParser(port),
   )
   .option(
     '--host <address>',
-    'which address to listen at; 0.0.0.0 is all, and whoever reaches it can sign in as anybody, unless OIDC_ISSUER is set',
+    'the address to listen on; 0.0.0.0 is all addresses. Unless OIDC_ISSUER is set, anyone who can reach the address can sign in as anybody',
     '127.0.0.1',
   )
   .addOption(
     new Option(
       '--public-url <url>',
-      'the HTTPS address of a proxy in front, such as https://reviews.example.org; a path such as https://example.org/reviews is passed on; needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
+      'the HTTPS address of the proxy in front, such as https://reviews.example.org. In an address with a path, such as https://example.org/reviews, the proxy passes the path on. Needs OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET',
     ).env('PUBLIC_URL'),
   )
   .addOption(
     new Option(
       '--trusted-proxies <list>',
-      'IP addresses and ranges besides this machine whose X-Forwarded-Proto and -For are believed, such as 172.16.0.0/12',
+      'IP addresses and ranges of proxies whose X-Forwarded-Proto and X-Forwarded-For are trusted, such as 172.16.0.0/12; this machine is always trusted',
     ).env('TRUSTED_PROXIES'),
   )
   .option(
     '--insecure-sign-in',
-    'with --public-url, for a demonstration: anybody signs in as anybody',
+    'with --public-url, for a demonstration: anyone can sign in as anybody',
   )
   .addOption(
     new Option(
@@ -41,25 +41,25 @@ const command = new Command('npm start --')
     ).env('SECURITY_CONTACT'),
   )
   .addOption(
-    new Option('--data-dir <folder>', 'where the data lives').env('DATA_DIR').default('.data'),
+    new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'),
   )
-  .option('--memory', 'keep the data of this run in memory, and forget it at the end')
-  .option('--demo', 'fill an empty data folder with 200 reviews to look at, and make a moderator')
+  .option('--memory', 'keep the data in memory and delete it at the end')
+  .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')
   .addOption(
-    new Option('--dynamodb-endpoint <url>', 'a DynamoDB to use instead of the embedded one').env(
+    new Option('--dynamodb-endpoint <url>', 'the URL of a DynamoDB to use instead of the embedded database').env(
       'DYNAMODB_ENDPOINT',
     ),
   )
   .addOption(
     new Option(
       '--log <format>',
-      'a line for each request: for people, or one of JSON without any person',
+      'the format of the line for each request: text for people, or json without personal data',
     )
       .choices(['text', 'json'])
       .default('text'),
   )
-  .option('--quiet', 'no line for each request')
-  .option('--verbose', 'request ids and round trips to the database in these lines');
+  .option('--quiet', 'log no requests')
+  .option('--verbose', 'log request ids and round trips to the database, too');
 refuseWhatNpmKept();
 const {
   port: number,
@@ -73,7 +73,7 @@ const {
   ...host
 } = command.parse().opts();
 if (memory && dynamodbEndpoint) {
-  fail('--memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT');
+  fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
 }
 
 function port(value: string): number {
@@ -84,7 +84,10 @@ function port(value: string): number {
   return number;
 }
 
-/** `npm start --port 3001` sets an option of npm, and leaves us `3001` without a word of what it is: of several nobody can tell. */
+/**
+ * Refuses options that npm has taken. `npm start --port 3001` sets an option of npm and leaves
+ * `3001` as the only argument. With several such options their values cannot be assigned.
+ */
 function refuseWhatNpmKept(): void {
   const left = process.argv.slice(2);
   const only = left.length === 1 ? left : ['…'];
@@ -94,7 +97,7 @@ function refuseWhatNpmKept(): void {
     return required ? [long, ...(kept === 'true' ? only : [kept])] : [long];
   });
   if (meant.length > 0)
-    fail(`npm keeps ${meant[0]} for itself. Type: npm start -- ${meant.join(' ')}`);
+    fail(`npm takes ${meant[0]} as its own option. Type: npm start -- ${meant.join(' ')}`);
 }
 
 function fail(reason: unknown): never {
@@ -102,12 +105,12 @@ function fail(reason: unknown): never {
   process.exit(1);
 }
 
-// Functions log objects, for CloudWatch.
+// Functions log objects, which CloudWatch needs. Here they are printed as text.
 for (const level of ['info', 'warn', 'error'] as const) {
   const print = console[level];
   console[level] = (...entries) => print(...entries.map(readable));
 }
-// That nobody reads the log any more, as after a `| head`, is no reason to stop.
+// A closed log, for example after `| head`, must not stop the service.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 process.on('unhandledRejection', (reason) => console.error('unhandled:', reason));
 
@@ -127,7 +130,8 @@ const starting = startStack({
 let signalled: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
-    // npm hands on the Ctrl-C that the terminal sent us as well: that is one signal, not two.
+    // npm passes on the Ctrl-C that the terminal has also sent to this process. Both count as one
+    // signal.
     if (signalled !== undefined && Date.now() - signalled > 500) process.exit(130);
     if (signalled !== undefined) return;
     signalled = Date.now();

@@ -4,7 +4,7 @@ import { tokenResponse } from '../../shared/oauth/grant.ts';
 import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { insertUser } from '../../shared/user/user-repository.ts';
 
-/** An account with an application of its own that may act for it. */
+/** An account with its own application and a grant to it. */
 export type Caller = Awaited<ReturnType<typeof newCaller>>;
 
 export async function newCaller(display_name: string) {

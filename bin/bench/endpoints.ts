@@ -6,14 +6,14 @@ import { reviewKey } from '../../shared/table/keys.ts';
 import { type Cost, type Line, measureEvent, measureRun, toLine } from './measure.ts';
 import { newScene, operationOf, steps } from './requests.ts';
 
-/** The steps that the stream's consumer has something to do about, and what they change. */
+/** Steps whose change the stream's consumer processes, with the name of the change. */
 const consumed: Readonly<Record<string, string>> = {
   'create-review': 'a publication',
   'update-review': 'an edit',
   'put-vote': 'a vote',
 };
 
-/** Sends a request to each endpoint, in an order in which each finds what it needs. */
+/** Measures a request to each endpoint. Each step leaves what the next steps need. */
 export async function* benchEndpoints(): AsyncGenerator<Line> {
   const scene = await newScene();
   for (const step of steps) {
@@ -27,7 +27,7 @@ export async function* benchEndpoints(): AsyncGenerator<Line> {
   }
 }
 
-/** What the stream's consumer does about a batch of changes, one of each review. */
+/** Measures the stream's consumer on a batch of changes, one of each review. */
 export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
   const reviews = [...(await batchGet(ids.map(reviewKey), { consistent: true })).values()];
   const changes = reviews.map(({ id, version }) => {

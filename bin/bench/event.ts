@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { gatewayEvent } from '../../infra/local/gateway-event.ts';
 
-/** A request to an endpoint, where only what matters to the endpoint is said. */
+/** A request to an endpoint. Only the fields that matter to the endpoint are set. */
 export interface EndpointRequest {
   method?: string;
   path?: Record<string, string>;
-  /** A list of values is a parameter that is sent more than once. */
+  /** A list of values repeats the parameter. */
   query?: Record<string, string | readonly string[]>;
-  /** Text is sent as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   body?: unknown;
   headers?: Record<string, string | readonly string[]>;
   caller?: { user_id: string; client_id: string; scope: string };
 }
 
-/** The event that API Gateway makes of a request to `https://api.example`. */
+/** Returns the event of API Gateway for a request to `https://api.example`. */
 export function eventOf({
   method = 'GET',
   path,

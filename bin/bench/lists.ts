@@ -4,15 +4,15 @@ import { batchGet } from '../../shared/table/batch.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { type Budget, type Cost, type Line, measure, measureRun, toLine } from './measure.ts';
 
-/** A filter as it is sent. Stars are text in it, and totals do not tell them. */
+/** A filter as sent. `rating` is text here, and totals have no counts by rating. */
 type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
 
-/** A list to page through: its filter, and into how many partitions it is spread. */
+/** A list to page through, with the number of partitions that its filter reads. */
 export interface Listed {
   name: string;
   query: ListQuery;
   partitions: number;
-  /** Whether it is found among entries of an entity or author that do not match. */
+  /** The list is filtered from other entries of an entity or author. */
   isSifted: boolean;
 }
 
@@ -20,7 +20,7 @@ export const sorts = ['published_on', 'popularity'] as const;
 const pageOffsets = [0, 1_000, 10_000, 100_000, 1_000_000];
 const evenOffsets = [10_000, 40_000, 70_000, 100_000, 130_000, 160_000, 190_000];
 
-/** Pages of the review list at all offsets, with filters, of a hot entity and a prolific author; then of the user list. */
+/** Measures pages of each review list at all offsets, then of the user list. */
 export async function* benchLists(lists: readonly Listed[]): AsyncGenerator<Line> {
   for (const listed of lists) {
     const offsets = await offsetsOf('list-reviews', listed.query, pageOffsets);
@@ -42,13 +42,13 @@ export async function* benchLists(lists: readonly Listed[]): AsyncGenerator<Line
   }
 }
 
-/** Those of `offsets` that a list has, and one near its end. */
+/** Returns the offsets that the list has, and an offset near its end. */
 async function offsetsOf(operation: string, query: ListQuery, offsets: readonly number[]) {
   const { body } = await measure(operation, { query: { ...query, limit: '0' } });
   return [...offsets, body.count - 60].filter((at) => at >= 0 && at < body.count);
 }
 
-/** The cursor of the third page of a walk, where there is one. */
+/** Returns the cursor of the third page, if there is one. */
 async function thirdPage(query: Record<string, string>): Promise<Record<string, string>> {
   let at = {};
   for (let page = 1; page <= 2; page++) {
@@ -59,8 +59,8 @@ async function thirdPage(query: Record<string, string>): Promise<Record<string, 
 }
 
 /**
- * Pages from one end of the list to the other. Gives those whose units are more than 15 % off the
- * median.
+ * Reads pages across the whole list. Returns a sentence for each whose read units differ by more
+ * than 15 % from the median.
  */
 export async function checkFlatness(): Promise<string[]> {
   const broken: string[] = [];
@@ -80,7 +80,9 @@ export async function checkFlatness(): Promise<string[]> {
   return broken;
 }
 
-/** Lists of every kind: whole, filtered, of the hottest entity and the most prolific author. */
+/**
+ * Returns lists of every kind: whole, filtered, of the busiest entity and of the busiest author.
+ */
 export async function someLists(): Promise<Listed[]> {
   const totals = await readFacetTotals();
   const inTotals = ({ rating: _, ...filter }: ListQuery) => countMatching(totals, filter);
@@ -107,15 +109,15 @@ export async function someLists(): Promise<Listed[]> {
   return lists.flatMap(([name, query]) => {
     const isByFacet = (query.entity_type ?? query.language ?? query.rating) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
-    // Of an entity or author as many trees are read as there are facets, and one partition.
+    // A filtered list of an entity or author reads one partition, and a tree for each facet.
     const partitions = isByFacet ? inTotals(query).facets.size + Number(isOwned) : 1;
     const isSifted = isByFacet && isOwned;
     return inTotals(query).count > 0 ? [{ name, query, partitions, isSifted }] : [];
   });
 }
 
-/** Reviews of pages from all over the list. */
-export async function sample(): Promise<Shown[]> {
+/** Returns the reviews of 20 pages spread over the list. */
+export async function sample(): Promise<ListedReview[]> {
   const { body } = await measure('list-reviews', { query: { limit: '0' } });
   const offsets = Array.from({ length: 20 }, (_, i) => Math.floor((i * body.count) / 20));
   const pages = await Promise.all(
@@ -124,8 +126,8 @@ export async function sample(): Promise<Shown[]> {
   return pages.flatMap(({ body }) => body.reviews);
 }
 
-/** A review as a list shows it. */
-interface Shown {
+/** A review in a list page. */
+interface ListedReview {
   id: string;
   entity_id: string;
   entity_type: string;
@@ -133,15 +135,17 @@ interface Shown {
 }
 
 /**
- * Half a unit for each review, what its authors cost, and 3; in a descent half a unit for each level and partition, and up to 12 for its leaf; and what
- * a small offset skips, 40 entries a unit. What is merged of many partitions is descended to at every offset.
+ * Returns the budget of a list page, in read units. Each review costs 0.5, the authors cost their
+ * batch, and 3 are free. A descent adds 0.5 for each level and partition, and up to 12 for its
+ * leaf. A small offset adds 1 for 40 skipped entries. A list merged of many partitions descends at
+ * every offset.
  */
 async function budgetOf(
   { partitions, isSifted }: Listed,
   sort: (typeof sorts)[number],
   { body }: Cost,
 ): Promise<Budget> {
-  const { reviews = [], offset = 0 }: { reviews?: Shown[]; offset?: number } = body;
+  const { reviews = [], offset = 0 }: { reviews?: ListedReview[]; offset?: number } = body;
   const ids = [...new Set(reviews.map(({ user }) => user.id))];
   const authors = await measureRun(() => batchGet(ids.map(userKey), { consistent: false }));
   const isMerged = partitions > 1;

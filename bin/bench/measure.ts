@@ -7,28 +7,28 @@ import { type EndpointRequest, eventOf } from './event.ts';
 /** Cost of one request to an endpoint. */
 export interface Cost {
   status: number;
-  /** Read and write request units, as ReturnConsumedCapacity says. Cancelled transactions report none. */
+  /** Read and write request units of ReturnConsumedCapacity. Cancelled transactions report none. */
   read: number;
   write: number;
-  /** Round trips to the database in sequence: those that run side by side count once. */
+  /** Sequential round trips to the database. Parallel round trips count once. */
   roundTrips: number;
-  /** The body, parsed where it is JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: it is the benchmark's own request that it answers.
+  /** The body, parsed if it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: the benchmark knows the shape of its own requests.
   body: any;
 }
 
-/** The most that a request may cost. Absent is not limited. */
+/** Limits of a request's cost. An absent limit is not checked. */
 export type Budget = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
 
-/** A request, its cost, and what is over its budget, in words. */
+/** A request, its cost, and a sentence for each exceeded limit. */
 export interface Line extends Required<Budget> {
   name: string;
   broken: string[];
 }
 
 /**
- * Units of the run in whose course a command is sent. Other commands, such as those of the stream's
- * consumers, have none.
+ * Request units of the current run. Commands outside a run, for example of the stream's consumers,
+ * are not counted.
  */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
@@ -53,12 +53,12 @@ interface Used {
   CapacityUnits?: number;
 }
 
-/** Calls the handler of an operation and counts what it does to the database. */
+/** Calls the handler of an operation and measures its database cost. */
 export async function measure(operation: string, request: EndpointRequest): Promise<Cost> {
   return measureEvent(operation, eventOf(request));
 }
 
-/** Does the same with an event that is there already. A handler that throws is a refusal. */
+/** Does the same with a ready event. A handler that throws counts as status 401. */
 export async function measureEvent(operation: string, event: object): Promise<Cost> {
   const { handler } = await import(`../../functions/${operation}.ts`);
   const { result, ...cost } = await measureRun<{ statusCode?: number; body?: string }>(() =>
@@ -68,7 +68,7 @@ export async function measureEvent(operation: string, event: object): Promise<Co
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
-/** Counts what anything does to the database. */
+/** Measures the database cost of a function. */
 export function measureRun<T>(run: () => Promise<T>) {
   return countRoundTrips(async (roundTrips) => {
     const tally = { read: 0, write: 0 };
@@ -77,7 +77,7 @@ export function measureRun<T>(run: () => Promise<T>) {
   });
 }
 
-/** Holds a cost to its budget. Throws when the request was refused. */
+/** Compares a cost with its budget. Throws if the request failed. */
 export function toLine(name: string, cost: Cost, budget: Budget): Line {
   const { status, body, read, write, roundTrips } = cost;
   if (status !== 200) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
@@ -88,7 +88,7 @@ export function toLine(name: string, cost: Cost, budget: Budget): Line {
   return { name, read, write, roundTrips, broken };
 }
 
-/** A line as text, under `heading`. */
+/** Formats a line as text, under `heading`. */
 export function format({ name, read, write, roundTrips }: Line): string {
   return row(name, [read, write, roundTrips]);
 }

@@ -1,6 +1,9 @@
 import type { Review } from '../../shared/review/review.ts';
 
-/** What the list must be: all of it, from all published reviews, by the definition of each parameter and with no code of the service. */
+/**
+ * Returns the whole list that is expected, from all published reviews. It follows the definition of
+ * each parameter and uses no code of the service.
+ */
 export function listed(
   reviews: readonly Review[],
   {

@@ -9,11 +9,12 @@ import { listed } from './oracle.ts';
 const pagesEach = 8;
 
 /**
- * Holds lists against the reviews in the table: `count`, pages at random offsets, and, number by number, totals and rank trees
- * against what a rebuild makes of them. Gives what differs, in words. Nobody may write meanwhile.
+ * Compares lists with the reviews in the table: `count`, and pages at random offsets. Compares each
+ * number of totals and rank trees with a rebuild. Returns a sentence for each difference. Nothing
+ * may write meanwhile.
  */
 export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
-  const faults: string[] = [];
+  const differences: string[] = [];
   const reviews = ((await scan('sk = :value', 'REVIEW')) as unknown as Review[]).filter(isPublic);
   for (const { name, query } of lists) {
     for (const sort of sorts) {
@@ -24,32 +25,32 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
           query: { ...query, sort, offset: `${offset}` },
         });
         if (body.count !== ids.length) {
-          faults.push(`${name}: count is ${body.count}, not ${ids.length}`);
+          differences.push(`${name}: count is ${body.count}, not ${ids.length}`);
         }
         if (body.reviews.map(idOf).join() !== ids.slice(offset, offset + 50).join()) {
-          faults.push(`${name} ${sort} @${offset}: not the page that follows from the reviews`);
+          differences.push(`${name} ${sort} @${offset}: the page differs from the reviews`);
         }
       }
     }
   }
 
-  const kept = await readCounts();
+  const stored = await readCounts();
   const { corrected_projections: corrected } = await rebuildTotals();
   const rebuilt = await readCounts();
-  for (const name of new Set([...kept.keys(), ...rebuilt.keys()])) {
-    if (kept.get(name) !== rebuilt.get(name)) {
-      faults.push(`${name} is ${kept.get(name)}, not ${rebuilt.get(name)}`);
+  for (const name of new Set([...stored.keys(), ...rebuilt.keys()])) {
+    if (stored.get(name) !== rebuilt.get(name)) {
+      differences.push(`${name} is ${stored.get(name)}, not ${rebuilt.get(name)}`);
     }
   }
-  if (corrected > 0) faults.push(`${corrected} reviews had been applied as they no longer are`);
-  return faults;
+  if (corrected > 0) differences.push(`${corrected} reviews were counted in an outdated state`);
+  return differences;
 }
 
 function idOf({ id }: { id: string }): string {
   return id;
 }
 
-/** All numbers of totals and rank trees; one that is 0 is as good as none. */
+/** Reads all numbers of totals and rank trees. A number of 0 is left out, like an absent number. */
 async function readCounts(): Promise<Map<string, number>> {
   const items = await scan('begins_with(pk, :value)', 'T');
   return new Map(
@@ -67,7 +68,7 @@ async function scan(FilterExpression: string, value: string): Promise<Item[]> {
   const found: Item[] = [];
   const filter = { FilterExpression, ExpressionAttributeValues: { ':value': value } };
   for await (const { items } of scanItems(filter)) {
-    // Of a text no more is of use than whether there is one.
+    // Only the presence of a text matters.
     for (const item of items) found.push({ ...item, text: item.text && '…' });
   }
   return found;

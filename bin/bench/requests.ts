@@ -9,7 +9,7 @@ interface Listed {
   user: { id: string };
 }
 
-/** People and reviews that the requests are about. */
+/** People and reviews that the requests use. */
 export interface Scene {
   author: Caller;
   voter: Caller;
@@ -22,17 +22,17 @@ export interface Scene {
 
 /** A request to an endpoint. */
 export interface Step {
-  /** Begins with the operation. */
+  /** Begins with the name of the operation. */
   name: string;
   event(scene: Scene): object;
   budget(scene: Scene): Budget;
-  /** Takes from the answer what later requests need. */
+  /** Stores what later requests need from the response. */
   learn?(scene: Scene, body: Record<string, string>): void;
-  /** The expected answer is a refusal. */
+  /** The request is expected to fail. */
   isRefused?: boolean;
 }
 
-/** 1,500 characters: the length for which the guides say what a request costs. */
+/** 1,500 characters, the length for which the guides state the cost of a request. */
 const text = 'A record that gets better with every single listen, and every room. '
   .repeat(23)
   .slice(0, 1_500);
@@ -45,7 +45,7 @@ const asAuthor = ({ author }: Scene) => ({ caller: author.caller });
 const byAuthor = (scene: Scene) => ({ ...asAuthor(scene), path: { review_id: scene.own } });
 const byVoter = ({ voter, own }: Scene) => ({ caller: voter.caller, path: { review_id: own } });
 
-/** A request to each endpoint, in an order in which each finds what it needs. */
+/** A request to each endpoint. Each step leaves what the next steps need. */
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 3.5, roundTrips: 2 }),
@@ -132,15 +132,15 @@ export const steps: readonly Step[] = [
   step('delete-me', (scene) => ({ method: 'DELETE', ...asAuthor(scene) })),
 ];
 
-/** The operation that a step calls. */
+/** Returns the operation of a step. */
 export function operationOf({ name }: Step): string {
   return name.split(/,? /)[0] ?? '';
 }
 
-/** A new author and voter, with reviews that are there. */
+/** Creates an author and a voter, and reads existing reviews. Throws if there are none. */
 export async function newScene(): Promise<Scene> {
   const { reviews: some } = (await measure('list-reviews', { query: { limit: '25' } })).body;
-  if (!some?.length) throw new Error('there are no reviews to read');
+  if (!some?.length) throw new Error('the table has no reviews to read');
   const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
   return { author, voter, first: some[0], some, own: '', refreshToken: '' };
 }

@@ -3,14 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 
-/**
- * Sizes in bytes that were allowed. `npx node test/infra/aws/record-sizes.ts` allows those of now.
- */
+/** Recorded sizes in bytes. `npx node test/infra/aws/record-sizes.ts` records the current sizes. */
 export const recordedSizes = new URL('../../test/infra/aws/bundle-sizes.json', import.meta.url);
 
 /**
- * Bytes of each bundle as it is deployed, by operation. Lambda reads and compiles them at every
- * cold start.
+ * Returns the size in bytes of each deployed bundle, by operation. Lambda reads and compiles the
+ * bundle at every cold start.
  */
 export function bundleSizes(): Map<string, number> {
   const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
@@ -21,7 +19,7 @@ export function bundleSizes(): Map<string, number> {
   }
 }
 
-/** Bundles over a tenth larger than recorded. */
+/** Returns a sentence for each bundle over a tenth larger than recorded. */
 export function overSizes(sizes: ReadonlyMap<string, number>): string[] {
   const recorded: Record<string, number> = JSON.parse(readFileSync(recordedSizes, 'utf8'));
   return [...sizes].flatMap(([name, bytes]) => {

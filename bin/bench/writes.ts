@@ -7,22 +7,21 @@ import type { EndpointRequest } from './event.ts';
 import { sample } from './lists.ts';
 import { measure } from './measure.ts';
 
-/** An account, its reviews, and those that it has voted on. */
+/** An account, its reviews, and the reviews that it has voted on. */
 interface Writer extends Caller {
   reviews: string[];
   votes: string[];
 }
 
 const writersAtOnce = 8;
-/** Few enough that the daily limit of a newcomer stops hardly any. */
+/** Low enough that the daily limit of a new user hardly ever applies. */
 const writesPerWriter = 20;
 const text = 'It grew on me, and then it stayed: every side of it has a reason to be there.';
 
 /**
- * Writes at random, several at once: publishes, edits, deletes, votes, takes votes back, and hides
- * and unhides as an operator does. Gives how many of each there were. Writes that chance makes
- * impossible, such as a vote on a hidden review, are refused and not counted. Throws when the
- * service fails.
+ * Writes at random, several requests at once: publishes, edits, deletes, votes, deletes votes, and
+ * hides and restores as an operator does. Returns the number of each. Writes that are refused by
+ * chance, such as a vote on a hidden review, are not counted. Throws if the service fails.
  */
 export async function writeAtRandom(total: number): Promise<Record<string, number>> {
   const known = await sample();
