@@ -65,7 +65,7 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
     reasons: codes(reasons),
     scopes: table(
       ['Scope', 'Question to the person'],
-      Object.entries({ any: [baseAbility], ...scopeAbilities }).flatMap(([scope, abilities]) =>
+      Object.entries({ '(none)': [baseAbility], ...scopeAbilities }).flatMap(([scope, abilities]) =>
         abilities.map(({ can, detail }) => [`\`${scope}\``, `**${can}.** ${detail}.`]),
       ),
     ),

@@ -39,7 +39,7 @@ test('a browser signs in, is shown the reference, and signs out, below a path of
   const session = cookies.find(({ name }) => name === '__Host-session');
   expect(session).toMatchObject({ domain: 'example.org', path: '/', secure: true, httpOnly: true });
 
-  await page.goto(`${publicUrl}/ws/docs`);
+  await page.goto(`${publicUrl}/ws/docs/api`);
   await page.getByRole('heading', { name: /^Review service/ }).waitFor();
 
   await page.goto(`${authUrl}/account`);

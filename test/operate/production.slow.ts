@@ -46,12 +46,16 @@ test('what production needs is below 80 MB, and service and tool run from it', a
   const service = await start(dataDir, { code });
   const token = await makeToken(dataDir, code);
   await publish(service.url, token);
-  const script = await (await fetch(new URL('/ws/docs', service.url))).text();
+  const script = await (await fetch(new URL('/ws/docs/api', service.url))).text();
   const [, asset = ''] = /<script[^>]* src="([^"]+)"/.exec(script) ?? [];
-  const statuses = [asset, '/ws/health', '/ws/1/openapi.json', '/ws/account/sign-in'].map(
-    async (path) => (await fetch(new URL(path, service.url))).status,
-  );
-  expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200]);
+  const statuses = [
+    asset,
+    '/ws/health',
+    '/ws/docs/oauth',
+    '/ws/1/openapi.json',
+    '/ws/account/sign-in',
+  ].map(async (path) => (await fetch(new URL(path, service.url))).status);
+  expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200]);
   const [out, backup] = [fresh('all.jsonl.gz'), fresh('backup')];
   await admin(dataDir, ['export', '--out', out], code);
   expect(await admin(dataDir, ['import', out], code)).toMatchObject({ is_dry_run: false });

@@ -278,7 +278,8 @@ async function visitPages(session: string, client: Application): Promise<void> {
   for (const route of routes.filter(({ base }) => base === '')) {
     const path = resourceOf(route)
       .replace('{client_id}', client.client_id)
-      .replace('{file}', style);
+      .replace('{file}', style)
+      .replace('{guide}', 'quickstart');
     const answers = ['', '?request=x&state=x&code=x'];
     const queries: Record<string, string[]> = {
       '/oauth/authorize': [...answers, new URL(authorizeUrl(client)).search],
