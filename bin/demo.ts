@@ -42,7 +42,7 @@ const period = 2 * 365 * 86_400_000;
  * to try, and a notice. With `hasModerator`, whoever signs in as Moderator is one.
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
-  nameEntities(url);
+  nameEntities();
   const wasEmpty = await isEmptyTable();
   if (wasEmpty) {
     await fill();
@@ -62,8 +62,11 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
 }
 
 /** Sets databases of names where none are configured. Their URL holds the answer: no network. */
-function nameEntities(url: string): void {
-  const pages = { MUSICDB: 'https://musicbrainz.org/{type}/{id}', BOOKDB: `${url}/entity/{id}` };
+function nameEntities(): void {
+  const pages = {
+    MUSICDB: 'https://musicbrainz.org/{type}/{id}',
+    BOOKDB: `${authUrl()}/entity/{id}`,
+  };
   for (const [group, page] of Object.entries(pages)) {
     if (process.env[`${group}_API`]) continue;
     const known = entities.filter(({ type }) => groupOf(type).toUpperCase() === group);

@@ -365,6 +365,19 @@ describe('each function does with its role', () => {
       expect(await response.text()).toContain('<entry>');
       body.entity_id = randomUUID();
     }
+    for (const pageOf of [
+      (review: string) => `/review/${review}`,
+      () => `/entity/${body.entity_id}`,
+      () => `/entity/${body.entity_id}/embed`,
+      () => `/oembed?url=${authUrl}/entity/${body.entity_id}`,
+      () => `/user/${author.id}`,
+    ]) {
+      const path = pageOf(await makeReview(author, { entity_id: body.entity_id }));
+      const response = await fetch(authUrl + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(await response.text()).toContain('Blue');
+      body.entity_id = randomUUID();
+    }
   });
 
   test('the journey of an application', async () => {
