@@ -55,6 +55,8 @@ const contract = `
   GET    /1/openapi.json                                    public  none
 
   GET    /review/{review_id}                                public  metadata
+  GET    /review/{review_id}/report                         public  read
+  POST   /review/{review_id}/report                         public  write
   GET    /entity/{entity_id}                                public  metadata
   GET    /entity/{entity_id}/embed                          public  metadata
   GET    /oembed                                            public  metadata

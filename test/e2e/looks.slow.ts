@@ -292,6 +292,14 @@ test('every public page is for everybody, in four widths and both colour schemes
   }
   await follow('Open the page again');
   await arrive(longName);
+  await page.goto(`${at}/review/${review}/report`);
+  await signIn('Reader');
+  await arrive('Report a review');
+  await look([1280, 768, 390, 360]);
+  await page.getByLabel('Off topic').check();
+  await click('Report the review');
+  await arrive('You have reported this review');
+  await look([1280, 768, 390, 360]);
 });
 
 /** Publishes reviews in several scripts: ids of one with 5,000 characters, its entity, its author. */

@@ -505,6 +505,11 @@ describe('each function does with its role', () => {
     await call('POST', `${path}/report`, { token, body: {} }, 400);
     const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
     await call('POST', `${path}/report`, { token: another, body: {} });
+    const gil = openBrowser(authUrl);
+    await gil.signIn('Gil');
+    const form = await gil.visit(`review/${review}/report`);
+    const reported = await gil.submit(form, 'name="reason"', { reason: 'spam' });
+    expect(reported.html).toContain('Thank you.');
     for (const inc of ['', 'user_type,stats']) {
       await call('GET', `/user/me?inc=${inc}`, { token });
       await call('GET', `/user/me?inc=${inc}`, voter);
