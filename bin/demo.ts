@@ -46,7 +46,7 @@ const period = 2 * 365 * 86_400_000;
  * moderator.
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
-  nameEntities(url);
+  nameEntities();
   const wasEmpty = await isEmptyTable();
   if (wasEmpty) {
     await fill();
@@ -69,8 +69,11 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
  * Configures name databases where none are configured. Each URL is a data URL that contains the
  * answer, so no network is used.
  */
-function nameEntities(url: string): void {
-  const pages = { MUSICDB: 'https://musicbrainz.org/{type}/{id}', BOOKDB: `${url}/entity/{id}` };
+function nameEntities(): void {
+  const pages = {
+    MUSICDB: 'https://musicbrainz.org/{type}/{id}',
+    BOOKDB: `${authUrl()}/entity/{id}`,
+  };
   for (const [group, page] of Object.entries(pages)) {
     if (process.env[`${group}_API`]) continue;
     const known = entities.filter(({ type }) => groupOf(type).toUpperCase() === group);

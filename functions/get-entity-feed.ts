@@ -20,6 +20,9 @@ export const docs = {
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path: { entity_id } }) => {
-  const feed = await reviewFeed({ entity_id }, (name) => `Reviews of ${name ?? entity_id}`);
+  const feed = await reviewFeed(
+    { entity_id },
+    (name) => `Reviews of ${name ?? 'an entity without reviews'}`,
+  );
   return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { readEntity } from '../shared/entity/summary.ts';
-import { linkToFeed } from '../shared/feed/link.ts';
+import { linksOf } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
@@ -30,7 +30,7 @@ export const docs = {
 export const handler = endpoint(request, async ({ path, query }) => {
   const { summary, latest, popular } = await readEntity(path.entity_id);
   const body = { entity: summary, latest: latest.map(present), popular: popular.map(present) };
-  const headers = { 'Cache-Control': brieflyShared, Link: linkToFeed(path) };
+  const headers = { 'Cache-Control': brieflyShared, Link: linksOf(path) };
   if (query.include_metadata === 'false') return new Answer(body, { headers });
   const { id: entity_id, entity_type } = summary;
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { linkToPage } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
@@ -14,6 +15,7 @@ export const response = ReviewResponse;
 export const docs = {
   tag: 'Reviews',
   summary: 'Read a review',
+  headers: ['Link'],
   errors: { not_found: 'There is no such review, or it is a draft or hidden.' },
 } satisfies Docs<typeof request>;
 
@@ -21,6 +23,9 @@ export const handler = endpoint(request, async ({ path }) => {
   const { review, author } = await getPublicReview(path.review_id);
   return new Answer(
     { review: presentReview(review, author) },
-    { revisionTag: revisionTagOf(review) },
+    {
+      revisionTag: revisionTagOf(review),
+      headers: { Link: linkToPage(`/review/${review.id}`) },
+    },
   );
 });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { linkToFeed } from '../shared/feed/link.ts';
+import { linksOf } from '../shared/feed/link.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { PathId } from '../shared/http/request.ts';
@@ -20,5 +20,5 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ path }) => {
   const user = presentUser(await getUser(path.user_id));
-  return new Answer({ user }, { headers: { Link: linkToFeed(path) } });
+  return new Answer({ user }, { headers: { Link: linksOf(path) } });
 });

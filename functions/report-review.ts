@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { invalidRequest } from '../shared/errors.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
@@ -45,7 +44,6 @@ export const handler = endpoint(request, ({ caller, path, idempotency_key: key, 
     processed,
     async (record) => {
       const { review } = await getPublicReview(path.review_id);
-      if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
       return insertReport(review, { user_id, reason }, record);
     },
   );

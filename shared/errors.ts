@@ -112,6 +112,11 @@ export function idempotencyMismatch(): ApiError {
   );
 }
 
+/** 501: the answer is not given in this format (oEmbed section 2.3.2). */
+export function notImplemented(message: string): ApiError {
+  return new ApiError(501, 'not_implemented', message);
+}
+
 /** 503: the same request may succeed later. */
 export function serviceUnavailable(message = 'Busy: please try again in a moment'): ApiError {
   return new ApiError(503, 'service_unavailable', message, { 'Retry-After': '1' });

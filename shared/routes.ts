@@ -70,6 +70,13 @@ export const routes: readonly Route[] = [
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
   { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-review', method: 'GET', path: '/review/{review_id}', access: 'public', table: 'metadata', base: '' },
+  { operation: 'show-report', method: 'GET', path: '/review/{review_id}/report', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'send-report', method: 'POST', path: '/review/{review_id}/report', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-entity', method: 'GET', path: '/entity/{entity_id}', access: 'public', table: 'metadata', base: '' },
+  { operation: 'show-entity-embed', method: 'GET', path: '/entity/{entity_id}/embed', access: 'public', table: 'metadata', base: '' },
+  { operation: 'get-oembed', method: 'GET', path: '/oembed', access: 'public', table: 'metadata', base: '' },
+  { operation: 'show-user', method: 'GET', path: '/user/{user_id}', access: 'public', table: 'metadata', base: '' },
   { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'show-docs', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },

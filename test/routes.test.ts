@@ -54,6 +54,13 @@ const contract = `
   POST   /1/oauth/revoke                                    public  write
   GET    /1/openapi.json                                    public  none
 
+  GET    /review/{review_id}                                public  metadata
+  GET    /review/{review_id}/report                         public  read
+  POST   /review/{review_id}/report                         public  write
+  GET    /entity/{entity_id}                                public  metadata
+  GET    /entity/{entity_id}/embed                          public  metadata
+  GET    /oembed                                            public  metadata
+  GET    /user/{user_id}                                    public  metadata
   GET    /health                                            public  public
   GET    /.well-known/oauth-authorization-server            public  none
   GET    /docs                                              public  none

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { authUrl } from '../../shared/auth-url.ts';
 import { type Caller, newCaller } from './caller.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
 import { type Budget, measure } from './measure.ts';
@@ -64,6 +65,16 @@ export const steps: readonly Step[] = [
   step('get-entity', byEntity, { read: 10, roundTrips: 3 }),
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
   step('get-user-feed', byFirstAuthor, { read: 55, roundTrips: 4 }),
+  step('show-review', byId, { read: 2, roundTrips: 2 }),
+  // A page of 20 reviews, each by another author.
+  step('show-entity', byEntity, { read: 23, roundTrips: 2 }),
+  step('show-user', byFirstAuthor, { read: 14, roundTrips: 2 }),
+  step('show-entity-embed', byEntity, { read: 1, roundTrips: 1 }),
+  step(
+    'get-oembed',
+    ({ first }) => ({ query: { url: `${authUrl()}/entity/${first.entity_id}` } }),
+    { read: 1, roundTrips: 1 },
+  ),
   step('list-changes', () => ({ query: {} }), { read: 1, roundTrips: 1 }),
   step(
     'batch-get-entities',

@@ -49,8 +49,8 @@ export function readSecurityContact(contact: string): string {
 }
 
 /**
- * Pages for people may be indexed: the first one and the documentation, which loads the API's
- * description.
+ * Pages for everybody may be indexed: the first one, those of reviews, entities and users, and the
+ * documentation, which loads the API's description.
  */
 function robots(top: string): string[] {
   const api = `${top.slice(0, -1)}${version}/`;

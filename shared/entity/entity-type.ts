@@ -18,6 +18,20 @@ export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[]
   return filter in entityGroups ? entityGroups[filter as EntityGroup] : [filter as EntityType];
 }
 
+/** An entity type as the music and book databases call it, such as Release group. */
+export function nameOfEntityType(type: EntityType): string {
+  const words = type.replace(/^bk_/, '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The name of a reviewed entity, or its type while the name is unknown. */
+export function nameOfEntity(
+  { entity_type }: { entity_type: EntityType },
+  metadata?: { name: string } | null,
+): string {
+  return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
+}
+
 /** The database that an entity of this type is in. */
 export function groupOf(type: EntityType): EntityGroup {
   return type.startsWith('bk_') ? 'bookdb' : 'musicdb';

@@ -13,6 +13,11 @@ import type { EntityType } from './entity-type.ts';
 /** How many reviews of each order stand beside a summary. */
 const shown = 3;
 
+/** Summary of an entity in one round trip. */
+export async function findSummary(id: string): Promise<EntitySummary> {
+  return summaryOf(id, await getItem(entityKey(id), { consistent: false }));
+}
+
 /** Summaries of the entities with these ids, in their order. At most 100 distinct ids, one round trip. */
 export async function findSummaries(ids: readonly string[]): Promise<EntitySummary[]> {
   const items = await getItems(ids.map(entityKey));

@@ -1,18 +1,20 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import { isPublic, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { version } from '../routes.ts';
 import { collect, queryIndex } from '../table/query.ts';
-import { type FeedOwner, pathOf } from './link.ts';
+import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 
 /** How many reviews stand in a feed. */
 export const newest = 50;
 
 /**
- * The newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets what the databases call the first entity. XML is escaped as HTML
- * is: libraries for feeds took twenty times the CPU.
+ * The newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the name of
+ * the first entity, if there is one. XML is escaped as HTML is: libraries for feeds took twenty
+ * times the CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,
@@ -26,36 +28,37 @@ export async function reviewFeed(
   const found = await findReviews((await collect(entries, newest)).map(toReference));
   const reviews = found.filter(({ review }) => isPublic(review));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
-  const names = metadata.map((each) => each?.name);
-  const address = authUrl() + pathOf(owner);
+  const names = reviews.map(({ review }, i) => nameOfEntity(review, metadata[i]));
+  const [page, self] = [authUrl() + pathOf(owner), feedUrl(owner)];
   // A feed without entries has changed when it was not there yet.
   const updated = reviews.map(updatedOf).sort().at(-1) ?? new Date(0).toISOString();
   const feed = html`<feed xmlns="http://www.w3.org/2005/Atom">
-<id>${address}/reviews.atom</id>
+<id>${self}</id>
 <title>${titleOf(names[0])}</title>
 <updated>${updated}</updated>
-<link rel="alternate" type="application/json" href="${address}"/>
-<link rel="self" type="application/atom+xml" href="${address}/reviews.atom"/>
+<link rel="alternate" type="text/html" href="${page}"/>
+<link rel="self" type="${atomType}" href="${self}"/>
 <rights>Each review is published under the licence that it names</rights>
 ${reviews.map((authored, i) => entryOf(authored, names[i]))}
 </feed>`;
   return readable(`<?xml version="1.0" encoding="utf-8"?>\n${feed}`);
 }
 
-function entryOf(authored: AuthoredReview, name: string | undefined) {
+function entryOf(authored: AuthoredReview, name = '') {
   const { review, author } = authored;
-  const { id, entity_id, entity_type, rating, text, published_on, license } = review;
+  const { id, rating, text, language, published_on, license } = review;
+  const at = authUrl();
   const stars = rating === null ? '' : `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
-  const what = name ?? `${entity_type.replaceAll('_', ' ')} ${entity_id}`;
   const lines = text?.split(/\r\n|\r|\n/).map((line, i) => html`${i > 0 && html`<br>`}${line}`);
-  const content = html`${stars && html`<p>${stars}</p>`}${text && html`<p>${lines}</p>`}`;
+  const content = html`${stars && html`<p>${stars}</p>`}${text && html`<p lang="${language}" dir="auto">${lines}</p>`}`;
   return html`<entry>
 <id>urn:uuid:${id}</id>
-<title>${[stars, what].filter(Boolean).join(' ')}</title>
+<title>${[stars, name].filter(Boolean).join(' ')}</title>
 <updated>${updatedOf(authored)}</updated>
 <published>${published_on}</published>
-<link rel="alternate" type="application/json" href="${authUrl()}${version}/review/${id}"/>
-<author><name>${author.display_name}</name><uri>${authUrl()}${pathOf({ user_id: author.id })}</uri></author>
+<link rel="alternate" type="text/html" href="${at}/review/${id}"/>
+<link rel="alternate" type="application/json" href="${at}${version}/review/${id}"/>
+<author><name>${author.display_name}</name><uri>${at}${pathOf({ user_id: author.id })}</uri></author>
 <rights>${license}</rights>
 <content type="html">${`${content}`}</content>
 </entry>

@@ -7,15 +7,34 @@ export const atomType = 'application/atom+xml';
 /** Whose reviews a feed is of. */
 export type FeedOwner = { entity_id: string } | { user_id: string };
 
-/** The header that leads to the feed of an entity or user (RFC 8288). */
-export function linkToFeed(owner: FeedOwner): string {
-  const { pathname } = new URL(authUrl());
-  return `<${pathname}${pathOf(owner)}/reviews.atom>; rel="alternate"; type="${atomType}"`;
+/** Address of the feed of an entity or user. */
+export function feedUrl(owner: FeedOwner): string {
+  return `${authUrl()}${version}${pathOf(owner)}/reviews.atom`;
 }
 
-/** Where an entity or user is, below the stage. */
+/**
+ * Link header of an entity or user in the API: to its feed and to its page, relative to the request
+ * (RFC 8288).
+ */
+export function linksOf(owner: FeedOwner): string {
+  return `${linkToFeed(owner)}, ${linkToPage(pathOf(owner))}`;
+}
+
+/** The header that leads to the feed of an entity or user. */
+export function linkToFeed(owner: FeedOwner): string {
+  return alternate(new URL(feedUrl(owner)), atomType);
+}
+
+/** The header that leads to the page for people at a path below {auth_url}. */
+export function linkToPage(path: string): string {
+  return alternate(new URL(authUrl() + path), 'text/html');
+}
+
+/** Where an entity or user is: its page below {auth_url}, its JSON below the version. */
 export function pathOf(owner: FeedOwner): string {
-  return 'entity_id' in owner
-    ? `${version}/entity/${owner.entity_id}`
-    : `${version}/user/${owner.user_id}`;
+  return 'entity_id' in owner ? `/entity/${owner.entity_id}` : `/user/${owner.user_id}`;
+}
+
+function alternate({ pathname }: URL, type: string): string {
+  return `<${pathname}>; rel="alternate"; type="${type}"`;
 }

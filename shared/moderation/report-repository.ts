@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalidToken, notFound } from '../errors.ts';
+import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
 import type { Item, Key } from '../table/item.ts';
@@ -22,15 +22,16 @@ interface Reported {
 
 /**
  * Files a report of a review and puts the review into the queue of the moderators, unless this user
- * has reported it before: then nothing changes. `also` is written with it. Throws ApiError 404 when
- * the review is no longer public, 401 when the account is gone, 403 when it is blocked or the
- * reports of this UTC day are used up.
+ * has reported it before: then nothing changes. `also` is written with it. Throws ApiError 400 when
+ * the review is this user's own, 404 when it is no longer public, 401 when the account is gone, 403
+ * when the account is blocked or the reports of this UTC day are used up.
  */
 export async function insertReport(
   review: Pick<Review, 'id' | 'user_id'>,
   { user_id, reason }: Pick<Report, 'user_id' | 'reason'>,
   also: readonly Write[] = [],
 ): Promise<Reported> {
+  if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
   return retryStale(async () => {
     const reported_at = new Date().toISOString();
     const counterKey = dailyVotesKey(user_id, reported_at.slice(0, 10));
@@ -62,6 +63,12 @@ export async function insertReport(
     ]);
     return { headers: limitHeaders('reports', reporter, spent + 1), isRepeated: false };
   });
+}
+
+/** The report of a review by this user; undefined where there is none. */
+export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
+  const item = await getItem(reportKey(reviewId, userId));
+  return item && v.parse(Report, item);
 }
 
 /** The reports that nobody has decided on, review by review, of which the one that has waited longest comes first. For operators. */

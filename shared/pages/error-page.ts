@@ -7,6 +7,7 @@ import { toApiError } from '../http/error-response.ts';
 import { headResponse } from '../http/response.ts';
 import { type Page, respond } from './html-response.ts';
 import type { Html } from './layout.ts';
+import { askedPath } from './own-url.ts';
 
 /** What an error page knows of who asked, and where. */
 export interface Place {
@@ -17,6 +18,8 @@ export interface Place {
   isAccountGone?: boolean;
   /** Set where a moderator has blocked the account. */
   isBlocked?: boolean;
+  /** Set where nothing is known of who asked: there is no account to go to. */
+  isForAnybody?: boolean;
 }
 
 /** A link of a page on which there is nothing else to do. */
@@ -35,8 +38,11 @@ export function browserHandler(
   return middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .use(headResponse())
     .onError(async (request) => {
-      const { requestId } = request.event.requestContext;
-      request.response = await respond(explain(request.error, { requestId }));
+      const { event, error } = request;
+      const { requestId } = event.requestContext;
+      const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
+      const place = { requestId, here, isForAnybody: true };
+      request.response = await respond(explain(error, place));
     })
     .handler(handle);
 }
@@ -73,7 +79,7 @@ export function signInUrl(return_to: string, isAnew = false): string {
 
 function inWords(
   { code, status, message }: ApiError,
-  { here, isAccountGone, isBlocked }: Place,
+  { here, isAccountGone, isBlocked, isForAnybody }: Place,
 ): { title: string; text: string; way: Way } {
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   const back = here === undefined ? account : { href: here, text: 'Open the page again' };
@@ -95,12 +101,20 @@ function inWords(
       return isBlocked
         ? { title: 'Nothing was changed', text: `${message}.`, way: account }
         : { title: 'Please try again', text: `${message}.`, way: back };
+    case 'limit_exceeded':
+      return {
+        title: 'That was all for today',
+        text: 'Your daily limit is used up. It depends on your karma, and a new day begins at midnight UTC.',
+        way: back,
+      };
     case 'not_found':
     case 'method_not_allowed':
       return {
         title: code === 'not_found' ? message : 'Page not found',
-        text: 'It is not at this address, or not any more, or it is somebody else’s.',
-        way: account,
+        text: isForAnybody
+          ? 'It is not at this address, or it is no longer public.'
+          : 'It is not at this address, or not any more, or it is somebody else’s.',
+        way: isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the first page' } : account,
       };
     case 'service_unavailable':
       return { title: 'Please try again in a moment', text: `${message}.`, way: back };

@@ -7,6 +7,8 @@ import { styleSource } from './style.ts';
 /** What a person sees. */
 export interface Page {
   title: string;
+  /** Heading with markup in it, where that is not the title. */
+  heading?: Html;
   content: Html;
   status?: number;
   /** Set when a form of it leads out of the service: browsers hold all redirects that answer a form to the policy. */
@@ -83,16 +85,21 @@ function policyOf({ isWayOut }: Pick<Page, 'isWayOut'>): string[] {
 }
 
 /**
- * The headers of every page: no frames (RFC 9700 section 4.16), no sniffing, no leaking of addresses, nothing from elsewhere but what the
- * content security policy of the page names, nothing kept.
+ * The headers of every page: no sniffing, no leaking of addresses, nothing from elsewhere but what
+ * the content security policy of the page names, nothing kept. No page is framed (RFC 9700 section
+ * 4.16), unless it is made for that.
  */
-export function securityHeaders(policy: readonly string[]): Record<string, string> {
-  const whole = ["default-src 'none'", ...policy, "frame-ancestors 'none'", "base-uri 'none'"];
+export function securityHeaders(
+  policy: readonly string[],
+  { isFramed = false } = {},
+): Record<string, string> {
+  const ancestors = `frame-ancestors ${isFramed ? '*' : "'none'"}`;
+  const whole = ["default-src 'none'", ...policy, ancestors, "base-uri 'none'"];
   return {
     'Content-Type': 'text/html; charset=utf-8',
     'Cache-Control': 'no-store',
     'Content-Security-Policy': whole.join('; '),
-    'X-Frame-Options': 'DENY',
+    ...(!isFramed && { 'X-Frame-Options': 'DENY' }),
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     ...(authUrl().startsWith('https:') && { 'Strict-Transport-Security': 'max-age=31536000' }),

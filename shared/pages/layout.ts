@@ -18,6 +18,8 @@ export interface Visitor {
 /** A page, and what frames it. */
 export interface Frame {
   title: string;
+  /** Heading with markup in it, where that is not the title. */
+  heading?: Html | undefined;
   content: Html;
   description?: string | undefined;
   /** Who gets a menu. */
@@ -56,7 +58,7 @@ export function csrfField(csrf: string): Html {
 
 /** A whole page. */
 export function layout(frame: Frame): Html {
-  const { title, content, description, visitor, isBare, next, isWide, head: more } = frame;
+  const { title, heading, content, description, visitor, isBare, next, isWide, head: more } = frame;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -70,7 +72,7 @@ ${description && about(title, description)}${more}<link rel="icon" href="${icon}
 <body${isWide && html` class="wide"`}>
 <header>${isBare ? html`<span class="brand">${mark}Reviews</span>` : head(visitor)}</header>
 <main>
-<h1>${title}</h1>
+<h1>${heading ?? title}</h1>
 ${content}
 </main>
 ${!isBare && foot()}

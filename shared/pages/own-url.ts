@@ -1,4 +1,6 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
+import { matchRoute } from '../http/match-route.ts';
 
 /** The page of ours to return to. Any other address becomes that of the account, because the parameter is anybody's to write. */
 export function ownUrl(return_to = ''): string {
@@ -6,4 +8,30 @@ export function ownUrl(return_to = ''): string {
   const asked = URL.parse(return_to, home);
   const url = asked && asked.origin + asked.pathname + asked.search;
   return url?.startsWith(new URL('.', home).href) ? url : home;
+}
+
+/**
+ * Address of a page. Of a form it is the page that the form stands on: the nearest above that can be
+ * asked for.
+ */
+export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
+  const asked = askedPath(event);
+  let path = asked;
+  while (path !== '' && !matchRoute('GET', path)) path = path.slice(0, path.lastIndexOf('/'));
+  return `${authUrl()}${path || '/account'}${path === asked && query ? `?${query}` : ''}`;
+}
+
+/** The path of a request below {auth_url}. */
+export function askedPath({ resource, pathParameters }: APIGatewayProxyEvent): string {
+  return resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(pathParameters?.[name] ?? ''),
+  );
+}
+
+/** The query of a request, as a client would write it. */
+export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEvent): string {
+  const pairs = Object.entries(multiValueQueryStringParameters ?? {}).flatMap(
+    ([name, values = []]) => values.map((value): [string, string] => [name, value]),
+  );
+  return new URLSearchParams(pairs).toString();
 }

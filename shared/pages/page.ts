@@ -1,10 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
-import { authUrl } from '../auth-url.ts';
 import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
-import { matchRoute } from '../http/match-route.ts';
 import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { requireHttps } from '../http/secure-transport.ts';
 import type { User } from '../user/user.ts';
@@ -15,6 +13,7 @@ import { type Download, type Page, type Redirect, respond } from './html-respons
 import type { Visitor } from './layout.ts';
 import { nameForm } from './name-form.ts';
 import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
+import { addressOf, queryOf } from './own-url.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
 /** The request itself and who is signed in: always somebody where the schema has a `caller`. */
@@ -142,22 +141,4 @@ function textsOf(form: Record<string, string>): Record<string, string> {
 /** The way to sign in, and from there back to this page, or to this page with another query. */
 export function signInFirst(event: APIGatewayProxyEvent, query = queryOf(event)): Redirect {
   return { location: signInUrl(addressOf(event, query)) };
-}
-
-/** Where a page is. Of a form it is the page that the form stands on: the nearest above that can be asked for. */
-function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
-  const asked = event.resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
-    encodeURIComponent(event.pathParameters?.[name] ?? ''),
-  );
-  let path = asked;
-  while (path !== '' && !matchRoute('GET', path)) path = path.slice(0, path.lastIndexOf('/'));
-  return `${authUrl()}${path || '/account'}${path === asked && query ? `?${query}` : ''}`;
-}
-
-/** The query of a request, as a client would write it. */
-export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEvent): string {
-  const pairs = Object.entries(multiValueQueryStringParameters ?? {}).flatMap(
-    ([name, values = []]) => values.map((value): [string, string] => [name, value]),
-  );
-  return new URLSearchParams(pairs).toString();
 }

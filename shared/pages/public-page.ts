@@ -1,3 +1,4 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import type * as v from 'valibot';
 import { listHeaderOf, partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { Answer, brieflyShared, publicAnswer } from '../http/response.ts';
@@ -12,8 +13,16 @@ export function publicPage<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<Page> | Page,
 ) {
+  return publicDocument(schema, async (request) => respond(await handle(request)));
+}
+
+/** The same for an HTML document without the frame of a page. */
+export function publicDocument<T extends RequestSchema>(
+  schema: T,
+  handle: (request: v.InferOutput<T>) => Promise<Pick<APIGatewayProxyResult, 'headers' | 'body'>>,
+) {
   return browserHandler(async (event) => {
-    const { headers, body } = await respond(await handle(readRequest(schema, partsOf(event))));
+    const { headers, body } = await handle(readRequest(schema, partsOf(event)));
     const { 'Content-Type': type, ...others } = headers as Record<string, string>;
     const answer = new Answer(body, {
       type,

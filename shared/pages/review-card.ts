@@ -1,16 +1,17 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import { nameOfEntity } from '../entity/entity-type.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { Review } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import type { Html } from './layout.ts';
 import { stars } from './stars.ts';
-import { dayOf, nameOfEntityType } from './words.ts';
+import { dayOf } from './words.ts';
 
-/** The name of the reviewed entity, or its type while the name is unknown. */
-export function nameOfEntity({ entity_type }: Review, metadata?: Metadata | null): string {
-  return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
-}
+export { nameOfEntity };
+
+/** How much of a text stands in a list: three lines of a wide window. */
+const mostOfText = 280;
 
 /** The text in its own language and direction, its paragraphs kept. */
 export function textOf({ text, language }: Review): Html | '' {
@@ -19,20 +20,36 @@ export function textOf({ text, language }: Review): Html | '' {
     : html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`;
 }
 
+/** The beginning of a text in one line, up to the end of a word. */
+export function excerptOf(text: string): string {
+  const line = lineOf(text);
+  if (line.length <= mostOfText) return line;
+  // A script without spaces is cut anywhere, but not within a character of two UTF-16 units.
+  const cut = line.slice(0, mostOfText).replace(/\s\S*$|[\ud800-\udbff]$/, '');
+  return `${cut}…`;
+}
+
+function lineOf(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
+}
+
 /** A review in a list of a page: `metadata` where the list is about several entities. */
 export function reviewCard(
   { review, author }: AuthoredReview,
   about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},
 ): Html {
-  const { id, entity_id, rating, published_on, created } = review;
+  const { id, entity_id, rating, text, language, published_on, created } = review;
   const at = authUrl();
-  return html`<article>
+  const excerpt = excerptOf(text ?? '');
+  return html`<div>
     ${!about.isOfOneEntity && html`<h3><a href="${at}/entity/${entity_id}"><bdi>${nameOfEntity(review, about.metadata)}</bdi></a></h3>`}
-    ${rating !== null && html`<p>${stars(rating)}</p>`}
-    <div class="clamp">${textOf(review)}</div>
-    <p class="soft">
-      ${!about.isOfOneAuthor && html`<a href="${at}/user/${author.id}"><bdi>${author.display_name}</bdi></a>,`}
-      <a href="${at}/review/${id}">${dayOf(published_on ?? created)}</a>
+    <p class="by">
+      ${rating !== null && stars(rating)}
+      <span class="soft">
+        ${!about.isOfOneAuthor && html`<a href="${at}/user/${author.id}"><bdi>${author.display_name}</bdi></a>,`}
+        <a href="${at}/review/${id}">${dayOf(published_on ?? created)}</a>
+      </span>
     </p>
-  </article>`;
+    ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerpt}${excerpt !== lineOf(text) && html` <a lang="en" href="${at}/review/${id}">Read more</a>`}</p>`}
+  </div>`;
 }

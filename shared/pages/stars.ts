@@ -25,10 +25,14 @@ export function histogram(bars: readonly Bar[]): Html {
   return html`<table class="histogram">
     ${bars.map(
       (bar) => html`<tr>
-        <th scope="row"><a href="${bar.href}">${bar.stars === 1 ? '1 star' : `${bar.stars} stars`}</a></th>
+        <th scope="row">${bar.count > 0 ? html`<a href="${bar.href}">${nameOf(bar)}</a>` : nameOf(bar)}</th>
         <td><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.round((bar.count / most) * 1000) / 10}" height="1"/></svg></td>
         <td>${bar.count}</td>
       </tr>`,
     )}
   </table>`;
+}
+
+function nameOf({ stars }: Bar): string {
+  return stars === 1 ? '1 star' : `${stars} stars`;
 }

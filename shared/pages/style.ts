@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
 /**
- * Style of every page. Text, fields and edges have the contrasts of WCAG 2.2 AA in both colour
- * schemes, and targets are 24 pixels high.
+ * Colours of every page. Text, fields and edges have the contrasts of WCAG 2.2 AA in both colour
+ * schemes.
  */
-export const style = `
+export const colours = `
 :root { color-scheme: light dark; --ink: #1c2230; --soft: #5b6474; --line: #d9dde5; --field: #7a8394;
   --paper: #fff; --ground: #f4f5f8; --accent: #2f55d4; --star: #c26a00; --danger: #b3261e;
   --danger-ground: #fdf0ef; --good: #1c7a3d; --good-ground: #eef8f1; --radius: 10px;
@@ -12,6 +12,10 @@ export const style = `
 @media (prefers-color-scheme: dark) { :root { --ink: #e8ebf2; --soft: #a2abbb; --line: #363d4b;
   --field: #7b869c; --paper: #161a22; --ground: #1f2430; --accent: #8aa4ff; --star: #f5b942;
   --danger: #ff8a80; --danger-ground: #2a1a1c; --good: #7ddb9c; --good-ground: #15251b; } }
+`;
+
+/** Style of every page. Targets are 24 pixels high. */
+export const style = `${colours}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif;
   overflow-wrap: anywhere; --width: 42rem; }
@@ -55,12 +59,24 @@ li + li { margin-top: .25rem; }
 .review { font: 1.1rem/1.6 var(--serif); }
 .stars { width: 5.5rem; height: 1.1rem; vertical-align: -.15em; fill: var(--line); }
 .stars svg, .bar { fill: var(--star); }
+.big, .by { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem .75rem; }
+.by { margin: .25rem 0 .35rem; }
+.by a { color: inherit; }
 .big .stars { width: 9rem; height: 1.8rem; }
 .number { font: 700 2.5rem/1 var(--serif); }
 .histogram { width: 100%; max-width: 26rem; border-collapse: collapse; }
 .histogram th { width: 4.5rem; text-align: start; font-weight: 400; }
 .histogram td:last-child { width: 3.5rem; text-align: end; font-variant-numeric: tabular-nums; }
 .bar { display: block; width: 100%; height: .75rem; background: var(--ground); border-radius: 3px; }
+h1 a { color: inherit; text-decoration-color: var(--field); text-decoration-thickness: 1px; }
+ul.row, nav.choice { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; padding: 0; }
+.row li { margin: 0; }
+nav.choice { margin-bottom: 1rem; }
+.choice a[aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
+.row a, .choice a, .histogram a { display: inline-block; min-height: 1.5rem; }
+@media (min-width: 56rem) {
+  .columns { display: grid; grid-template: auto 1fr / 18rem minmax(0, 1fr); gap: 0 3.5rem; }
+  .columns > :nth-child(2) { grid-column: 2; grid-row: 1 / 3; border-top: 0; padding-top: 0; } }
 .scroll { overflow-x: auto; }
 table.rows { width: 100%; border-collapse: collapse; }
 .rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
@@ -132,9 +148,14 @@ article h3 code { font-size: 1rem; }
 .around { display: flex; flex-wrap: wrap; justify-content: space-between; gap: .75rem 2rem; margin: 3rem 0 1rem; }
 @media (min-width: 56rem) { .beside { display: grid; grid-template-columns: 13rem 1fr; gap: 3rem; }
   .beside > * { grid-row: 1; } .menu { grid-column: 1; border: 0; padding: 0; } }
-@media print { header nav, header form, footer, form, .buttons, .menu, .around { display: none; }
+@media print { nav, footer, form, details, .button, .buttons, .around { display: none; }
   header { border-top: 0; } a { color: inherit; } }
 `;
 
 /** The source that a content security policy must allow for the style. */
-export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`;
+export const styleSource = sourceOf(style);
+
+/** The source that a content security policy must allow for a text within a page. */
+export function sourceOf(text: string): string {
+  return `'sha256-${hash('sha256', text, 'base64')}'`;
+}

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
-import type { EntityType } from '../entity/entity-type.ts';
 import type { UserType } from '../user/user-type.ts';
 import { languageNames } from './language-names.ts';
 import type { Html } from './layout.ts';
+
+export { nameOfEntityType } from '../entity/entity-type.ts';
 
 // Without Intl.DateTimeFormat, of which the first takes 18 ms, a quarter of a cold start.
 const months =
@@ -23,12 +24,6 @@ export function minuteOf(iso: string): Html {
 function wordsOf(iso: string): string {
   const [year, month, day] = iso.slice(0, 10).split('-').map(Number);
   return `${day} ${months[Number(month) - 1]} ${year}`;
-}
-
-/** An entity type as the music and book databases call it, such as Release group. */
-export function nameOfEntityType(type: EntityType): string {
-  const words = type.replace(/^bk_/, '').replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The English name of an ISO 639-1 code. */

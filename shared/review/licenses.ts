@@ -39,3 +39,8 @@ export const licenses: readonly License[] = [
     info_url: `${site}/publicdomain/zero/1.0/`,
   },
 ];
+
+/** The licence of a stored review: only one of these was ever stored. */
+export function licenseOf({ license }: { license: string }): License {
+  return licenses.find(({ id }) => id === license) as License;
+}

@@ -27,11 +27,17 @@ import {
 import { facetOf, isPublic, type Kind, kindOf, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
+/** Parameters of a list of reviews by any owner. */
+interface ListRequest extends FacetFilter, PageRequest {}
+
 /** Parameters of the review list (spec, endpoint 2). */
-export interface ReviewQuery extends FacetFilter, PageRequest {
+export interface ReviewQuery extends ListRequest {
   entity_id?: string;
   user_id?: string;
 }
+
+/** The entity or the user whose reviews a list has. */
+type Owner = { entity_id: string } | { user_id: string };
 
 /**
  * A page of the list and the number of all matches, for an entity also its average rating. The last
@@ -57,7 +63,18 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   if (entity_id !== undefined && user_id !== undefined) {
     return listReviewOf(user_id, entity_id, query);
   }
-  const overview = readOverview(query);
+  const key = ownerKey(query);
+  return readList(query, key ? readOverview(query, key) : readOverviewOfAll(query));
+}
+
+/** One page of the reviews of an entity or by a user: all that a page for people lists. */
+export async function listReviewsOf(owner: Owner, query: ListRequest): Promise<ReviewList> {
+  const key = 'entity_id' in owner ? entityKey(owner.entity_id) : userKey(owner.user_id);
+  const all = { ...query, ...owner };
+  return readList(all, readOverview(all, key));
+}
+
+async function readList(query: ReviewQuery, overview: Promise<Overview>): Promise<ReviewList> {
   const [{ matching, average_rating }, page] = await Promise.all([
     overview,
     readPage(
@@ -121,9 +138,12 @@ function ofContents(query: ReviewQuery): Pick<List, 'accept' | 'selectivity'> {
   return query.review_type === undefined ? {} : { accept: acceptOf(query), selectivity: 0.8 };
 }
 
-async function readOverview(query: ReviewQuery): Promise<Overview> {
-  const key = ownerKey(query);
-  if (!key) return { matching: countMatching(await readTotals(query), query), hasTrees: true };
+async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
+  return { matching: countMatching(await readTotals(query), query), hasTrees: true };
+}
+
+/** The overview of an entity or author, whose item holds the counts. */
+async function readOverview(query: ReviewQuery, key: Key): Promise<Overview> {
   const item = await getItem(key, { consistent: false });
   const counts = facetCounts(item?.deleted_at === undefined ? item : {});
   return {

@@ -9,7 +9,7 @@ import { httpDate } from '../time.ts';
 import { presentUser, type User } from '../user/user.ts';
 import { isVisible, oneOf, Text } from '../values.ts';
 import { languages } from './languages.ts';
-import { type License, licenses } from './licenses.ts';
+import { licenseOf, licenses } from './licenses.ts';
 import type { PresentedReview } from './presented.ts';
 
 /** 25 to 5000 code points, some of them visible. */
@@ -191,8 +191,7 @@ export function presentReview(review: Review, author: User): PresentedReview {
     text: review.text,
     rating: review.rating,
     language: review.language,
-    // No other licence is ever stored.
-    license: licenses.find(({ id }) => id === review.license) as License,
+    license: licenseOf(review),
     created: httpDate(review.created),
     published_on: review.published_on === null ? null : httpDate(review.published_on),
     last_updated: httpDate(review.last_updated),

@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { guides } from '../../shared/guides.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { nameEntities } from '../helpers/names.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 jest.spyOn(console, 'warn').mockImplementation(() => {});
+const [named, unnamed] = [randomUUID(), randomUUID()];
+const longName = `${'Donaudampfschifffahrtsgesellschaft'.repeat(3)} & other songs`;
+nameEntities({ [named]: longName });
 const browser = await launchBrowser();
 const { url, authUrl: at } = await startTestStack();
 const redirect_uri = 'http://localhost:1/callback';
@@ -63,12 +68,12 @@ const arrive = (name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const alerted = () => page.getByRole('alert').waitFor();
 
-/** Looks at the page in both widths and colour schemes. */
-async function look(): Promise<void> {
+/** Looks at the page in these widths, and in both colour schemes. */
+async function look(widths: readonly number[] = [1280, 390]): Promise<void> {
   seen.push(`${await page.title()} ${new URL(page.url()).pathname}`);
   await page.evaluate(axe.source);
   let options: object = everything;
-  for (const width of [1280, 390]) {
+  for (const width of widths) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -267,3 +272,57 @@ test('consent cannot be clicked before it is seen', async () => {
   })`);
   expect(reacts).toEqual(['none', 'none', 'auto']);
 });
+
+test('every public page is for everybody, in four widths and both colour schemes', async () => {
+  const [review, entity, user] = await publish();
+  for (const [path, heading] of [
+    [`/review/${review}`, longName],
+    [`/entity/${entity}`, longName],
+    [`/entity/${entity}?rating=5&language=ar`, longName],
+    [`/entity/${unnamed}`, 'Unnamed literary work'],
+    [`/entity/${randomUUID()}`, 'No reviews yet'],
+    [`/user/${user}`, 'ليلى'],
+    [`/review/${randomUUID()}`, 'Review not found'],
+    [`/entity/${entity}?rating=6`, 'That did not work'],
+  ] as const) {
+    await page.goto(at + path);
+    await arrive(heading);
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    await look([1280, 768, 390, 360]);
+  }
+  await follow('Open the page again');
+  await arrive(longName);
+  await page.goto(`${at}/review/${review}/report`);
+  await signIn('Reader');
+  await arrive('Report a review');
+  await look([1280, 768, 390, 360]);
+  await page.getByLabel('Off topic').check();
+  await click('Report the review');
+  await arrive('You have reported this review');
+  await look([1280, 768, 390, 360]);
+});
+
+/** Publishes reviews in several scripts: ids of one with 5,000 characters, its entity, its author. */
+async function publish(): Promise<[review: string, entity: string, user: string]> {
+  const { findOrCreateUser } = await import('../../shared/account/identity-repository.ts');
+  const { newReview } = await import('../../shared/review/review.ts');
+  const { insertReview } = await import('../../shared/review/review-repository.ts');
+  const identity = { issuer: 'https://issuer.example', email: null, musicdb_username: null };
+  const [layla, ann] = await Promise.all(
+    ['ليلى', 'Ann '.repeat(16)].map((name) =>
+      findOrCreateUser({ ...identity, subject: name, display_name: name.trim() }),
+    ),
+  );
+  const base = { license_choice: 'CC BY-SA 4.0', is_draft: false, language: 'en' } as const;
+  const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد (1997). ';
+  const reviews = [
+    { ...base, entity_id: named, rating: 5, text: arabic.repeat(90), language: 'ar', by: layla },
+    { ...base, entity_id: named, rating: 2, text: `${'w'.repeat(2500)} `.repeat(2), by: ann },
+    { ...base, entity_id: unnamed, rating: 1, text: null, by: layla },
+  ].map(({ by, ...content }) => {
+    const entity_type = content.entity_id === named ? 'release_group' : 'bk_literary_work';
+    return newReview(by?.id ?? '', { ...content, entity_type });
+  });
+  for (const review of reviews) await insertReview(review);
+  return [reviews[0]?.id ?? '', named, layla?.id ?? ''];
+}

@@ -19,6 +19,7 @@ import {
   text,
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -73,7 +74,9 @@ function only(element: Element, name: string): Element {
 /** What a reader shows of HTML that has tags of lines and paragraphs only: every other tag would be somebody's who wrote a review. */
 function shown(html: string): string {
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
-  const bare = html.replaceAll(/<(p|\/p|br)>/g, (tag) => (tag === '<br>' ? '\n' : ''));
+  const bare = html.replaceAll(/<(p( lang="en" dir="auto")?|\/p|br)>/g, (tag) =>
+    tag === '<br>' ? '\n' : '',
+  );
   expect(bare).not.toMatch(/[<>]/);
   return bare.replaceAll(/&(#?\w+);/g, (_, name) => entities[name] ?? `?${name}`);
 }
@@ -85,12 +88,13 @@ const feedOf = async (handler: unknown, path: Record<string, string>) => {
 };
 
 let author: TestUser;
+let users: TestUser[];
 const entity_id = randomUUID();
 const ids: string[] = [];
 
 beforeAll(async () => {
-  const users = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-  author = users[0];
+  users = await makeUsers(3);
+  author = users[0] as TestUser;
   for (const user of users) {
     // What is of the same millisecond has no order.
     stopClock(Date.now() + 5);
@@ -112,9 +116,13 @@ describe.each([
       /^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/,
     );
     const links = all(feed, 'link').map(({ attributes }) => [attributes.rel, attributes.href]);
-    expect(links).toContainEqual(['self', only(feed, 'id').text]);
+    const page = only(feed, 'id').text.replace('/ws/1/', '/ws/').replace('/reviews.atom', '');
+    expect(links).toEqual([
+      ['alternate', page],
+      ['self', only(feed, 'id').text],
+    ]);
     for (const entry of all(feed, 'entry')) {
-      for (const name of ['id', 'title', 'updated', 'published', 'author', 'link', 'content']) {
+      for (const name of ['id', 'title', 'updated', 'published', 'author', 'content']) {
         expect(only(entry, name)).toBeDefined();
       }
       expect(only(only(entry, 'author'), 'name').text).toBe('Ann');
@@ -135,8 +143,17 @@ describe('a feed', () => {
     expect(entries.map((entry) => only(entry, 'id').text)).toEqual(
       ids.map((id) => `urn:uuid:${id}`),
     );
-    expect(only(entries[0] as Element, 'link').attributes.href).toBe(
-      `https://api.example/ws/1/review/${ids[0]}`,
+    const links = all(entries[0] as Element, 'link').map(({ attributes }) => attributes);
+    expect(links).toEqual([
+      { rel: 'alternate', type: 'text/html', href: `https://api.example/ws/review/${ids[0]}` },
+      {
+        rel: 'alternate',
+        type: 'application/json',
+        href: `https://api.example/ws/1/review/${ids[0]}`,
+      },
+    ]);
+    expect(only(only(entries[0] as Element, 'author'), 'uri').text).toBe(
+      `https://api.example/ws/user/${users[2]?.id}`,
     );
     const before = only(feed, 'updated').text;
     stopClock(Date.now() + 60_000);
@@ -144,7 +161,7 @@ describe('a feed', () => {
     await invoke(updateReview, { caller, path: { review_id: ids[2] ?? '' }, body: { rating: 1 } });
     const { feed: after } = await feedOf(entityFeed, { entity_id });
     const edited = all(after, 'entry')[2] as Element;
-    expect(only(edited, 'title').text).toMatch(/^★☆☆☆☆ release group /);
+    expect(only(edited, 'title').text).toBe('★☆☆☆☆ Unnamed release group');
     expect(only(edited, 'updated').text).toBe(only(after, 'updated').text);
     expect(only(edited, 'published').text < only(edited, 'updated').text).toBe(true);
     expect(before < only(after, 'updated').text).toBe(true);
@@ -191,9 +208,28 @@ describe('a feed', () => {
     await makeReview(writer, { text: 'Without any stars, but long enough.', rating: null });
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
     expect(all(feed, 'entry').map((entry) => only(entry, 'content').text)).toEqual([
-      '<p>Without any stars, but long enough.</p>',
+      '<p lang="en" dir="auto">Without any stars, but long enough.</p>',
       '<p>★★★☆☆</p>',
     ]);
+  });
+
+  test('names entities as their databases do, and tells the language of a text', async () => {
+    const writer = await makeUser();
+    const [named, unnamed] = [randomUUID(), randomUUID()];
+    nameEntities({ [named]: 'Blue & Green' });
+    await makeReview(writer, { entity_id: named, language: 'ar', rating: 5 });
+    stopClock(Date.now() + 5);
+    await makeReview(writer, { entity_id: unnamed, entity_type: 'bk_literary_work', rating: 1 });
+    const { feed } = await feedOf(userFeed, { user_id: writer.id });
+    const entries = all(feed, 'entry');
+    expect(entries.map((entry) => only(entry, 'title').text)).toEqual([
+      '★☆☆☆☆ Unnamed literary work',
+      '★★★★★ Blue & Green',
+    ]);
+    expect(only(entries[1] as Element, 'content').text).toContain('<p lang="ar" dir="auto">');
+    const { feed: ofEntity } = await feedOf(entityFeed, { entity_id: named });
+    expect(only(ofEntity, 'title').text).toBe('Reviews of Blue & Green');
+    forgetDatabases();
   });
 
   test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(
@@ -220,11 +256,15 @@ describe('a feed', () => {
   test('is what the JSON of its entity, its user and their reviews leads to', async () => {
     const linkTo = (path: string) =>
       `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
+    const withPage = (path: string) =>
+      `${linkTo(path)}, </ws/${path}>; rel="alternate"; type="text/html"`;
     const [ofEntity, ofUser] = [linkTo(`entity/${entity_id}`), linkTo(`user/${author.id}`)];
     const linkOf = async (handler: unknown, request: object) =>
       (await invoke(handler, request)).headers.link;
-    expect(await linkOf(getEntity, { path: { entity_id } })).toBe(ofEntity);
-    expect(await linkOf(getUser, { path: { user_id: author.id } })).toBe(ofUser);
+    expect(await linkOf(getEntity, { path: { entity_id } })).toBe(withPage(`entity/${entity_id}`));
+    expect(await linkOf(getUser, { path: { user_id: author.id } })).toBe(
+      withPage(`user/${author.id}`),
+    );
     expect(await linkOf(listReviews, { query: { user_id: author.id } })).toBe(ofUser);
     const query = { entity_id, limit: '2' };
     expect(await linkOf(listReviews, { query })).toMatch(
@@ -233,7 +273,7 @@ describe('a feed', () => {
     const { headers } = await invoke(getUser, { path: { user_id: author.id } });
     const known = { 'If-None-Match': `${headers.etag}` };
     const again = await invoke(getUser, { path: { user_id: author.id }, headers: known });
-    expect([again.status, again.headers.link]).toEqual([304, ofUser]);
+    expect([again.status, again.headers.link]).toEqual([304, withPage(`user/${author.id}`)]);
     const both = { entity_id, user_id: author.id };
     expect(await linkOf(listReviews, { query: both })).toBeUndefined();
   });

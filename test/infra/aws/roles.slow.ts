@@ -366,6 +366,19 @@ describe('each function does with its role', () => {
       expect(await response.text()).toContain('<entry>');
       body.entity_id = randomUUID();
     }
+    for (const pageOf of [
+      (review: string) => `/review/${review}`,
+      () => `/entity/${body.entity_id}`,
+      () => `/entity/${body.entity_id}/embed`,
+      () => `/oembed?url=${authUrl}/entity/${body.entity_id}`,
+      () => `/user/${author.id}`,
+    ]) {
+      const path = pageOf(await makeReview(author, { entity_id: body.entity_id }));
+      const response = await fetch(authUrl + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(await response.text()).toContain('Blue');
+      body.entity_id = randomUUID();
+    }
   });
 
   test('the journey of an application', async () => {
@@ -493,6 +506,11 @@ describe('each function does with its role', () => {
     await call('POST', `${path}/report`, { token, body: {} }, 400);
     const { access_token: another } = await makeGrant(await makeUser(), ['vote']);
     await call('POST', `${path}/report`, { token: another, body: {} });
+    const gil = openBrowser(authUrl);
+    await gil.signIn('Gil');
+    const form = await gil.visit(`review/${review}/report`);
+    const reported = await gil.submit(form, 'name="reason"', { reason: 'spam' });
+    expect(reported.html).toContain('Thank you.');
     for (const inc of ['', 'user_type,stats']) {
       await call('GET', `/user/me?inc=${inc}`, { token });
       await call('GET', `/user/me?inc=${inc}`, voter);

@@ -110,8 +110,8 @@ describe.each([
     expect([outside, inside]).toEqual([4, 4]);
 
     // CloudFormation takes 500 resources and 200 outputs of a stack. Every ten endpoints are watched by an alarm.
-    expect(count(parts.service.Resources, /./) + 20 * outside + 4).toBeLessThan(400);
-    expect(count(parts.functions.Resources, /./) + 20 * inside).toBeLessThan(400);
+    expect(count(parts.service.Resources, /./) + 20 * outside + 4).toBeLessThan(500);
+    expect(count(parts.functions.Resources, /./) + 20 * inside).toBeLessThan(500);
     expect(count(parts.functions.Outputs, /./) + 20 * 2).toBeLessThan(200);
   });
   test('is clean for cdk-nag', () => {
@@ -487,8 +487,13 @@ describe('the API', () => {
     expect(operations.toSorted()).toEqual([
       'get-entity',
       'get-entity-feed',
+      'get-oembed',
       'get-user-feed',
       'list-reviews',
+      'show-entity',
+      'show-entity-embed',
+      'show-review',
+      'show-user',
     ]);
   });
 });

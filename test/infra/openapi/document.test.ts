@@ -261,11 +261,12 @@ describe('what the specification says of requests is there', () => {
       Object.keys(operationOf(name).responses[status]?.headers ?? {});
     expect(headers('list-reviews', '200')).toEqual(['ETag', 'Link']);
     expect(headers('list-users', '200')).toEqual(['ETag', 'Link']);
-    expect(headers('get-review', '200')).toEqual(['ETag']);
-    for (const name of ['list-reviews', 'list-users', 'list-revisions', 'get-entity', 'get-user']) {
+    expect(headers('get-revision', '200')).toEqual(['ETag']);
+    const linked = ['list-reviews', 'list-users', 'list-revisions', 'get-entity', 'get-user'];
+    for (const name of [...linked, 'get-review']) {
       expect([name, ...headers(name, '304')]).toEqual([name, 'ETag', 'Link']);
     }
-    expect(headers('get-review', '304')).toEqual(['ETag']);
+    expect(headers('get-revision', '304')).toEqual(['ETag']);
     expect(headers('get-me', '200')).toEqual([]);
     expect(headers('create-review', '200')).toEqual(['Idempotent-Replayed']);
     expect(headers('put-vote', '200')).toEqual(['RateLimit', 'RateLimit-Policy']);

@@ -49,6 +49,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'put-vote': ({ unseen }) => ({ path: { review_id: unseen }, body: { vote: true } as never }),
   'delete-vote': ({ voted }) => ({ path: { review_id: voted } }),
   'report-review': ({ voted }) => ({ path: { review_id: voted }, body: {} }),
+  'send-report': ({ voted }) => ({ path: { review_id: voted }, form: { reason: 'spam' } }),
   'update-me': () => ({ body: profile }),
   'update-account': () => ({ form: profile }),
   'register-application': ({ client }) => ({ form: registrationOf(client) }),

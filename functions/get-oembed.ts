@@ -1,0 +1,51 @@
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { notFound, notImplemented } from '../shared/errors.ts';
+import { endpoint } from '../shared/http/endpoint.ts';
+import { IntegerParameter } from '../shared/http/request.ts';
+import { Answer, brieflyShared } from '../shared/http/response.ts';
+import { embedCode, embedSize } from '../shared/pages/embed.ts';
+import { readNamedEntity } from '../shared/pages/named-entity.ts';
+import { Uuid } from '../shared/values.ts';
+
+const Pixels = v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER));
+
+export const request = v.object({
+  query: v.object({
+    url: v.string(),
+    format: v.optional(v.string(), 'json'),
+    maxwidth: Pixels,
+    maxheight: Pixels,
+  }),
+});
+
+/** The frame of an entity for a site that knows the address of its page only (oEmbed 1.0). */
+export const handler = endpoint(request, async ({ query }) => {
+  const { url, format, maxwidth = embedSize.width, maxheight = embedSize.height } = query;
+  if (format !== 'json') throw notImplemented('format must be json');
+  const entity = await readNamedEntity(entityOf(url));
+  const width = Math.min(maxwidth, embedSize.width);
+  const height = Math.min(maxheight, embedSize.height);
+  const document = {
+    version: '1.0',
+    type: 'rich',
+    title: entity.name,
+    provider_name: 'Reviews',
+    provider_url: `${authUrl()}/`,
+    html: embedCode(entity, { width, height }),
+    width,
+    height,
+  };
+  return new Answer(document, { headers: { 'Cache-Control': brieflyShared } });
+});
+
+/** The id in the address of an entity's page. Throws ApiError 404 for any other address. */
+function entityOf(sent: string): string {
+  const asked = URL.parse(sent);
+  const prefix = `${authUrl()}/entity/`;
+  const url = `${asked?.origin}${asked?.pathname}`;
+  const id = url.startsWith(prefix) ? url.slice(prefix.length).replace(/\/$/, '') : '';
+  const read = v.safeParse(Uuid, id);
+  if (!read.success) throw notFound('Page');
+  return read.output;
+}

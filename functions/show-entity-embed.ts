@@ -1,0 +1,51 @@
+import { html, raw } from 'hono/html';
+import * as v from 'valibot';
+import { PathId } from '../shared/http/request.ts';
+import { securityHeaders } from '../shared/pages/html-response.ts';
+import { readNamedEntity } from '../shared/pages/named-entity.ts';
+import { publicDocument } from '../shared/pages/public-page.ts';
+import { reviewsOf } from '../shared/pages/review-list.ts';
+import { stars } from '../shared/pages/stars.ts';
+import { colours, sourceOf } from '../shared/pages/style.ts';
+
+export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });
+
+const style = `${colours}
+* { box-sizing: border-box; margin: 0; }
+body { height: 100vh; background: var(--paper); color: var(--ink); font: 15px/1.4 system-ui, sans-serif; }
+a { display: flex; flex-direction: column; justify-content: center; gap: .25rem; height: 100%;
+  padding: .5rem 1rem; border: 1px solid var(--line); border-radius: 10px; color: inherit;
+  text-decoration: none; }
+a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
+.name { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; font-weight: 600; }
+.rating { display: flex; align-items: center; gap: .6rem; font-size: 1.5rem; font-weight: 700; }
+.stars { width: 6.5rem; height: 1.3rem; fill: var(--line); }
+.stars svg { fill: var(--star); }
+.soft { color: var(--soft); }
+.soft span { color: var(--accent); text-decoration: underline; }
+`;
+
+/** The stars of an entity, as a frame in pages of other sites. */
+export const handler = publicDocument(request, async ({ path }) => {
+  const { url, name, summary } = await readNamedEntity(path.entity_id);
+  const { rating } = summary.average_rating;
+  const body = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${name} · Reviews</title>
+<style>${raw(style)}</style>
+</head>
+<body>
+<a href="${url}" target="_top">
+<span class="name"><bdi>${name}</bdi></span>
+${rating !== null && html`<span class="rating">${rating} ${stars(rating)}</span>`}
+<span class="soft">${summary.review_count > 0 && html`<span>${reviewsOf(summary.review_count)}</span> on `}Reviews</span>
+</a>
+</body>
+</html>`;
+  const headers = securityHeaders([`style-src ${sourceOf(style)}`], { isFramed: true });
+  return { headers, body: `${body}` };
+});

@@ -1,0 +1,121 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { nameOfEntityType } from '../shared/entity/entity-type.ts';
+import { feedUrl } from '../shared/feed/link.ts';
+import { PathId } from '../shared/http/request.ts';
+import { embedCode, oembedUrl } from '../shared/pages/embed.ts';
+import { headOf } from '../shared/pages/head.ts';
+import type { Html } from '../shared/pages/layout.ts';
+import { type NamedEntity, readNamedEntity } from '../shared/pages/named-entity.ts';
+import { publicPage } from '../shared/pages/public-page.ts';
+import {
+  type ListQuery,
+  listParameters,
+  listUrl,
+  readReviews,
+  reviewSection,
+  reviewsOf,
+} from '../shared/pages/review-list.ts';
+import { histogram, stars } from '../shared/pages/stars.ts';
+import { ratingData } from '../shared/pages/structured-data.ts';
+import { hostOf, nameOfLanguage } from '../shared/pages/words.ts';
+import { Language, Stars } from '../shared/review/review.ts';
+
+export const request = v.object({
+  path: v.object({ entity_id: PathId('Entity') }),
+  query: v.object({
+    rating: v.optional(Stars),
+    language: v.optional(Language),
+    ...listParameters,
+  }),
+});
+
+/** Page of an entity: its ratings in numbers, and its reviews. */
+export const handler = publicPage(request, async ({ path: { entity_id }, query }) => {
+  const [entity, list] = await Promise.all([
+    readNamedEntity(entity_id),
+    readReviews({ entity_id }, query),
+  ]);
+  const { url, name, summary, metadata } = entity;
+  const oembed = { type: 'application/json+oembed', href: oembedUrl(url), title: name };
+  const isEmpty = summary.review_count === 0;
+  return {
+    title: name,
+    heading: html`<bdi>${name}</bdi>`,
+    description: descriptionOf(entity),
+    isWide: true,
+    head: headOf({
+      path: `/entity/${entity_id}`,
+      type: 'website',
+      feed: `Reviews of ${name}`,
+      alternates: [oembed],
+      data: ratingData(summary, metadata),
+      isUnlisted: isEmpty,
+    }),
+    content: isEmpty
+      ? html`<section><p>Nobody has reviewed this yet, or its reviews are not public.</p></section>`
+      : html`<div class="columns">
+          <div>${kindOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
+          ${reviewSection(url, query, list, { isOfOneEntity: true })}
+          ${elsewhere(entity)}
+        </div>`,
+  };
+});
+
+function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity): string {
+  const { rating, count } = average_rating;
+  const average = rating === null ? '' : `${rating} of 5 stars from ${ratingsOf(count)}. `;
+  return `${average}${reviewsOf(review_count)}.`;
+}
+
+/** What kind of thing it is, and the page of the database that its name comes from. */
+function kindOf({ summary: { entity_type }, metadata }: NamedEntity): Html {
+  return html`<p class="soft">
+    ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
+  </p>`;
+}
+
+function ratings({ url, summary }: NamedEntity, query: ListQuery): Html | '' {
+  const { rating, count } = summary.average_rating;
+  if (rating === null) return '';
+  const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
+    stars: number,
+    count: summary.ratings[number] ?? 0,
+    href: listUrl(url, { ...query, rating: [number] }),
+  }));
+  return html`<section>
+    <h2>Ratings</h2>
+    <p class="big"><span class="number">${rating}</span> ${stars(rating)}</p>
+    <p class="soft">${ratingsOf(count)}</p>
+    ${histogram(bars)}
+  </section>`;
+}
+
+function ratingsOf(count: number): string {
+  return count === 1 ? '1 rating' : `${count} ratings`;
+}
+
+function languages({ url, summary }: NamedEntity, query: ListQuery): Html {
+  return html`<section>
+    <h2>Languages</h2>
+    <ul class="row">
+      ${Object.entries(summary.languages).map(
+        ([language, count]) =>
+          html`<li><a href="${listUrl(url, { ...query, language })}">${nameOfLanguage(language)}</a> <span class="soft">${count}</span></li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+/** The ways to follow the reviews, and to show the stars on another site. */
+function elsewhere(entity: NamedEntity): Html {
+  return html`<section>
+    <h2>Elsewhere</h2>
+    <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>
+    <details>
+      <summary>Show the stars on your website</summary>
+      <p>Copy this frame into the HTML of a page.</p>
+      <code class="copy">${embedCode(entity)}</code>
+    </details>
+  </section>`;
+}

@@ -1,0 +1,82 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { nameOfEntityType } from '../shared/entity/entity-type.ts';
+import { findMetadata } from '../shared/entity/metadata.ts';
+import type { Metadata } from '../shared/entity/presented.ts';
+import { PathId } from '../shared/http/request.ts';
+import { headOf } from '../shared/pages/head.ts';
+import type { Html } from '../shared/pages/layout.ts';
+import { publicPage } from '../shared/pages/public-page.ts';
+import { excerptOf, nameOfEntity, textOf } from '../shared/pages/review-card.ts';
+import { stars } from '../shared/pages/stars.ts';
+import { reviewData } from '../shared/pages/structured-data.ts';
+import { dayOf, hostOf, nameOfLanguage } from '../shared/pages/words.ts';
+import { licenseOf } from '../shared/review/licenses.ts';
+import { currentRevision, type Review } from '../shared/review/review.ts';
+import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
+import { version } from '../shared/routes.ts';
+
+export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+
+/** Page of a review. */
+export const handler = publicPage(request, async ({ path: { review_id } }) => {
+  const authored = await getPublicReview(review_id);
+  const { review, author } = authored;
+  const [metadata = null] = await findMetadata([review]);
+  const name = nameOfEntity(review, metadata);
+  const at = authUrl();
+  const { rating, text, published_on, created } = review;
+  return {
+    title: `${name}, reviewed by ${author.display_name}`,
+    heading: html`<a href="${at}/entity/${review.entity_id}"><bdi>${name}</bdi></a>`,
+    description: text === null ? `${rating} of 5 stars.` : excerptOf(text),
+    head: headOf({
+      path: `/review/${review_id}`,
+      type: 'article',
+      data: reviewData(authored, metadata),
+    }),
+    content: html`<section>
+        <p>
+          Reviewed by <a rel="author" href="${at}/user/${author.id}"><bdi>${author.display_name}</bdi></a>
+          on ${dayOf(published_on ?? created)}
+        </p>
+        ${rating !== null && html`<p class="big">${stars(rating)}</p>`}
+        ${textOf(review)}
+      </section>
+      ${facts(review, metadata)}
+      ${quotation(authored, name)}
+      <section>
+        <p><a class="button quiet" rel="nofollow" href="${at}/review/${review_id}/report">Report this review</a></p>
+      </section>`,
+  };
+});
+
+function facts(review: Review, metadata: Metadata | null): Html {
+  const { id, entity_type, language, votes_positive, votes_negative } = review;
+  const revisions = currentRevision(review);
+  return html`<section>
+    <h2>About this review</h2>
+    <dl>
+      <dt>Type</dt>
+      <dd>${nameOfEntityType(entity_type)}${metadata && html`, described at <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}</dd>
+      <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
+      <dt>Votes</dt><dd>${votes_positive} up, ${votes_negative} down</dd>
+      ${
+        revisions > 1 &&
+        html`<dt>Revisions</dt>
+          <dd>${revisions}, the last on ${dayOf(review.last_updated)}: <a href="${authUrl()}${version}/review/${id}/revisions">all of them (JSON)</a></dd>`
+      }
+    </dl>
+  </section>`;
+}
+
+/** The licence, and the line by which whoever uses the review names it (title, author, source, licence). */
+function quotation({ review, author }: AuthoredReview, name: string): Html {
+  const { full_name, info_url } = licenseOf(review);
+  return html`<section>
+    <h2>Quote this review</h2>
+    <p>You may use it under this licence: <a rel="license" href="${info_url}">${full_name}</a>. Name its author and this page:</p>
+    <p class="copy">“<bdi>${name}</bdi>”, a review by <bdi>${author.display_name}</bdi>, ${authUrl()}/review/${review.id}, ${full_name}, ${info_url}</p>
+  </section>`;
+}

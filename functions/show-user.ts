@@ -1,0 +1,49 @@
+import { html } from 'hono/html';
+import * as v from 'valibot';
+import { authUrl } from '../shared/auth-url.ts';
+import { findMetadata } from '../shared/entity/metadata.ts';
+import { feedUrl } from '../shared/feed/link.ts';
+import { PathId } from '../shared/http/request.ts';
+import { headOf } from '../shared/pages/head.ts';
+import { publicPage } from '../shared/pages/public-page.ts';
+import {
+  listParameters,
+  readReviews,
+  reviewSection,
+  reviewsOf,
+} from '../shared/pages/review-list.ts';
+import { dayOf, nameOfType } from '../shared/pages/words.ts';
+import { getUser } from '../shared/user/user-repository.ts';
+import { userTypeOf } from '../shared/user/user-type.ts';
+
+export const request = v.object({
+  path: v.object({ user_id: PathId('User') }),
+  query: v.object(listParameters),
+});
+
+/** Page of a user: who it is, and the user's reviews. */
+export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
+  const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
+  const { display_name: name, created } = user;
+  const metadata = await findMetadata(list.reviews.map(({ review }) => review));
+  const path = `/user/${user_id}`;
+  return {
+    title: name,
+    heading: html`<bdi>${name}</bdi>`,
+    description: `${reviewsOf(list.count)} by ${name}.`,
+    head: headOf({
+      path,
+      type: 'profile',
+      feed: `Reviews by ${name}`,
+      isUnlisted: list.count === 0,
+    }),
+    content: html`<section>
+        <dl>
+          <dt>Member since</dt><dd>${dayOf(created)}</dd>
+          <dt>Standing</dt><dd>${nameOfType(userTypeOf(user))}</dd>
+        </dl>
+        <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
+      </section>
+      ${reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata })}`,
+  };
+});

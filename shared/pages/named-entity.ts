@@ -1,0 +1,23 @@
+import { authUrl } from '../auth-url.ts';
+import { nameOfEntity } from '../entity/entity-type.ts';
+import { findMetadata } from '../entity/metadata.ts';
+import type { Metadata } from '../entity/presented.ts';
+import { findSummary } from '../entity/summary.ts';
+import type { EntitySummary } from '../review/presented.ts';
+
+/** An entity in numbers, and what it is called. */
+export interface NamedEntity {
+  url: string;
+  name: string;
+  summary: EntitySummary;
+  metadata: Metadata | null;
+}
+
+/** Reads what pages say of an entity, in two round trips. */
+export async function readNamedEntity(entity_id: string): Promise<NamedEntity> {
+  const summary = await findSummary(entity_id);
+  const { entity_type } = summary;
+  const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
+  const name = entity_type ? nameOfEntity({ entity_type }, metadata) : 'No reviews yet';
+  return { url: `${authUrl()}/entity/${entity_id}`, name, summary, metadata };
+}

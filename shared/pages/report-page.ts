@@ -1,0 +1,65 @@
+import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
+import { findReport } from '../moderation/report-repository.ts';
+import { reasons } from '../moderation/verdict.ts';
+import { getPublicReview } from '../review/review-repository.ts';
+import { waysOn } from './error-page.ts';
+import { blank, type Filled, faultOf } from './fields.ts';
+import type { Page } from './html-response.ts';
+import { csrfField, type Html, type Visitor } from './layout.ts';
+import { reasonOf } from './moderation.ts';
+import { excerptOf } from './review-card.ts';
+import { dayOf } from './words.ts';
+
+/**
+ * The form to report a review, empty or as it was sent, or why there is none. Throws ApiError 404
+ * when the review is not public.
+ */
+export async function reportPage(
+  reviewId: string,
+  { user, csrf }: Visitor,
+  filled: Filled = blank,
+): Promise<Page> {
+  const [{ review, author }, report] = await Promise.all([
+    getPublicReview(reviewId),
+    findReport(reviewId, user.id),
+  ]);
+  const href = `${authUrl()}/review/${reviewId}`;
+  const toReview = waysOn({ href, text: 'Go to the review' });
+  const obstacle =
+    author.id === user.id
+      ? 'This review is your own. You cannot report it.'
+      : user.blocked_at !== undefined && 'A moderator has blocked your account. You cannot report.';
+  return {
+    title: report ? 'You have reported this review' : 'Report a review',
+    content: report
+      ? html`<section>
+          <p>Thank you. You reported it on ${dayOf(report.reported_at)}: ${reasonOf(report.reason)}. Moderators look at every report.</p>
+          ${toReview}
+        </section>`
+      : html`${faultOf(filled)}
+        <section>
+          <p>The review by <a href="${href}"><bdi>${author.display_name}</bdi></a>:</p>
+          ${review.text !== null && html`<p class="review" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
+        </section>
+        <section>${obstacle ? html`<p>${obstacle}</p>${toReview}` : form(`${href}/report`, csrf, filled)}</section>`,
+  };
+}
+
+function form(at: string, csrf: string, { values, faults }: Filled): Html {
+  const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
+  return html`<form method="post" action="${at}">
+    ${csrfField(csrf)}
+    <fieldset>
+      <legend>What is wrong with it?</legend>
+      ${reasons.map(
+        (reason) => html`<div class="check">
+          <input type="radio" id="${reason}" name="reason" value="${reason}" required${reason === values.reason && html` checked`}${fault}>
+          <label for="${reason}">${reasonOf(reason)}</label>
+        </div>`,
+      )}
+      ${faults.reason && html`<p class="fault" id="reason-fault">${faults.reason}</p>`}
+    </fieldset>
+    <button>Report the review</button>
+  </form>`;
+}

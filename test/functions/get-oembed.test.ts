@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler } from '../../functions/get-oembed.ts';
+import { handler as showEmbed } from '../../functions/show-entity-embed.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+const at = 'https://api.example/ws';
+const entity_id = randomUUID();
+const url = `${at}/entity/${entity_id}`;
+
+beforeAll(async () => {
+  await makeReview(await makeUser(), { entity_id, rating: 4 });
+  await makeReview(await makeUser(), { entity_id, rating: 5 });
+});
+afterEach(forgetDatabases);
+
+const get = (query: Record<string, string>) => invoke(handler, { query });
+
+describe('GET /oembed', () => {
+  test.each([
+    url,
+    `${url}/`,
+    `${url}?rating=5#reviews`,
+    url.replace(entity_id, entity_id.toUpperCase()),
+  ])('gives the frame of the page %s (oEmbed 1.0, section 2.3.4)', async (asked) => {
+    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    const { status, headers, body } = await get({ url: asked });
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': '*',
+      'cache-control': 'public, max-age=0, s-maxage=10',
+    });
+    expect(body).toEqual({
+      version: '1.0',
+      type: 'rich',
+      title: 'Blue & "Green"',
+      provider_name: 'Reviews',
+      provider_url: `${at}/`,
+      html: `<iframe src="${url}/embed" title="Reviews: Blue &amp; &quot;Green&quot;" width="320" height="120" style="border:0" loading="lazy"></iframe>`,
+      width: 320,
+      height: 120,
+    });
+  });
+
+  test('is no larger than the site has room', async () => {
+    const { body } = await get({ url, maxwidth: '200', maxheight: '1000', format: 'json' });
+    expect(body).toMatchObject({ width: 200, height: 120 });
+    expect(body.html).toContain('width="200" height="120"');
+  });
+
+  test.each([
+    ['https://other.example/ws/entity/', 404],
+    [`${at}/review/`, 404],
+    [`${at}/1/entity/`, 404],
+    [`${at}/entity/x/../../user/`, 404],
+  ])('knows nothing of %s', async (prefix, status) => {
+    const answer = await get({ url: prefix + entity_id });
+    expect([answer.status, answer.body.error]).toEqual([status, 'not_found']);
+  });
+
+  test.each([
+    [{ url: 'no address' }, 404, 'not_found'],
+    [{ url: `${at}/entity/x` }, 404, 'not_found'],
+    [{ url, format: 'xml' }, 501, 'not_implemented'],
+    [{}, 400, 'invalid_request'],
+    [{ url, maxwidth: '0' }, 400, 'invalid_request'],
+  ])('refuses %j in JSON: %i', async (query, status, error) => {
+    const answer = await get(query as Record<string, string>);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect([answer.status, answer.body.error]).toEqual([status, error]);
+  });
+});
+
+describe('GET /entity/{entity_id}/embed', () => {
+  test('shows stars, average and number, and leads out of the frame', async () => {
+    nameEntities({ [entity_id]: 'Blue & "Green"' });
+    const { status, headers, body } = await invoke(showEmbed, { path: { entity_id } });
+    expect(status).toBe(200);
+    expect(body).toContain(`<a href="${url}" target="_top">`);
+    expect(body).toContain('<bdi>Blue &amp; &quot;Green&quot;</bdi>');
+    expect(body).toContain('>4.5 <svg class="stars"');
+    expect(body).toContain('aria-label="4.5 of 5 stars"');
+    expect(body).toContain('>2 reviews<');
+    expect(body).not.toContain('<script');
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'public, max-age=0, s-maxage=10',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[^']+'; frame-ancestors \*; base-uri 'none'$/,
+      ),
+    });
+    expect(headers).not.toHaveProperty('x-frame-options');
+    const known = { 'If-None-Match': `${headers.etag}` };
+    const again = await invoke(showEmbed, { path: { entity_id }, headers: known });
+    expect([again.status, again.headers['content-security-policy']]).toEqual([
+      304,
+      headers['content-security-policy'],
+    ]);
+    const { read, roundTrips } = await measure('show-entity-embed', { path: { entity_id } });
+    expect([read, roundTrips]).toEqual([1, 2]);
+  });
+
+  test('may not be framed where there is an error', async () => {
+    const { status, headers } = await invoke(showEmbed, { path: { entity_id: 'x' } });
+    expect([status, headers['x-frame-options']]).toEqual([404, 'DENY']);
+  });
+
+  test('has no stars where nobody has rated', async () => {
+    const one = randomUUID();
+    await makeReview(await makeUser(), { entity_id: one, rating: null });
+    const { body } = await invoke(showEmbed, { path: { entity_id: one } });
+    expect(body).toContain('Unnamed release group');
+    expect(body).not.toContain('<svg');
+    const { body: empty } = await invoke(showEmbed, { path: { entity_id: randomUUID() } });
+    expect(empty).toContain('No reviews yet');
+  });
+});

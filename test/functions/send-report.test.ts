@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { eventOf } from '../../bin/bench/event.ts';
+import { handler as send } from '../../functions/send-report.ts';
+import { handler as show } from '../../functions/show-report.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
+import { faultsOn } from '../helpers/browser.ts';
+import {
+  makeReview,
+  makeUser,
+  readItem,
+  setAttributes,
+  type TestUser,
+} from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { formOf } from '../helpers/oauth-client.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+const at = 'https://api.example/ws';
+
+const author = await makeUser({ display_name: 'Ann <b>' });
+
+/** Asks for the page, or sends its form, as somebody who has signed in. */
+async function ask({ id }: TestUser, review_id: string, form?: Record<string, string>) {
+  const cookie = (await startSession(id)).split(';')[0] ?? '';
+  const session = await readSession(eventOf({ headers: { cookie } }));
+  const csrf = session && (await csrfToken(session));
+  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const handler = (form ? send : show) as (event: object, context: unknown) => unknown;
+  const resource = '/review/{review_id}/report';
+  return invoke((event: object, context: unknown) => handler({ ...event, resource }, context), {
+    method: form ? 'POST' : 'GET',
+    path: { review_id },
+    headers: { cookie, ...(form && type) },
+    body: form && formOf({ ...form, csrf }),
+  });
+}
+
+describe('/review/{review_id}/report', () => {
+  test('asks who has not signed in to do so, and comes back', async () => {
+    const review_id = await makeReview(author);
+    const { status, headers } = await ask(await makeUser(), review_id);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    const anybody = await invoke(show, { path: { review_id } });
+    expect(anybody.status).toBe(303);
+    expect(anybody.headers.location).toContain('/account/sign-in?return_to=');
+  });
+
+  test('takes one of five reasons, thanks, and takes no other', async () => {
+    const review_id = await makeReview(author, {
+      text: 'Buy this now! <b>Cheap</b> for you only.',
+    });
+    const reader = await makeUser();
+    const { body } = await ask(reader, review_id);
+    const reasons = [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)];
+    expect(reasons.map(([, reason]) => reason)).toEqual([
+      'spam',
+      'abuse',
+      'off_topic',
+      'copyright',
+      'other',
+    ]);
+    expect(body).toContain('lang="en" dir="auto">Buy this now! &lt;b&gt;Cheap&lt;/b&gt;');
+    expect(body).toContain('<bdi>Ann &lt;b&gt;</bdi>');
+    for (const form of [{ reason: 'rude' }, {}] as Record<string, string>[]) {
+      const { status, body: again } = await ask(reader, review_id, form);
+      expect(status).toBe(400);
+      expect(Object.keys(faultsOn({ html: again } as never))).toEqual(['', 'reason']);
+    }
+    for (const reason of ['off_topic', 'spam']) {
+      const { status, headers } = await ask(reader, review_id, { reason });
+      expect([status, headers.location]).toEqual([303, `${at}/review/${review_id}/report`]);
+    }
+    const stored = await readItem(reportKey(review_id, reader.id));
+    expect(stored).toMatchObject({ user_id: reader.id, reason: 'off_topic' });
+    const thanks = (await ask(reader, review_id)).body;
+    expect(thanks).toContain('Thank you.');
+    expect(thanks).toContain(': Off topic.');
+    expect(thanks).toContain(`href="${at}/review/${review_id}"`);
+    expect(thanks).not.toContain('type="radio"');
+  });
+
+  test('says why nobody reports an own review', async () => {
+    const review_id = await makeReview(author);
+    const { body } = await ask(author, review_id);
+    expect(body).toContain('This review is your own. You cannot report it.');
+    expect(body).not.toContain('type="radio"');
+    const refused = await ask(author, review_id, { reason: 'spam' });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toContain('You cannot report your own review.');
+    expect(await readItem(reportKey(review_id, author.id))).toBeUndefined();
+  });
+
+  test('says so to a blocked account', async () => {
+    const review_id = await makeReview(author);
+    const blocked = await makeUser();
+    await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });
+    const { body } = await ask(blocked, review_id);
+    expect(body).toContain('A moderator has blocked your account. You cannot report.');
+    expect(body).not.toContain('type="radio"');
+    const refused = await ask(blocked, review_id, { reason: 'spam' });
+    expect([refused.status, refused.body.includes('blocked')]).toEqual([403, true]);
+  });
+
+  test('says so where the reports of the day are used up, without mocking', async () => {
+    const review_id = await makeReview(author);
+    const reader = await makeUser();
+    const today = new Date().toISOString().slice(0, 10);
+    await setAttributes(dailyVotesKey(reader.id, today), { reports: 10 });
+    const { status, body } = await ask(reader, review_id, { reason: 'spam' });
+    expect([status, body.includes('Your daily limit is used up.')]).toEqual([403, true]);
+    expect(body).not.toContain('Noob');
+  });
+
+  test('is a 404 page for what is not public', async () => {
+    const hidden = await makeReview(author);
+    await setHidden(hidden, true);
+    const draft = await makeReview(author, { is_draft: true });
+    const reader = await makeUser();
+    for (const id of [hidden, draft, randomUUID(), 'x']) {
+      expect((await ask(reader, id)).status).toBe(404);
+      const { status, body } = await ask(reader, id, { reason: 'spam' });
+      expect([status, body.includes('<h1>Review not found</h1>')]).toEqual([404, true]);
+    }
+  });
+});

@@ -1,0 +1,274 @@
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as getEntity } from '../../functions/get-entity.ts';
+import { handler } from '../../functions/show-entity.ts';
+import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+const at = 'https://api.example/ws';
+
+afterEach(forgetDatabases);
+
+async function show(entity_id: string, query: Record<string, string> = {}): Promise<string> {
+  const { status, body } = await invoke(handler, { path: { entity_id }, query });
+  expect(status).toBe(200);
+  return body;
+}
+
+/** Reviews of a new entity, one second after the other. */
+async function makeEntity(contents: readonly Record<string, unknown>[]) {
+  const entity_id = randomUUID();
+  const ids: string[] = [];
+  const authors = await makeUsers(contents.length);
+  for (const [i, content] of contents.entries()) {
+    stopClock(Date.now() + 1_000);
+    ids.push(await makeReview(authors[i] as TestUser, { entity_id, ...content }));
+  }
+  return { entity_id, ids };
+}
+
+/** The reviews that a page lists, in their order. */
+function listed(page: string): string[] {
+  const links = page.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g);
+  return [...links].map(([, id = '']) => id);
+}
+
+/** The address that a link of this text leads to. */
+function linkOn(page: string, text: string): string | undefined {
+  const [, href] = new RegExp(`href="([^"]*)"[^>]*>${text}</a>`).exec(page) ?? [];
+  return href?.replaceAll('&amp;', '&');
+}
+
+/** The query of a link, as the page gets it. */
+function queryOf(href = ''): Record<string, string> {
+  return Object.fromEntries(new URL(href).searchParams);
+}
+
+describe('GET /entity/{entity_id} for people', () => {
+  test('shows the name, the average, the stars and the languages in words', async () => {
+    const { entity_id } = await makeEntity([
+      { rating: 5 },
+      { rating: 5, language: 'de' },
+      { rating: 2, language: 'de' },
+      { rating: null, language: 'ja' },
+    ]);
+    nameEntities({ [entity_id]: 'Blue & Green' });
+    const page = await show(entity_id);
+    expect(page).toContain('<h1><bdi>Blue &amp; Green</bdi></h1>');
+    expect(page).toMatch(/Release group · <a href="[^"]*">music\.example<\/a>/);
+    expect(linkOn(page, 'music.example')).toBe(`https://music.example/release-group/${entity_id}`);
+    expect(page).toContain('<span class="number">4</span>');
+    expect(page).toContain('>3 ratings<');
+    expect(page).toContain('<h2>4 reviews</h2>');
+    const bars = [...page.matchAll(/<tr>[\s\S]*?<\/tr>/g)].map(([row]) =>
+      row
+        .replaceAll(/<[^>]*>/g, ' ')
+        .trim()
+        .split(/\s{2,}/),
+    );
+    expect(bars).toEqual([
+      ['5 stars', '2'],
+      ['4 stars', '0'],
+      ['3 stars', '0'],
+      ['2 stars', '1'],
+      ['1 star', '0'],
+    ]);
+    expect(page).toMatch(/<rect width="100" [\s\S]*<rect width="0" [\s\S]*<rect width="50" /);
+    expect(queryOf(linkOn(page, '5 stars'))).toEqual({ rating: '5' });
+    expect(linkOn(page, '4 stars')).toBeUndefined();
+    expect(queryOf(linkOn(page, 'German'))).toEqual({ language: 'de' });
+    expect(page).toMatch(/>German<\/a> <span class="soft">2</);
+    expect(page).not.toMatch(/>\s*(de|ja|release_group)\s*</);
+  });
+
+  test('lists reviews by date or popularity, page by page', async () => {
+    const { entity_id, ids } = await makeEntity(
+      Array.from({ length: 23 }, (_, i) => ({ text: `${i} ${text}` })),
+    );
+    const [first = ''] = ids;
+    await vote(await makeUser(), first);
+    const newest = await show(entity_id);
+    expect(listed(newest)).toEqual(ids.toReversed().slice(0, 20));
+    const next = queryOf(linkOn(newest, 'Next page'));
+    const rest = await show(entity_id, next);
+    expect(listed(rest)).toEqual(ids.toReversed().slice(20));
+    expect(linkOn(rest, 'Next page')).toBeUndefined();
+    // Another list begins with its own first page.
+    for (const name of ['4 stars', 'English', 'Most popular']) {
+      expect(queryOf(linkOn(rest, name))).not.toHaveProperty('cursor');
+    }
+    expect(rest).toContain(`<link rel="canonical" href="${at}/entity/${entity_id}">`);
+
+    const popular = await show(entity_id, queryOf(linkOn(newest, 'Most popular')));
+    expect(listed(popular)[0]).toBe(first);
+    const more = queryOf(linkOn(popular, 'Next page'));
+    expect(more).toMatchObject({ sort: 'popularity', cursor: expect.any(String) });
+    expect(listed(await show(entity_id, more))).toHaveLength(3);
+    const { status } = await invoke(handler, {
+      path: { entity_id },
+      query: { cursor: `${more.cursor}` },
+    });
+    expect(status).toBe(400);
+  });
+
+  test('filters by stars and language, and shows how to get all again', async () => {
+    const { entity_id, ids } = await makeEntity([
+      { rating: 5, language: 'de' },
+      { rating: 4 },
+      { rating: 5 },
+      { rating: null },
+    ]);
+    const german = await show(entity_id, { language: 'de' });
+    expect(listed(german)).toEqual([ids[0]]);
+    expect(german).toContain('<h2>1 review in German</h2>');
+    expect(queryOf(linkOn(german, '5 stars'))).toEqual({ language: 'de', rating: '5' });
+    const high = await show(entity_id, { rating: '5,4', sort: 'popularity' });
+    expect(listed(high)).toEqual([ids[2], ids[1], ids[0]]);
+    expect(high).toContain('<h2>3 reviews with 4 or 5 stars</h2>');
+    expect(queryOf(linkOn(high, 'Show all reviews'))).toEqual({ sort: 'popularity' });
+    const none = await show(entity_id, { rating: '1', language: 'de' });
+    expect(none).toContain('<h2>No reviews with 1 star in German</h2>');
+    expect(none).toContain('4 reviews.');
+  });
+
+  test.each([
+    ['rating', '6'],
+    ['rating', ''],
+    ['language', 'xx'],
+    ['sort', 'name'],
+    ['cursor', 'x'],
+  ])('with a wrong %s (%j) is an error page that names it', async (name, value) => {
+    const path = { entity_id: randomUUID() };
+    const { status, headers, body } = await invoke(handler, { path, query: { [name]: value } });
+    expect([status, headers['cache-control']]).toEqual([400, 'no-store']);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body).toContain(`<p>${name} must be `);
+  });
+
+  test('of something that nobody has reviewed says so, and is in no search engine', async () => {
+    const { entity_id, ids } = await makeEntity([{}]);
+    await setHidden(`${ids[0]}`, true);
+    for (const id of [entity_id, randomUUID()]) {
+      expect((await invoke(getEntity, { path: { entity_id: id } })).status).toBe(200);
+      const page = await show(id);
+      expect(page).toContain('No reviews yet');
+      expect(page).toContain('<meta name="robots" content="noindex">');
+      expect(dataIn(page)).toBeUndefined();
+    }
+    expect((await invoke(handler, { path: { entity_id: 'x' } })).status).toBe(404);
+  });
+
+  test('leads machines to JSON, feed and frame', async () => {
+    const { entity_id } = await makeEntity([{ rating: 4 }]);
+    nameEntities({ [entity_id]: '"Blue"' });
+    const page = await show(entity_id);
+    const links = [...page.matchAll(/<link rel="alternate" type="([^"]*)" href="([^"]*)"/g)].map(
+      ([, type, href]) => [type, href?.replaceAll('&amp;', '&')],
+    );
+    const api = `${at}/1/entity/${entity_id}`;
+    expect(links).toEqual([
+      ['application/json', api],
+      ['application/atom+xml', `${api}/reviews.atom`],
+      [
+        'application/json+oembed',
+        `${at}/oembed?url=${encodeURIComponent(`${at}/entity/${entity_id}`)}&format=json`,
+      ],
+    ]);
+    expect(linkOn(page, 'Atom feed of the reviews')).toBe(`${api}/reviews.atom`);
+    expect(page).toContain(
+      '<meta property="og:description" content="4 of 5 stars from 1 rating. 1 review.">',
+    );
+    // The code is for reading: escaped once for this page, and the name once more for the other.
+    expect(page).toContain(
+      `&lt;iframe src=&quot;${at}/entity/${entity_id}/embed&quot; title=&quot;Reviews: &amp;quot;Blue&amp;quot;&quot; width=&quot;320&quot; height=&quot;120&quot;`,
+    );
+    const { headers } = await invoke(getEntity, { path: { entity_id } });
+    expect(headers.link).toContain(`</ws/entity/${entity_id}>; rel="alternate"; type="text/html"`);
+  });
+
+  test('is answered 304 while nothing has changed', async () => {
+    const { entity_id, ids } = await makeEntity([{}]);
+    const path = { entity_id };
+    const { headers } = await invoke(handler, { path });
+    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
+    const known = { 'If-None-Match': `${headers.etag}` };
+    expect((await invoke(handler, { path, headers: known })).status).toBe(304);
+    await setHidden(`${ids[0]}`, true);
+    expect((await invoke(handler, { path, headers: known })).status).toBe(200);
+  });
+
+  test('isolates names, and shows long texts in part', async () => {
+    const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد';
+    const long = 'A sentence of a long review. '.repeat(100);
+    const { entity_id } = await makeEntity([{ text: arabic, language: 'ar' }, { text: long }]);
+    nameEntities({ [entity_id]: 'أنت عمري' });
+    const page = await show(entity_id);
+    expect(page).toContain('<h1><bdi>أنت عمري</bdi></h1>');
+    expect(page).toContain(`<p class="review" lang="ar" dir="auto">${arabic}</p>`);
+    expect(page).toContain('<bdi>Ann</bdi>');
+    const [, excerpt = ''] = /lang="en" dir="auto">([^<]*)</.exec(page) ?? [];
+    expect(excerpt).toMatch(/^A sentence of .* (A|sentence|of|a|long|review\.)… $/);
+    expect(excerpt.length).toBeLessThan(300);
+    expect(linkOn(page, 'Read more')).toMatch(/\/review\/[\da-f-]{36}$/);
+  });
+
+  test('is read in the units of its lists, and weighs at most 30 KB', async () => {
+    // Words that do not compress well.
+    const dense = () => Array.from({ length: 138 }, randomUUID).join(' ').slice(0, 5000);
+    const { entity_id } = await makeEntity(
+      Array.from({ length: 21 }, () => ({ text: dense(), rating: 3 })),
+    );
+    nameEntities({ [entity_id]: 'Blue' });
+    await show(entity_id);
+    const { read, roundTrips, body } = await measure('show-entity', { path: { entity_id } });
+    expect(listed(body)).toHaveLength(20);
+    // A review of 5,000 characters takes two halves of a unit; the name is read beside the list.
+    expect(read).toBeLessThanOrEqual(2 * 0.5 * 20 + 0.5 * 20 + 3);
+    expect(roundTrips).toBeLessThanOrEqual(2);
+    expect(gzipSync(body).length).toBeLessThan(30_000);
+  });
+});
+
+describe('the structured data of an entity', () => {
+  test.each(entityTypes)('is valid for every type: %s', async (entity_type) => {
+    const { entity_id } = await makeEntity([
+      { entity_type, rating: 5 },
+      { entity_type, rating: 4 },
+      { entity_type, rating: null },
+    ]);
+    const name = '</script><script>alert(1)</script>';
+    nameEntities({ [entity_id]: name });
+    const data = dataIn(await show(entity_id));
+    expect(data).toMatchObject({
+      '@context': 'https://schema.org',
+      '@type': 'AggregateRating',
+      itemReviewed: { name, url: `${at}/entity/${entity_id}` },
+      ratingValue: 4.5,
+      ratingCount: 2,
+      reviewCount: 3,
+      bestRating: 5,
+      worstRating: 1,
+    });
+    expect(await faultsIn(data ?? {})).toEqual([]);
+  });
+
+  test('is left out without a rating or a name, which it needs', async () => {
+    const { entity_id } = await makeEntity([{ rating: null }]);
+    nameEntities({ [entity_id]: 'Blue' });
+    expect(dataIn(await show(entity_id))).toBeUndefined();
+    const unnamed = await makeEntity([{ rating: 5, entity_type: 'bk_literary_work' }]);
+    const page = await show(unnamed.entity_id);
+    expect(page).toContain('<h1><bdi>Unnamed literary work</bdi></h1>');
+    expect(dataIn(page)).toBeUndefined();
+    const data = { '@type': 'AggregateRating', ratingValue: 5, itemReviewed: { name: 'Blue' } };
+    expect((await faultsIn(data)).join()).toContain('ratingCount');
+  });
+});

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as getReview } from '../../functions/get-review.ts';
+import { handler } from '../../functions/show-review.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
+import { entityTypes } from '../../shared/entity/entity-type.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
+import { reviewKey, userKey } from '../../shared/table/keys.ts';
+import { makeReview, makeUser, setAttributes, vote } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { dataIn, faultsIn } from '../helpers/structured-data.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+const at = 'https://api.example/ws';
+const author = await makeUser({ display_name: 'Zoë <i>' });
+
+afterEach(forgetDatabases);
+
+async function show(review_id: string): Promise<string> {
+  const { status, body } = await invoke(handler, { path: { review_id } });
+  expect(status).toBe(200);
+  return body;
+}
+
+/** A review of an entity that the databases know by this name. */
+async function makeNamed(name: string, content: Record<string, unknown> = {}) {
+  const entity_id = randomUUID();
+  nameEntities({ [entity_id]: name });
+  return { entity_id, id: await makeReview(author, { entity_id, ...content }) };
+}
+
+describe('GET /review/{review_id} for people', () => {
+  test('shows all of a review in words, with links', async () => {
+    const { entity_id, id } = await makeNamed('Blue & Green', {
+      text: 'One paragraph of this review.\n\nAnd another one.',
+      language: 'de',
+      license_choice: 'CC BY 4.0',
+    });
+    await vote(await makeUser(), id);
+    await vote(await makeUser(), id, false);
+    await setAttributes(reviewKey(id), { published_on: '2024-03-01T00:00:00.000Z' });
+    const page = await show(id);
+    expect(page).toContain('<title>Blue &amp; Green, reviewed by Zoë &lt;i&gt; · Reviews</title>');
+    expect(page).toContain(
+      `<h1><a href="${at}/entity/${entity_id}"><bdi>Blue &amp; Green</bdi></a></h1>`,
+    );
+    expect(page).toContain(`href="${at}/user/${author.id}"><bdi>Zoë &lt;i&gt;</bdi></a>`);
+    expect(page).toContain('<time datetime="2024-03-01">1 March 2024</time>');
+    expect(page).toContain('aria-label="4 of 5 stars"');
+    expect(page).toContain(
+      '<div class="review verbatim" lang="de" dir="auto">One paragraph of this review.\n\nAnd another one.</div>',
+    );
+    expect(page).toContain(
+      `Release group, described at <a href="https://music.example/release-group/${entity_id}">music.example</a>`,
+    );
+    expect(page).toContain('<dd>German</dd>');
+    expect(page).toContain('<dd>1 up, 1 down</dd>');
+    const licence = 'Creative Commons Attribution 4.0 International';
+    const deed = 'https://creativecommons.org/licenses/by/4.0/';
+    expect(page).toContain(`<a rel="license" href="${deed}">${licence}</a>`);
+    expect(page).toContain(
+      `“<bdi>Blue &amp; Green</bdi>”, a review by <bdi>Zoë &lt;i&gt;</bdi>, ${at}/review/${id}, ${licence}, ${deed}</p>`,
+    );
+    expect(page).toContain(`href="${at}/review/${id}/report"`);
+    expect(page).not.toContain('Revisions');
+    expect(page).not.toMatch(/>\s*(de|release_group)\s*</);
+  });
+
+  test('tells how often and when it was changed', async () => {
+    const id = await makeReview(author);
+    const path = { review_id: id };
+    await invoke(updateReview, { caller: author.caller, path, body: { rating: 1 } });
+    await setAttributes(reviewKey(id), { last_updated: '2025-12-31T00:00:00.000Z' });
+    const page = await show(id);
+    expect(page).toMatch(/<dd>2, the last on <time[^>]*>31 December 2025</);
+    expect(page).toContain(`href="${at}/1/review/${id}/revisions"`);
+  });
+
+  test('leads machines to its JSON, and names itself', async () => {
+    const { id } = await makeNamed('Blue', { text: null });
+    const page = await show(id.toUpperCase());
+    expect(page).toContain(`<link rel="canonical" href="${at}/review/${id}">`);
+    expect(page).toContain(
+      `<link rel="alternate" type="application/json" href="${at}/1/review/${id}">`,
+    );
+    expect(page).toContain('<meta property="og:title" content="Blue, reviewed by Zoë &lt;i&gt;">');
+    expect(page).toContain('<meta property="og:description" content="4 of 5 stars.">');
+    expect(page).toContain(`<meta property="og:url" content="${at}/review/${id}">`);
+    expect(page).not.toContain('noindex');
+    const { headers } = await invoke(getReview, { path: { review_id: id } });
+    expect(headers.link).toBe(`</ws/review/${id}>; rel="alternate"; type="text/html"`);
+  });
+
+  test('is what caches may keep, and is answered 304 and to HEAD', async () => {
+    const path = { review_id: await makeReview(author) };
+    const { headers } = await invoke(handler, { path });
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'public, max-age=0, s-maxage=10',
+      vary: 'Accept-Encoding',
+      etag: expect.stringMatching(/^"[\w-]{22}"$/),
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
+      ),
+    });
+    const known = { 'If-None-Match': `${headers.etag}` };
+    const again = await invoke(handler, { path, headers: known });
+    expect([again.status, again.body]).toEqual([304, '']);
+    const head = await invoke(handler, { path, method: 'HEAD' });
+    expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag]);
+  });
+
+  test('is a 404 page where the API says 404', async () => {
+    const hidden = await makeReview(author);
+    await setHidden(hidden, true);
+    const going = await makeUser();
+    const left = await makeReview(going);
+    await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
+    const draft = await makeReview(author, { is_draft: true });
+    for (const review_id of [hidden, left, draft, randomUUID(), 'x']) {
+      expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
+      const { status, headers, body } = await invoke(handler, { path: { review_id } });
+      expect([status, headers['cache-control']]).toEqual([404, 'no-store']);
+      expect(body).toContain('<h1>Review not found</h1>');
+      expect(body).toContain(`href="${at}/"`);
+    }
+  });
+
+  test('is read in as many units and round trips as its JSON, and one more for the name', async () => {
+    const path = { review_id: await makeReview(author) };
+    const cost = await measure('show-review', { path });
+    expect([cost.read, cost.roundTrips]).toEqual([2, 2]);
+    const { id } = await makeNamed('Blue');
+    await show(id);
+    const named = await measure('show-review', { path: { review_id: id } });
+    expect([named.read, named.roundTrips]).toEqual([2.5, 3]);
+  });
+});
+
+describe('the text of a review', () => {
+  const hostile = '</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> & "q" \'q\'';
+
+  test.each([
+    ['markup', hostile],
+    ['controls of direction', 'abc \u202e\u2066 def \u202c and enough to be long'],
+    ['separators of lines', 'one\u2028two\u2029three and enough to be long'],
+    ['emoji', '👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿 and enough to be a text'],
+    ['Arabic', 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد'],
+    ['5,000 characters', `a${'𝄞'.repeat(4999)}`],
+  ])('stands on the page and in its data as it was written: %s', async (_, text) => {
+    const { id } = await makeNamed('Blue', { text });
+    const page = await show(id);
+    const escaped = text
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;');
+    expect(page).toContain(`lang="en" dir="auto">${escaped}</div>`);
+    expect(dataIn(page)).toMatchObject({ reviewBody: text });
+    expect(page).not.toMatch(/<img|onerror=alert\(2\)>/);
+    expect(page.split('<script').length).toBe(2);
+    expect(page).not.toMatch(/ld\+json">[^<]*[\u2028\u2029]/);
+    const [, description = ''] = /<meta name="description" content="([^"]*)"/.exec(page) ?? [];
+    expect(description.length).toBeLessThan(500);
+    expect(description.isWellFormed()).toBe(true);
+  });
+});
+
+describe('the structured data of a review', () => {
+  test.each(entityTypes)('is valid for every type: %s', async (entity_type) => {
+    const { id, entity_id } = await makeNamed('Blue', { entity_type });
+    const data = dataIn(await show(id));
+    expect(data).toMatchObject({
+      '@context': 'https://schema.org',
+      '@type': 'Review',
+      url: `${at}/review/${id}`,
+      itemReviewed: { name: 'Blue', url: `${at}/entity/${entity_id}` },
+      reviewRating: { ratingValue: 4, bestRating: 5, worstRating: 1 },
+      author: { '@type': 'Person', name: 'Zoë <i>', url: `${at}/user/${author.id}` },
+      inLanguage: 'en',
+      datePublished: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      license: 'https://creativecommons.org/licenses/by-sa/3.0/',
+    });
+    expect(await faultsIn(data ?? {})).toEqual([]);
+  });
+
+  test('is left out without a rating or a name, which it needs', async () => {
+    const { id } = await makeNamed('Blue', { rating: null });
+    expect(dataIn(await show(id))).toBeUndefined();
+    const unnamed = await makeReview(author);
+    const page = await show(unnamed);
+    expect(page).toContain('<bdi>Unnamed release group</bdi>');
+    expect(dataIn(page)).toBeUndefined();
+  });
+
+  test.each([
+    ['reviewRating', 'Required attribute "reviewRating" is missing'],
+    ['author', 'Required attribute "author" is missing'],
+    ['itemReviewed', 'Required attribute "itemReviewed" is missing'],
+  ])('is found to be wrong without %s', async (name, fault) => {
+    const { id } = await makeNamed('Blue');
+    const { [name]: _, ...rest } = dataIn(await show(id)) ?? {};
+    expect(await faultsIn(rest)).toContain(fault);
+    expect(await faultsIn({ ...rest, stars: 4 })).toContainEqual(
+      expect.stringContaining('"stars" for type "Review" is not supported'),
+    );
+  });
+});

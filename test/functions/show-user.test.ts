@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { measure } from '../../bin/bench/measure.ts';
+import { handler as getUser } from '../../functions/get-user.ts';
+import { handler } from '../../functions/show-user.ts';
+import { userKey } from '../../shared/table/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeReview, makeUser, setAttributes, vote } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { forgetDatabases, nameEntities } from '../helpers/names.ts';
+import { dataIn } from '../helpers/structured-data.ts';
+
+process.env.AUTH_URL = 'https://api.example/ws';
+const at = 'https://api.example/ws';
+
+afterEach(forgetDatabases);
+
+async function show(user_id: string, query: Record<string, string> = {}): Promise<string> {
+  const { status, body } = await invoke(handler, { path: { user_id }, query });
+  expect(status).toBe(200);
+  return body;
+}
+
+/** The headings of the reviews that a page lists: the names of their entities. */
+function named(page: string): string[] {
+  const headings = page.matchAll(/<h3><a href="[^"]*\/entity\/[\da-f-]{36}"><bdi>([^<]*)<\/bdi>/g);
+  return [...headings].map(([, name = '']) => name);
+}
+
+describe('GET /user/{user_id} for people', () => {
+  test('shows who somebody is, and the reviews by the names of their entities', async () => {
+    const user = await makeUser({ display_name: 'ليلى & Co', karma: 50 });
+    await setAttributes(userKey(user.id), { created: '2024-02-29T12:00:00.000Z' });
+    const [one, two] = [randomUUID(), randomUUID()];
+    const liked = await makeReview(user, { entity_id: one, entity_type: 'work' });
+    stopClock(Date.now() + 1_000);
+    await makeReview(user, { entity_id: two, entity_type: 'bk_author' });
+    await makeReview(user, { is_draft: true });
+    await vote(await makeUser(), liked);
+    nameEntities({ [one]: 'Blue & Green' });
+    const page = await show(user.id);
+    expect(page).toContain('<h1><bdi>ليلى &amp; Co</bdi></h1>');
+    expect(page).toContain('<dd><time datetime="2024-02-29">29 February 2024</time></dd>');
+    expect(page).toContain('<dd>Apprentice</dd>');
+    expect(page).toContain('<h2>2 reviews</h2>');
+    expect(named(page)).toEqual(['Unnamed author', 'Blue &amp; Green']);
+    expect(named(await show(user.id, { sort: 'popularity' }))[0]).toBe('Blue &amp; Green');
+    expect(page).toContain(`<link rel="canonical" href="${at}/user/${user.id}">`);
+    expect(page).toContain(
+      `type="application/atom+xml" href="${at}/1/user/${user.id}/reviews.atom"`,
+    );
+    expect(page).toContain('content="2 reviews by ليلى &amp; Co."');
+    expect(dataIn(page)).toBeUndefined();
+    const { headers } = await invoke(getUser, { path: { user_id: user.id } });
+    expect(headers.link).toContain(`</ws/user/${user.id}>; rel="alternate"; type="text/html"`);
+  });
+
+  test('calls beginners by no mocking name, and says that there is nothing yet', async () => {
+    const { id } = await makeUser();
+    const page = await show(id);
+    expect(page).toContain('<dd>New</dd>');
+    expect(page).not.toContain('Noob');
+    expect(page).toContain('No reviews yet');
+    expect(page).toContain('noindex');
+  });
+
+  test('walks through many reviews by cursor, and refuses a wrong one', async () => {
+    const user = await makeUser();
+    for (let i = 0; i < 21; i++) await makeReview(user);
+    const first = await show(user.id);
+    expect(named(first)).toHaveLength(20);
+    const [, href = ''] = /rel="next" href="([^"]*)"/.exec(first) ?? [];
+    const query = Object.fromEntries(new URL(href).searchParams);
+    expect(named(await show(user.id, query))).toHaveLength(1);
+    const wrong = await invoke(handler, { path: { user_id: user.id }, query: { cursor: 'x' } });
+    expect([wrong.status, wrong.body.includes('cursor must be')]).toEqual([400, true]);
+    nameEntities({});
+    await show(user.id);
+    const { read, roundTrips } = await measure('show-user', { path: { user_id: user.id } });
+    // Half a unit for each review, its author and each name.
+    expect(read).toBeLessThanOrEqual(0.5 * 20 + 0.5 + 3 + 0.5 * 20);
+    expect(roundTrips).toBe(3);
+  });
+
+  test('is a 404 page for an account that is not there, or being erased', async () => {
+    const gone = await makeUser();
+    await makeReview(gone);
+    await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
+    for (const user_id of [gone.id, randomUUID(), 'x']) {
+      expect((await invoke(getUser, { path: { user_id } })).status).toBe(404);
+      const { status, body } = await invoke(handler, { path: { user_id } });
+      expect([status, body.includes('<h1>User not found</h1>')]).toEqual([404, true]);
+    }
+  });
+});
