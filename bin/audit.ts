@@ -36,7 +36,9 @@ export async function runAudit({
     sum.changing += changing.length;
     for (const difference of differences) console.error(describe(difference));
     for (const { pk, sk } of changing) {
-      console.error(`${pk} ${sk}: changed during the audit and could not be checked: run the audit again`);
+      console.error(
+        `${pk} ${sk}: changed during the audit and could not be checked: run the audit again`,
+      );
     }
     if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
       console.error(`position ${sealPlace('audit', position)}`);

@@ -127,7 +127,9 @@ async function withSpool<T>(
   try {
     const of = spool.noted('source');
     if (of !== undefined && of !== source) {
-      throw new Error(`${part} is an unfinished export of ${of}: delete it, or choose another name`);
+      throw new Error(
+        `${part} is an unfinished export of ${of}: delete it, or choose another name`,
+      );
     }
     if (isBegun && spool.position() !== undefined) {
       console.error(

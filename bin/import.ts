@@ -65,7 +65,9 @@ export async function importExport(file: string, isDryRun: boolean) {
 
   const outcome = await run(records(), isDryRun, refusals);
   if (fault !== undefined) {
-    console.error(`${fault}. Everything before that was imported: repeat the import with a complete file`);
+    console.error(
+      `${fault}. Everything before that was imported: repeat the import with a complete file`,
+    );
     process.exitCode = 1;
   }
   return { ...outcome, ...(fault !== undefined && { fault }) };
@@ -111,7 +113,8 @@ function refusalsOf() {
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       reported++;
       if (reported <= mostReported) console.error(`${where}: ${reason}`);
-      else if (reported === mostReported + 1) console.error(`Further refused records are only counted, in the field "refused".`);
+      else if (reported === mostReported + 1)
+        console.error(`Further refused records are only counted, in the field "refused".`);
       process.exitCode = 1;
     },
     count: () => reported,

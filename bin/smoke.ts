@@ -14,7 +14,11 @@ const command = new Command('npm run smoke --')
     url,
   )
   .option('--token <access token>', 'also checks that the service accepts this token')
-  .option('--data-dir <folder>', 'the data folder of the stack on this machine', process.env.DATA_DIR || '.data')
+  .option(
+    '--data-dir <folder>',
+    'the data folder of the stack on this machine',
+    process.env.DATA_DIR || '.data',
+  )
   .parse();
 
 const { token, dataDir } = command.opts<{ token?: string; dataDir: string }>();
@@ -35,7 +39,9 @@ function localUrl(): string {
   try {
     const { url } = runningStack(dataDir);
     if (url !== null) return url;
-    return command.error(`Error: the stack on ${dataDir} is still starting: try again in a few seconds`);
+    return command.error(
+      `Error: the stack on ${dataDir} is still starting: try again in a few seconds`,
+    );
   } catch (error) {
     return command.error(`Error: ${(error as Error).message}, or give the base URL of a service`);
   }
@@ -221,8 +227,11 @@ for (const [name, check] of Object.entries(checks)) {
     await check();
     console.log(`ok      ${name}`);
   } catch (error) {
-    console.log(`FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${(error as Error).message}`);
-    if (error instanceof Unreachable) stop('the service cannot be reached, so the other checks were skipped');
+    console.log(
+      `FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${(error as Error).message}`,
+    );
+    if (error instanceof Unreachable)
+      stop('the service cannot be reached, so the other checks were skipped');
     if (failed++ === 0 && name === Object.keys(checks)[0]) {
       stop(`${base} is not the base URL of a review service`);
     }

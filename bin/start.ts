@@ -11,7 +11,10 @@ for (const [name, value] of Object.entries(process.env)) {
 const command = new Command('npm start --')
   .description('Runs the review service on this machine.')
   .addOption(
-    new Option('--port <number>', 'the port to listen on').env('PORT').default(3000).argParser(port),
+    new Option('--port <number>', 'the port to listen on')
+      .env('PORT')
+      .default(3000)
+      .argParser(port),
   )
   .option(
     '--host <address>',
@@ -40,15 +43,14 @@ const command = new Command('npm start --')
       'an e-mail address or URL for /.well-known/security.txt',
     ).env('SECURITY_CONTACT'),
   )
-  .addOption(
-    new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'),
-  )
+  .addOption(new Option('--data-dir <folder>', 'the data folder').env('DATA_DIR').default('.data'))
   .option('--memory', 'keep the data in memory and delete it at the end')
   .option('--demo', 'fill an empty data folder with 200 reviews, and create a moderator')
   .addOption(
-    new Option('--dynamodb-endpoint <url>', 'the URL of a DynamoDB to use instead of the embedded database').env(
-      'DYNAMODB_ENDPOINT',
-    ),
+    new Option(
+      '--dynamodb-endpoint <url>',
+      'the URL of a DynamoDB to use instead of the embedded database',
+    ).env('DYNAMODB_ENDPOINT'),
   )
   .addOption(
     new Option(
