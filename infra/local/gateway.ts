@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { stage, version } from '../../shared/routes.ts';
 import { compress, type Reply } from './compress.ts';
@@ -108,6 +109,10 @@ export async function startGateway(options: {
     }
   }
 
+  let accepted = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
   server.on('request', serve);
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
@@ -124,6 +129,12 @@ export async function startGateway(options: {
       mounts.push(mount);
     },
     async stop() {
+      // A turn accepts one connection, the next reads its request. Closing resets those that wait.
+      for (let before = -1; before < accepted; ) {
+        before = accepted;
+        await nextTurn();
+        await nextTurn();
+      }
       const closed = once(server, 'close');
       server.close();
       const cutOff = setTimeout(() => server.closeAllConnections(), patience);

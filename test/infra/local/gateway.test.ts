@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { startGateway } from '../../../infra/local/gateway.ts';
@@ -755,10 +758,20 @@ test('stops once the requests in flight are answered', async () => {
   const response = fetch(`${own.url}/review`);
   await inFlight;
   const stopped = own.stop();
+  await sleep(50);
   await expect(fetch(`${own.url}/review`)).rejects.toThrow();
   finish({ statusCode: 200, body: '{}' });
   expect((await response).status).toBe(200);
   await stopped;
+});
+
+test('answers what had arrived when it is told to stop', async () => {
+  const own = await startGateway({ port: 0, load: async () => succeed });
+  const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(own.url).port)));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.write('GET /ws/1/review HTTP/1.1\r\nHost: a\r\n\r\n');
+  const [answers] = await Promise.all([Promise.all(sockets.map(text)), own.stop()]);
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
 });
 
 test('says which port is taken', async () => {
