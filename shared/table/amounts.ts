@@ -1,10 +1,10 @@
 import { type Key, keyString } from './item.ts';
 import type { Write } from './transact.ts';
 
-/** Amounts to add, by attribute, to items, by `keyString`. */
+/** Amounts to add to attributes of items. The map key is the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
-/** Adds to what an attribute of an item gains. */
+/** Increases the amount to add to one attribute of an item. */
 export function gain(amounts: Amounts, key: Key, attribute: string, amount: number): void {
   const name = keyString(key);
   const item = amounts.get(name) ?? { key, by: {} };
@@ -12,7 +12,7 @@ export function gain(amounts: Amounts, key: Key, attribute: string, amount: numb
   amounts.set(name, item);
 }
 
-/** The items that gain or lose anything, and what. */
+/** Returns the items with an amount other than 0, with these amounts. */
 export function changesOf(amounts: Amounts) {
   return [...amounts.values()].flatMap(({ key, by }) => {
     const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
@@ -20,7 +20,7 @@ export function changesOf(amounts: Amounts) {
   });
 }
 
-/** Adds amounts to their items. */
+/** Returns the updates that add the amounts. */
 export function addAll(amounts: Amounts): Write[] {
   return changesOf(amounts).map(({ key, by }) => ({ Update: { Key: key, amounts: by } }));
 }

@@ -8,9 +8,9 @@ import { type Item, type Key, keyString } from './item.ts';
 const attempts = 9;
 
 /**
- * Reads any number of distinct keys, 100 a request, in one round trip; gives the items that exist, by `keyString`: all of them, or their
- * keys and the `attributes` asked for, which costs the same units. Keys that DynamoDB leaves unprocessed are asked for again. Throws
- * ApiError 503 when it keeps leaving some.
+ * Reads any number of distinct keys with parallel requests of 100. Returns the items that exist, by
+ * `keyString`. With `attributes`, an item has only these and its keys, for the same units. Reads
+ * unprocessed keys again. Throws ApiError 503 when DynamoDB still leaves some after 9 attempts.
  */
 export async function batchGet(
   keys: readonly Key[],
@@ -38,7 +38,10 @@ export async function batchGet(
   return items;
 }
 
-/** The items with these distinct keys, in their order, undefined where there is none; read as by `batchGet`. */
+/**
+ * Reads distinct keys as `batchGet` does. Returns the items in the order of the keys, undefined
+ * where none exists.
+ */
 export async function getItems(
   keys: readonly Key[],
   options?: Parameters<typeof batchGet>[1],
@@ -54,7 +57,10 @@ export function batchDelete(keys: readonly Key[]): Promise<void> {
   return batchWrite(keys.map(({ pk, sk }) => ({ delete: { pk, sk } })));
 }
 
-/** Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when it stays busy. */
+/**
+ * Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when
+ * the table stays busy.
+ */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],
 ): Promise<void> {
@@ -71,7 +77,7 @@ export async function batchWrite(
   }
 }
 
-/** Sends what is pending until nothing is left of it. Throws ApiError 503 when something always is. */
+/** Sends requests until none is pending. Throws ApiError 503 after 9 attempts. */
 async function untilDone<T>(all: T[], send: (pending: T[]) => Promise<T[]>): Promise<void> {
   let pending = all;
   for (let attempt = 0; pending.length > 0; attempt++) {
@@ -81,7 +87,7 @@ async function untilDone<T>(all: T[], send: (pending: T[]) => Promise<T[]>): Pro
   }
 }
 
-/** All by placeholders, as some names are reserved. */
+/** Uses placeholders for all names, because DynamoDB reserves some. */
 function projectionOf(attributes: readonly string[]) {
   return {
     ProjectionExpression: attributes.map((_, i) => `#${i}`).join(),

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** The name of the one table; set by the stack that runs us. */
+/** Returns the table name, which the deployment sets. */
 export function tableName(): string {
   return process.env.TABLE_NAME ?? 'reviews';
 }
@@ -15,12 +15,13 @@ const client = new DynamoDBClient({
   },
 });
 
-// The first copies every request and answer for a log that nobody reads. The second names the SDK.
-// Without them a list page takes four fifths of the CPU.
+// The logger middleware copies every request and answer for a log that nobody reads. The user agent
+// middleware names the SDK. Without both, a list page takes four fifths of the CPU.
 for (const name of ['loggerMiddleware', 'getUserAgentMiddleware'])
   client.middlewareStack.remove(name);
 
-// The SDK stores a Set or bytes, which no schema here accepts when read, and drops functions.
+// The SDK stores a Set or bytes, although no schema here accepts them when read. It drops
+// functions.
 client.middlewareStack.add(
   (next) => (args) => {
     refuseInstances(args.input);
@@ -30,9 +31,9 @@ client.middlewareStack.add(
 );
 
 /**
- * The one client, made once per process. The SDK retries a request that is not answered within
- * two seconds, with the same idempotency token. Numbers beyond 2^53 (ranks) come back as bigint.
- * Undefined is left out. Throws a TypeError for a Set, a Date, bytes or any other class instance.
+ * The one client, created once per process. The SDK retries a request without an answer after 2 s,
+ * with the same idempotency token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values
+ * are left out. Throws a TypeError for a Set, a Date, bytes or any other class instance.
  */
 export const table = DynamoDBDocumentClient.from(client, {
   marshallOptions: { removeUndefinedValues: true },
@@ -42,6 +43,6 @@ function refuseInstances(value: unknown): void {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
   const { name } = value.constructor ?? Object;
   if (name !== 'Object' && name !== 'Array')
-    throw new TypeError(`the table takes no ${name}: write text, a number, a list or an object`);
+    throw new TypeError(`cannot store a ${name}: store text, a number, a list or an object`);
   for (const part of Object.values(value)) refuseInstances(part);
 }

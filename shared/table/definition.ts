@@ -1,4 +1,4 @@
-/** The attributes that an index may be partitioned by, and those it may be sorted by: keys.ts says what is in them. */
+/** Index partition keys, and index orders. keys.ts lists the values that they hold. */
 export type Scope = 'all' | 'facet' | 'entity' | 'author';
 export type Order = 'date' | 'popularity';
 
@@ -8,15 +8,15 @@ export type IndexName = `${Scope}-by-${Order}`;
 const scopes: readonly Scope[] = ['all', 'facet', 'entity', 'author'];
 const orders: readonly Order[] = ['date', 'popularity'];
 
-/** What every index entry holds beside its keys, so that a page of a list needs no second look. */
+/** Attributes of every index entry beside its keys. A list page needs no second read to filter. */
 const projection = ['user_id', 'facet', 'kind'];
 
-/** The table as data: the local stack creates it from this, and so does CDK. */
+/** Definition of the table, for the local server and for CDK. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
   timeToLive: 'expires_at',
-  /** The DynamoDB type of every key attribute. */
+  /** DynamoDB types of all key attributes. */
   attributeTypes: {
     pk: 'S',
     sk: 'S',
@@ -37,7 +37,7 @@ export const tableDefinition = {
   ),
 } as const;
 
-/** The attribute that an order sorts by. */
+/** Returns the attribute that an order sorts by. */
 export function sortKeyOf(order: Order): 'date' | 'popularity_rank' {
   return order === 'date' ? 'date' : 'popularity_rank';
 }

@@ -4,7 +4,7 @@ export interface Key {
   sk: string;
 }
 
-/** Attributes of index entries of every kind; the rest depends on the index. */
+/** Index attributes of all items. Each index uses two of them as its keys. */
 export interface IndexAttributes {
   all?: string;
   facet?: string;
@@ -12,20 +12,20 @@ export interface IndexAttributes {
   author?: string;
   date?: string;
   popularity_rank?: bigint;
-  /** Not a key, but in every entry: what a review has. */
+  /** Not a key, but in every entry: the content of a review, for example `both4`. */
   kind?: string;
 }
 
-/** An item as it lies in the table. */
+/** A stored item. */
 export type Item = Record<string, unknown> & Key;
 
-/** An index entry: the keys of an item and the projected attributes, about 190 bytes. */
+/** An index entry: the keys of an item and the projected attributes. It takes about 190 bytes. */
 export type Entry = Key & IndexAttributes & { user_id?: string };
 
-/** The sort key of an index: `date` or `popularity_rank`. */
+/** Sort key of an index: `date` is a string, `popularity_rank` a bigint. */
 export type SortKey = string | bigint;
 
-/** One text for a primary key, to find the items of a batch by. */
+/** Formats a primary key as one string, for use as a map key. */
 export function keyString({ pk, sk }: Key): string {
   return `${pk}\n${sk}`;
 }

@@ -1,19 +1,20 @@
 import { type Item, type Key, keyString } from './item.ts';
 import { type Change, type Condition, maxActions, type Write } from './transact.ts';
 
-/** In bytes of JSON; DynamoDB takes 4 MB of items in a transaction. */
+/** Bytes of JSON. DynamoDB takes 4 MB of items in a transaction. */
 const mostBytes = 3_000_000;
 
 /**
- * Writes of several deeds as the actions of one transaction, one for each item. Amounts are summed;
- * they go into the item where one of the deeds puts it, and conditions on such an item are met.
- * What a condition would throw is left out: all of them guard what was read.
+ * Merges the writes of several operations into the actions of one transaction, one for each item.
+ * Sums the amounts for an item. An item that an operation puts includes them, and meets the
+ * conditions of the others. Drops every `otherwise`, because all conditions then guard what was
+ * read.
  */
 export function merged(writes: readonly Write[]): Write[] {
   return [...mergeInto(new Map(), writes).values()];
 }
 
-/** Merges writes into others, by `keyString` of their items. */
+/** Merges writes into `others`, which is keyed by the `keyString` of the item. */
 export function mergeInto(
   others: Map<string, Write>,
   writes: readonly Write[],
@@ -21,12 +22,12 @@ export function mergeInto(
   for (const { otherwise: _, ...write } of writes) {
     const name = keyString(keyOf(write));
     const other = others.get(name);
-    others.set(name, other ? both(other, write) : write);
+    others.set(name, other ? mergePair(other, write) : write);
   }
   return others;
 }
 
-/** Lists of writes by transaction: those of one list are not parted. */
+/** Packs lists of writes into transactions, in order. A list is never split. */
 export function* packed<T extends { writes: readonly Write[] }>(
   lists: readonly T[],
 ): Generator<T[]> {
@@ -48,32 +49,33 @@ export function* packed<T extends { writes: readonly Write[] }>(
   if (together.length > 0) yield together;
 }
 
-/** The items that writes put. */
+/** Returns the items that the writes put. */
 export function itemsIn(writes: readonly Write[]): Item[] {
   return writes.flatMap((write) => ('Put' in write ? [write.Put.Item as Item] : []));
 }
 
-/** Of an item, as JSON. */
+/** Returns the bytes of an item as JSON. */
 export function bytesIn(item: object): number {
   return Buffer.byteLength(
     JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
   );
 }
 
-/** The key of the item that a write is about. */
+/** Returns the key of the item that is written or checked. */
 export function keyOf(write: Write): Key {
   if ('Put' in write) return write.Put.Item as Item;
   if ('Update' in write) return write.Update.Key;
   return 'Delete' in write ? write.Delete.Key : write.ConditionCheck.Key;
 }
 
-function both(before: Write, after: Write): Write {
-  const [a, b] = [touchOf(before), touchOf(after)];
+function mergePair(before: Write, after: Write): Write {
+  const [a, b] = [asUpdate(before), asUpdate(after)];
   if (b && 'Put' in before) {
     const item = before.Put.Item as Item & Amounts;
     return { Put: { ...before.Put, Item: { ...item, ...sum(item, b.amounts) } } };
   }
-  if (!a || !b) throw new Error(`Two deeds of one transaction write ${keyString(keyOf(before))}`);
+  if (!a || !b)
+    throw new Error(`Two operations of one transaction write ${keyString(keyOf(before))}`);
   const condition = conjunction(a, b);
   const amounts = { ...a.amounts, ...sum(a.amounts, b.amounts) };
   return Object.keys(amounts).length > 0
@@ -83,24 +85,27 @@ function both(before: Write, after: Write): Write {
 
 type Amounts = NonNullable<Change['amounts']>;
 
-/** A check is an addition of nothing. */
-function touchOf(write: Write): (Change & { amounts: Amounts }) | undefined {
+/**
+ * Returns a mergeable update; a condition check is one that adds nothing. Undefined for other
+ * writes.
+ */
+function asUpdate(write: Write): (Change & { amounts: Amounts }) | undefined {
   if ('ConditionCheck' in write) return { ...write.ConditionCheck, amounts: {} };
   if (!('Update' in write) || !write.Update.amounts) return undefined;
   return { ...write.Update, amounts: write.Update.amounts };
 }
 
-/** Of the amounts, what they come to with what an item has. */
+/** Adds the amounts to the item's values. */
 function sum(item: Amounts, amounts: Amounts): Amounts {
   return Object.fromEntries(
     Object.entries(amounts).map(([name, by]) => {
-      const so = item[name] ?? 0;
-      return [name, typeof by === 'bigint' ? BigInt(so) + by : Number(so) + by];
+      const current = item[name] ?? 0;
+      return [name, typeof by === 'bigint' ? BigInt(current) + by : Number(current) + by];
     }),
   );
 }
 
-/** Both conditions: what deeds of one kind name in them has the same names. */
+/** Joins two conditions. Operations of one kind give placeholders the same values. */
 function conjunction(a: Condition, b: Condition): Condition {
   const all = [a, b].flatMap(({ ConditionExpression }) => ConditionExpression ?? []);
   return {

@@ -9,22 +9,22 @@ import { table, tableName } from './client.ts';
 import { type IndexName, type Order, sortKeyOf } from './definition.ts';
 import type { Entry, Item, Key, SortKey } from './item.ts';
 
-/** The order of a list. */
+/** Order of a list. */
 export interface Sorting {
   order: Order;
   descending: boolean;
 }
 
-/** Sort keys from the first to the last, both included; open where one is absent. */
+/** Sort keys from `low` to `high`, both included. Open where one is absent. */
 export interface KeyRange {
   low?: SortKey;
   high?: SortKey;
 }
 
-/** One page of a Query holds about this many entries (1 MB); to ask for more at once is of no use. */
+/** Maximum of entries to request. A page of a Query (1 MB) holds about this many. */
 const pageLimit = 4000;
 
-/** An item, strongly consistent unless half the units will do. */
+/** Reads an item. A read that is not `consistent` costs half the units. */
 export async function getItem(
   { pk, sk }: Key,
   { consistent = true } = {},
@@ -36,8 +36,8 @@ export async function getItem(
 }
 
 /**
- * The items of a partition whose sort keys begin as that of `prefix` does, page by page, all or those behind the sort key `after` and up to
- * `until`; consistent unless half the units will do.
+ * Reads the items of a partition whose sort keys begin like the one of `prefix`, page by page. Sort
+ * keys lie after `after`, and up to `until`. A read that is not `consistent` costs half the units.
  */
 export async function* queryItems(
   prefix: Key,
@@ -56,7 +56,7 @@ export async function* queryItems(
   } = {},
 ): AsyncGenerator<Item[]> {
   const query = {
-    ...within(prefix, after, until),
+    ...keyCondition(prefix, after, until),
     ConsistentRead: consistent,
     ScanIndexForward: !descending,
   };
@@ -65,16 +65,13 @@ export async function* queryItems(
   }
 }
 
-/**
- * Number of items that `queryItems` would give, or of those that a filter lets through, for the
- * same units.
- */
+/** Counts the items that `queryItems` reads, or those that pass the filter, for the same units. */
 export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
 ): Promise<number> {
   const query = {
-    ...within(prefix),
+    ...keyCondition(prefix),
     ...filter,
     ConsistentRead: true,
     Select: 'COUNT',
@@ -86,8 +83,15 @@ export async function countItems(
 }
 
 /**
- * The entries of an index partition in order, page by page. Eventually consistent, as indexes are. Write the index's name where you call
- * it: the rights of a Lambda are read from its code.
+ * Reads the entries of an index partition in order, page by page. Eventually consistent, as all
+ * indexes are. Write the name of the index as a literal at the call: the rights of each Lambda are
+ * derived from its code.
+ *
+ * @example
+ * const pages = queryIndex('entity-by-date', entityId, { descending: true, pageSize: 50 });
+ * for await (const entries of pages) {
+ *   const reviews = await getItems(entries);
+ * }
  */
 export async function* queryIndex(
   index: IndexName,
@@ -116,7 +120,10 @@ export async function* queryIndex(
   for await (const { Items = [] } of pages) yield Items as Entry[];
 }
 
-/** The items of the whole table, a page at a time, each with the position to go on from; consistent. For operators. */
+/**
+ * Reads the whole table page by page, strongly consistent, for operators. A scan continues `from`
+ * the `position` of a page.
+ */
 export async function* scanItems({
   from,
   pageSize = pageLimit,
@@ -138,7 +145,7 @@ export async function* scanItems({
   }
 }
 
-/** What pages hold, all of it or so much. */
+/** Collects the contents of pages, up to `most` of them. */
 export async function collect<T>(
   pages: AsyncIterable<T[]>,
   most = Number.POSITIVE_INFINITY,
@@ -151,19 +158,19 @@ export async function collect<T>(
   return all.slice(0, most);
 }
 
-/** What pages hold, one after the other. */
+/** Yields the contents of pages one by one. */
 export async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const page of pages) yield* page;
 }
 
-/** The sort key of an entry. */
+/** Returns the sort key of an entry. */
 export function sortKeyIn(entry: Entry, order: Order): SortKey {
   const value = entry[sortKeyOf(order)] ?? '';
-  // A rank within 2^53 comes as a number.
+  // A rank within 2^53 is read as a number.
   return typeof value === 'number' ? BigInt(value) : value;
 }
 
-/** Compares entries by their places in an order. */
+/** Returns a comparison of entries by their sort keys. */
 export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) => number {
   const sign = descending ? -1 : 1;
   return (a, b) => {
@@ -172,8 +179,8 @@ export function byPlace({ order, descending }: Sorting): (a: Entry, b: Entry) =>
   };
 }
 
-/** Not by begins_with, in which the embedded engine ignores case. */
-function within(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF}`) {
+/** Avoids begins_with, in which the embedded engine ignores case. */
+function keyCondition(prefix: Key, from = prefix.sk, to = `${prefix.sk}\u{10FFFF}`) {
   return {
     KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :to',
     ExpressionAttributeValues: { ':pk': prefix.pk, ':from': from, ':to': to },

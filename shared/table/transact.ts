@@ -9,9 +9,9 @@ import { backOff } from '../time.ts';
 import { table, tableName } from './client.ts';
 import type { Key } from './item.ts';
 
-/** A condition on an item, and what it names; with `was` both must hold. */
+/** A condition on an item. Both `was` and `ConditionExpression` must hold. */
 export interface Condition {
-  /** Attributes that are as they say, or absent where undefined. */
+  /** Expected values of attributes; undefined means that the attribute is absent. */
   was?: Readonly<Record<string, unknown>>;
   ConditionExpression?: string;
   ExpressionAttributeNames?: Record<string, string>;
@@ -19,8 +19,8 @@ export interface Condition {
 }
 
 /**
- * A change of some attributes of one item; attributes and item come into being as needed. Several
- * changes with `amounts` of one item can be summed (merge.ts).
+ * A change of attributes of one item. Creates the item and the attributes if they are missing.
+ * Several changes of one item can be merged if they have `amounts` (merge.ts).
  */
 export interface Change extends Condition {
   Key: Key;
@@ -29,18 +29,19 @@ export interface Change extends Condition {
   /** Attributes to set, or to remove where undefined. */
   set?: Readonly<Record<string, unknown>>;
   /**
-   * The item is an author or entity: its `version` rises, so that an audit sees that something was
-   * counted, even when the numbers are as before. A new item begins with the time in ms, which is
-   * above every version of an erased item with the same key.
+   * The item is an author or entity. Its `version` rises, even if the numbers stay the same, and
+   * shows an audit that something was counted. A new item begins with the epoch ms. That is above
+   * every version of an erased item with the same key.
    */
   isOwner?: true;
-  /** Where it is more than that. */
+  /** Replaces `set` and `amounts` where an update needs more. */
   UpdateExpression?: string;
 }
 
 /**
- * One action of a transaction on the table. When its condition fails the transaction throws `otherwise`; where there is none
- * the condition only guards what was read before, and the transaction throws `StaleRead`.
+ * One action of a transaction. If its condition fails, the transaction throws `otherwise`. Without
+ * `otherwise` the condition only guards what was read before, and the transaction throws
+ * `StaleRead`.
  */
 export type Write = { otherwise?: ApiError } & (
   | { Put: Condition & { Item: object } }
@@ -49,22 +50,25 @@ export type Write = { otherwise?: ApiError } & (
   | { ConditionCheck: Condition & { Key: Key } }
 );
 
-/** Something that a write was based on has changed meanwhile: read it again, see `retryStale`. */
+/** Thrown when data has changed since the write's read. `retryStale` reads and writes again. */
 export class StaleRead extends Error {}
 
-/** Actions that a transaction takes. */
+/** Maximum of actions in a transaction. */
 export const maxActions = 100;
 
 const attempts = 10;
 
 /**
- * Milliseconds after which a transaction is given up, and after which nothing that was stale is read again. One after the other they
- * end before Lambda's 15 s, with the two that a request under way may still take; without the first a transaction that is always in
+ * Milliseconds until `transact` and `retryStale` give up. Both together, and 2 s for a request
+ * under way, end before Lambda's 15 s. Without the first limit, a transaction that stays in
  * progress takes half a minute.
  */
-const patience = { transaction: 8_000, stale: 4_000 };
+const timeouts = { transaction: 8_000, stale: 4_000 };
 
-/** Reasons of a cancelled transaction that say nothing about the data: the same transaction may succeed later. */
+/**
+ * Reasons of a cancelled transaction that do not depend on the data. The same transaction may
+ * succeed later.
+ */
 const transient = new Set([
   'TransactionConflict',
   'ThrottlingError',
@@ -72,27 +76,35 @@ const transient = new Set([
 ]);
 
 /**
- * Writes all or nothing. Conflicts and throttling are tried again with jitter, always under the same idempotency token,
- * so a lost answer never applies twice. Throws what `Write` says, or ApiError 503 when it stays busy or takes over 8 s.
+ * Writes all or nothing. Retries conflicts and throttling with jitter. Every attempt has the same
+ * idempotency token, so a lost answer never applies twice. Throws `otherwise` or `StaleRead` as
+ * described at `Write`. Throws ApiError 503 after 10 attempts or 8 s.
+ *
+ * @example
+ * const was = { user_id: userId };
+ * await transact([
+ *   { Delete: { Key: applicationKey(clientId), was }, otherwise: notFound('Application') },
+ *   { Update: { Key: userKey(userId), amounts: { applications: -1 }, isOwner: true } },
+ * ]);
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({
     ClientRequestToken: randomUUID(),
     TransactItems: writes.map(({ otherwise: _, ...action }) => inTable(action)),
   });
-  const deadline = performance.now() + patience.transaction;
+  const deadline = performance.now() + timeouts.transaction;
   for (let attempt = 0; attempt < attempts; attempt++) {
     if (attempt > 0) await backOff(attempt);
     const left = deadline - performance.now();
     if (left <= 0) break;
-    // The SDK makes several attempts of its own.
+    // The SDK also retries. The signal ends its attempts too.
     const abortSignal = AbortSignal.timeout(Math.ceil(left));
     try {
       await table.send(command, { abortSignal });
       return;
     } catch (error) {
       if (abortSignal.aborted) break;
-      // An attempt that was not answered in time is still at work.
+      // An earlier attempt without an answer is still in progress.
       if (error instanceof TransactionInProgressException) continue;
       if (!(error instanceof TransactionCanceledException)) throw error;
       const reasons = (error.CancellationReasons ?? []).map(({ Code }) => Code ?? 'None');
@@ -106,7 +118,7 @@ export async function transact(writes: readonly Write[]): Promise<void> {
   throw serviceUnavailable();
 }
 
-/** Writes as `transact` does, once; gives whether it did, or something that a write was based on has changed. */
+/** Writes as `transact` does. Returns false where `transact` throws `StaleRead`. */
 export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
   try {
     await transact(writes);
@@ -118,13 +130,20 @@ export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
 }
 
 /**
- * Runs a read-then-write again, from its read on, while the write finds that the read was stale. So a failed condition
- * becomes whatever error the fresh state deserves. Throws ApiError 503 when it does not get through in 4 s.
+ * Runs a read-then-write, and runs all of it again whenever the write throws `StaleRead`. The new
+ * read decides the outcome, including which error is thrown. Throws ApiError 503 after 4 s.
+ *
+ * @example
+ * await retryStale(async () => {
+ *   const latest = (await getItem(Key))?.latest;
+ *   const set = { latest: Math.max(Date.now(), Number(latest ?? 0) + 1) };
+ *   await transact([{ Update: { Key, set, was: { latest } } }]);
+ * });
  */
 export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + patience.stale;
+  const deadline = performance.now() + timeouts.stale;
   for (let attempt = 0; performance.now() < deadline; attempt++) {
-    // A long pause would make the next read no fresher.
+    // Longer pauses would not help: the next read is fresh in any case.
     if (attempt > 0) await backOff(attempt, 80);
     try {
       return await readThenWrite();
@@ -135,7 +154,7 @@ export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T>
   throw serviceUnavailable();
 }
 
-/** Puts an item that is not there yet. */
+/** Puts an item that must not exist yet. */
 export function putNew(Item: object) {
   return { Put: { Item, was: { pk: undefined } } };
 }
@@ -144,17 +163,26 @@ function inTable(action: object) {
   return Object.fromEntries(
     Object.entries(action).map(([kind, request]) => [
       kind,
-      { TableName: tableName(), ...expressed(request) },
+      { TableName: tableName(), ...withExpressions(request) },
     ]),
   );
 }
 
-/** All by placeholders, as some names are reserved. */
-function expressed({ was = {}, set = {}, amounts = {}, isOwner, ...action }: Omit<Change, 'Key'>) {
+/**
+ * Builds the expressions of an action. Uses placeholders for all names, because DynamoDB reserves
+ * some.
+ */
+function withExpressions({
+  was = {},
+  set = {},
+  amounts = {},
+  isOwner,
+  ...action
+}: Omit<Change, 'Key'>) {
   const names = { ...action.ExpressionAttributeNames };
   const values = { ...action.ExpressionAttributeValues };
-  const name = (attribute: string) => keep(names, '#at', attribute);
-  const value = (of: unknown) => keep(values, ':at', of);
+  const name = (attribute: string) => placeholder(names, '#at', attribute);
+  const value = (of: unknown) => placeholder(values, ':at', of);
   const conditions = Object.entries(was).map(([attribute, before]) =>
     before === undefined
       ? `attribute_not_exists(${name(attribute)})`
@@ -172,7 +200,7 @@ function expressed({ was = {}, set = {}, amounts = {}, isOwner, ...action }: Omi
     clauses.SET.push(`version = if_not_exists(version, ${value(Date.now())}) + ${value(1)}`);
   }
   const changes = Object.entries(clauses).filter(([, parts]) => parts.length > 0);
-  // DynamoDB refuses what is empty.
+  // DynamoDB rejects empty expressions and maps.
   return Object.fromEntries(
     Object.entries({
       UpdateExpression: changes.map(([verb, parts]) => `${verb} ${parts.join(', ')}`).join(' '),
@@ -187,8 +215,8 @@ function expressed({ was = {}, set = {}, amounts = {}, isOwner, ...action }: Omi
   );
 }
 
-function keep<T>(placeholders: Record<string, T>, prefix: string, of: T): string {
-  const placeholder = `${prefix}${Object.keys(placeholders).length}`;
-  placeholders[placeholder] = of;
-  return placeholder;
+function placeholder<T>(all: Record<string, T>, prefix: string, value: T): string {
+  const name = `${prefix}${Object.keys(all).length}`;
+  all[name] = value;
+  return name;
 }

@@ -33,12 +33,12 @@ describe('a value', () => {
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['a Set', new Set(['a']), /takes no Set/],
-    ['a Map', new Map([['a', 1]]), /takes no Map/],
-    ['a Date', new Date(0), /takes no Date/],
-    ['bytes', new Uint8Array([1]), /takes no Uint8Array/],
-    ['a Buffer', Buffer.from('a'), /takes no Buffer/],
-    ['a function', () => 1, /takes no Function/],
+    ['a Set', new Set(['a']), /cannot store a Set/],
+    ['a Map', new Map([['a', 1]]), /cannot store a Map/],
+    ['a Date', new Date(0), /cannot store a Date/],
+    ['bytes', new Uint8Array([1]), /cannot store a Uint8Array/],
+    ['a Buffer', Buffer.from('a'), /cannot store a Buffer/],
+    ['a function', () => 1, /cannot store a Function/],
     ['no number', Number.NaN, /NaN/],
   ])('%s is refused by name, however deep it lies', async (_, value, message) => {
     for (const Item of [
