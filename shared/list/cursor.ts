@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
 import type { SortKey } from '../table/item.ts';
 
-/** Where a page begins: after a place in the order, and about which offset that is. */
+/** Start of a page: the sort key before it, and the offset, which is approximate after writes. */
 export interface Position {
   offset: number;
   after?: SortKey;
@@ -11,8 +11,11 @@ export interface Position {
 
 const digestBytes = 12;
 
-/** What a cursor holds: the offset of the page, and the place before it: a time, mostly with the id of an entry, or a rank. */
-const Content = v.tuple([
+/**
+ * Contents of a cursor: the offset of the page, and the sort key before the page. The sort key is a
+ * time, usually with an entry id, or a rank.
+ */
+const CursorContent = v.tuple([
   v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   v.union([
     v.pipe(v.string(), v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z(#[\da-f-]{36})?$/)),
@@ -21,11 +24,19 @@ const Content = v.tuple([
 ]);
 
 /**
- * Reads a page that begins at an offset or at a cursor, and gives with it the cursor of the next one. A cursor is bound to `query`, all that
- * decides which entries there are and in which order (`sort`). Throws ApiError 400 for one that does not come from a page of the very
- * same list.
+ * Reads a page that begins at an offset or a cursor, and makes the cursor of the next page. The
+ * cursor is bound to `query`, which holds everything that determines the entries and their order
+ * (`sort`). Throws ApiError 400 for a cursor of another list.
  *
- * The binding is a checksum against mistakes and no secret: who forges a cursor gets no more than who asks for an offset.
+ * The binding is a checksum against mistakes, not a secret. A forged cursor reads only pages that
+ * an offset reads too.
+ *
+ * @example
+ * const { page, cursor } = await readFromCursor(
+ *   { sort: 'popularity', language },
+ *   { cursor: query.cursor, offset: 0, limit: 50 },
+ *   ({ offset, after }) => readPage(list, { ...sorting, limit: 50, offset, after }),
+ * );
  */
 export async function readFromCursor<T extends { next?: SortKey }>(
   query: { sort?: unknown },
@@ -47,13 +58,15 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   };
 }
 
-/** A place as a text that a client sends back, with a checksum that binds it to what it is a place in. */
+/** Encodes a place as text that a client sends back. A checksum binds the text to its context. */
 export function sealPlace(binding: string, place: unknown): string {
   const content = Buffer.from(JSON.stringify(place));
   return Buffer.concat([digest(binding, content), content]).toString('base64url');
 }
 
-/** The place in such a text; undefined where it is not one that was sealed with this binding, or not what the schema says. */
+/**
+ * Decodes a text of `sealPlace`. Returns undefined if the checksum or the schema does not match.
+ */
 export function openPlace<T extends v.GenericSchema>(
   binding: string,
   schema: T,
@@ -61,9 +74,9 @@ export function openPlace<T extends v.GenericSchema>(
 ): v.InferOutput<T> | undefined {
   const bytes = Buffer.from(sent, 'base64url');
   const content = bytes.subarray(digestBytes);
-  // Base64url decoding skips what it does not know: only the one spelling is the text that was sealed.
-  const isWhole = bytes.toString('base64url') === sent;
-  if (!isWhole || !digest(binding, content).equals(bytes.subarray(0, digestBytes))) {
+  // Base64url decoding ignores unknown characters. Only the exact text that was sealed is accepted.
+  const isExact = bytes.toString('base64url') === sent;
+  if (!isExact || !digest(binding, content).equals(bytes.subarray(0, digestBytes))) {
     return undefined;
   }
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), content.toString());
@@ -75,7 +88,7 @@ function makeCursor(binding: string, { offset, after }: Required<Position>): str
 }
 
 function openCursor(binding: string, cursor: string): Position {
-  const opened = openPlace(binding, Content, cursor);
+  const opened = openPlace(binding, CursorContent, cursor);
   if (!opened) throw badCursor();
   const [offset, place] = opened;
   return { offset, after: typeof place === 'string' ? place : place.rank };

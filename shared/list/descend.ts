@@ -17,30 +17,24 @@ export interface Partition {
   value: string;
 }
 
-/** A rank tree of a list, and the partition whose entries it counts. */
+/** A rank tree of a list, and the partition that it counts. */
 export interface Tree {
   list: string;
   partition: Partition;
-  /**
-   * The contents that are asked for; none where the tree only tells how many other entries lie
-   * between.
-   */
+  /** Contents that match. Empty if the tree only counts other entries in between. */
   contents: ReadonlySet<Content>;
 }
 
-/** A node of all trees at once, with the trees that count something in it. */
+/** A node at the same path in all trees, with the trees that count entries in it. */
 export interface Span {
   path: readonly number[];
   parts: { tree: Tree; matching: number }[];
-  /** Entries that match, and all. */
+  /** Numbers of entries that match and of all entries. */
   matching: number;
   all: number;
 }
 
-/**
- * Spans that may hold the page. At an end of the list they include what lies outside it and does
- * not match.
- */
+/** Spans that may hold the page. At an end of the list they include spans without matches. */
 export interface Window {
   spans: readonly Span[];
   /** Matching entries before the page, from the first span on. */
@@ -51,8 +45,10 @@ export interface Window {
   isEnd: boolean;
 }
 
-/** The page to find: `take` entries, after `skip` of them or after the sort key `after`. */
-export interface Wanted {
+/**
+ * The page to find: `take` entries, after `skip` matching entries or after the sort key `after`.
+ */
+export interface PageTarget {
   after?: SortKey;
   skip: number;
   take: number;
@@ -60,25 +56,25 @@ export interface Wanted {
 
 /**
  * Finds the spans that hold a page by the counters of rank trees. Each level is one BatchGetItem,
- * and no entry is read. Nodes that cost more than the entries below them stay closed.
+ * and no entry is read. Nodes that cost more than the entries below them are not opened.
  */
 export async function descend(
   trees: readonly Tree[],
   sorting: Sorting,
-  wanted: Wanted,
+  target: PageTarget,
 ): Promise<Window & { end: SortKey | undefined }> {
   const { order } = sorting;
   const nodes = new Map<string, Item>();
   const parts = trees.map((tree) => ({ tree, matching: 1 }));
   const root = { path: [], parts, matching: 1, all: Number.POSITIVE_INFINITY };
-  let window: Window = { spans: [root], skip: wanted.skip, isStart: true, isEnd: true };
+  let window: Window = { spans: [root], skip: target.skip, isStart: true, isEnd: true };
   for (let open = spansToOpen(window, order); open.size > 0; open = spansToOpen(window, order)) {
     await readNodes([...open], order, nodes);
     const spans = window.spans.flatMap((span) =>
       open.has(span) ? childrenOf(span, sorting, nodes) : span,
     );
-    const next = narrow({ ...window, spans }, sorting, wanted);
-    // The entries counted a level above are gone, but there may be others behind them.
+    const next = narrow({ ...window, spans }, sorting, target);
+    // The entries counted a level above were deleted meanwhile, but others may follow them.
     if (next.spans.length === 0 && !window.isEnd) {
       return { ...next, isStart: false, end: endOf(window, sorting) };
     }
@@ -87,17 +83,17 @@ export async function descend(
   return { ...window, end: window.isEnd ? undefined : endOf(window, sorting) };
 }
 
-/** The spans beyond which nothing is counted. */
+/** Returns the spans at the ends of the list. Nothing is counted beyond them. */
 export function endsOf({ spans, isStart, isEnd }: Window): [first?: Span, last?: Span] {
   return [isStart ? spans[0] : undefined, isEnd ? spans.at(-1) : undefined];
 }
 
-/** Entries that can be read for the price of opening a span: half a unit for each tree. */
+/** Returns how many entries cost as much as opening a span: half a unit for each tree. */
 export function costOf({ parts }: Span): number {
   return entriesPerHalfUnit * parts.length;
 }
 
-/** Spans that cost less to open than reading all of them would waste. */
+/** Returns spans that are cheaper to open than to read whole. */
 function spansToOpen(window: Window, order: Order): Set<Span> {
   const { spans } = window;
   const matching = spans.filter((span) => span.matching > 0);
@@ -111,7 +107,7 @@ function spansToOpen(window: Window, order: Order): Set<Span> {
   );
 }
 
-/** Skips nodes that hold a level above as well (`nodeKey`) and are known already. */
+/** Reads the nodes not known yet. Both orders share nodes (`nodeKey`). */
 async function readNodes(
   spans: readonly Span[],
   order: Order,
@@ -152,39 +148,36 @@ function childrenOf(
   return [...children].sort(([a], [b]) => sign * (a - b)).map(([, span]) => span);
 }
 
-/**
- * Keeps the spans from the first to the last of the page, and those that do not match at the ends
- * of the list.
- */
+/** Keeps the spans of the page, and spans without matches at the ends of the list. */
 function narrow(
   { spans, skip, isStart, isEnd }: Window,
   sorting: Sorting,
-  { after, take }: Wanted,
+  { after, take }: PageTarget,
 ): Window {
-  let kept: Span[] = [];
+  let spansOfPage: Span[] = [];
   let isFound = false;
   let before = skip;
-  let sure = 0;
+  let certain = 0;
   for (const [i, span] of spans.entries()) {
     const reach = after === undefined ? 'beyond' : reachOf(span, sorting, after);
     if (reach === 'before') continue;
     if (!isFound && span.matching > 0 && before >= span.matching) {
       before -= span.matching;
       isStart = false;
-      kept = [];
+      spansOfPage = [];
       continue;
     }
     isFound ||= span.matching > 0;
-    if (isFound || isStart) kept.push(span);
-    if (reach === 'beyond') sure += span.matching;
-    if (isFound && sure - before >= take) {
+    if (isFound || isStart) spansOfPage.push(span);
+    if (reach === 'beyond') certain += span.matching;
+    if (isFound && certain - before >= take) {
       const rest = spans.slice(i + 1);
-      if (isEnd && rest.every(({ matching }) => matching === 0)) kept.push(...rest);
+      if (isEnd && rest.every(({ matching }) => matching === 0)) spansOfPage.push(...rest);
       else isEnd = false;
       break;
     }
   }
-  return { spans: kept, skip: before, isStart, isEnd };
+  return { spans: spansOfPage, skip: before, isStart, isEnd };
 }
 
 function reachOf(

@@ -3,15 +3,15 @@ import type { KeyRange, Sorting } from '../table/query.ts';
 import { costOf, endsOf, type Partition, type Tree, type Window } from './descend.ts';
 import { boundsOf, entriesPerHalfUnit } from './rank-tree.ts';
 
-/** Sort keys to read, of the partitions that have entries there. */
+/** A range of sort keys, and the partitions that have entries in it. */
 export interface PartitionRange extends KeyRange {
   partitions: Set<Partition>;
 }
 
 /**
- * Key ranges to read for a window. Ranges without matches are skipped, unless skipping costs more
- * than reading them. Trees follow the table by a moment: at both ends of the list a range stays
- * open, for every partition, so that it includes what is not counted yet.
+ * Returns the key ranges to read for a window. Skips ranges without matches, unless skipping costs
+ * more than reading them. Trees lag behind the table by a moment. At both ends of the list a range
+ * therefore stays open, in every partition.
  */
 export function rangesToRead(
   window: Window,
@@ -33,7 +33,7 @@ export function rangesToRead(
     else last.high = undefined;
     last.partitions = new Set(all);
   }
-  // `after` may lie within a long end that does not match.
+  // `after` may lie within a span at the end without matches.
   return ranges.filter(({ low, high }) => low === undefined || high === undefined || low <= high);
 }
 
@@ -48,7 +48,7 @@ function rangesOf(window: Window, { order, descending }: Sorting): PartitionRang
       continue;
     }
     const { low, high } = boundsOf(order, path);
-    // Of a long end that does not match, only what lies beyond it.
+    // A long span without matches at an end is skipped. Only entries beyond it are read.
     if (matching === 0 && all > costOf(span)) {
       const [near, far] = descending ? [high, low] : [low, high];
       if (span === start) ranges.push({ low: near, high: near, partitions: new Set() });

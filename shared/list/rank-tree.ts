@@ -3,37 +3,47 @@ import type { Item, Key, SortKey } from '../table/item.ts';
 import { firstRank, rankStep, rankTreeKey } from '../table/keys.ts';
 
 /**
- * A rank tree (order-statistic tree) counts the entries of a list by where they stand in its order, because an index knows order and
- * not rank. A node is one item with a counter for each child and content: walking down and subtracting counters finds any offset, and the
- * counters of the root add up to the length of the list.
+ * A rank tree (order-statistic tree) counts the entries of a list by their places in its order,
+ * because an index cannot skip entries. A node is one item with a counter for each child and
+ * content. Any offset is found by walking down and subtracting counters. The counters of the root
+ * add up to the length of the list.
  *
- * The tree by date has three levels: block (21 days), slot (4 hours) and minute, which is a leaf. 128 slots to a block keep a busy node
- * near 2 KB, two write units, and the root below that for seven years.
+ * The tree by date has three levels: block (21 days), slot (4 hours) and minute, which is a leaf.
+ * With 128 slots to a block, a busy node stays near 2 KB, which costs two write units. The root
+ * stays below 2 KB for seven years.
  *
- * The tree by popularity has three levels too: value, block and slot, which is a leaf here. Popular values are few: beyond 64 the children
- * of the root are spans of values, 32 to each doubling, that are leaves themselves. An entry without popularity, as most are and every
- * new one is, stays out of this tree: its part of the order is the tree by date less the counters there of what has a popularity.
+ * The tree by popularity has three levels too: value, block and slot, which is a leaf here. Values
+ * beyond 64 are rare. They share children of the root, 32 ranges of values to each doubling, which
+ * are leaves themselves. Entries without popularity stay out of this tree: most entries, and all
+ * new ones. Their part of the order is the tree by date minus its counters of entries with a
+ * popularity.
  */
 const minute = 60_000;
 const minutesPerSlot = 240;
 const slotsPerBlock = 128;
 const exactBits = 6;
 
-/** Marks the counters of the root that are of values. */
+/** Prefix of the root's counters of popularity values. */
 const valueMark = 'v';
 
-/** So many entries, 9.5 read units, may be read and skipped instead of counted: lists of this length have no tree. */
+/**
+ * Entries that may be read and skipped instead of counted, for 9.5 read units. A list gets a tree
+ * when it grows longer than this.
+ */
 export const leafCapacity = 400;
 
-/** Entries that fit the least that a read costs, half a unit. */
+/** Entries that half a read unit pays for, the minimum charge. */
 export const entriesPerHalfUnit = 20;
 
-/** What an entry is counted as: a review with these parts, where it matters with its stars, or a user. */
-export type Content = Part | `${'rating' | 'both'}${Stars}` | 'user';
+/**
+ * Category in which an entry is counted: a user, or the content of a review. Some trees also tell
+ * stars apart.
+ */
+export type Content = ContentType | `${'rating' | 'both'}${Stars}` | 'user';
 
-type Part = 'text' | 'rating' | 'both';
+type ContentType = 'text' | 'rating' | 'both';
 
-/** A rating as it stands behind a content. */
+/** Stars as the suffix of a content. */
 export type Stars = '1' | '2' | '3' | '4' | '5';
 
 const allStars: readonly Stars[] = ['1', '2', '3', '4', '5'];
@@ -49,48 +59,51 @@ const letters = new Map<Content, string>([
   ]),
 ]);
 
-/** Where an entry stands: epoch ms, and positive minus negative votes. */
+/** Place of an entry in the orders: epoch ms, and positive minus negative votes. */
 export interface Place {
   time: number;
   popularity: number;
 }
 
 /**
- * A counter of a node: the item, and the attribute `<child><letter>`, in the root also `v<value><letter>`. The letter is a capital in the
- * tree by date where only what has a popularity counts. Stars follow it in the trees that tell them apart.
+ * A counter of a node: the item, and the attribute `<child><letter>`, or `v<value><letter>` in the
+ * root. A capital letter in the tree by date counts only entries with a popularity. Trees that tell
+ * stars apart append the stars.
  */
 export interface Counter {
   key: Key;
   attribute: string;
 }
 
-/** How many entries of one content a child of a node has. */
+/** Number of entries of one content in one child of a node. */
 export interface Count {
   child: number;
   content: Content;
   count: number;
 }
 
-/** The counters that an entry increments in one list's trees. */
+/** Returns the counters that an entry increments in the trees of a list. */
 export function countersOf(list: string, content: Content, { time, popularity }: Place): Counter[] {
   const letter = letters.get(content) ?? '';
   const when = datePath(time);
-  const along = (order: Order, path: readonly number[], letter: string) =>
+  const counters = (order: Order, path: readonly number[], letter: string) =>
     path.map((child, depth) => ({
       key: nodeKey(list, order, path.slice(0, depth)),
       attribute: `${order === 'popularity' && depth === 0 ? valueMark : ''}${child}${letter}`,
     }));
-  if (popularity === 0) return along('date', when, letter);
+  if (popularity === 0) return counters('date', when, letter);
   const value = spanOf(popularity);
   const [block, slot] = when;
   return [
-    ...along('date', when, letter),
-    ...along('date', when, letter.toUpperCase()),
-    ...along('popularity', widthOf(value) === 1 ? [value, block, slot] : [value], letter),
+    ...counters('date', when, letter),
+    ...counters('date', when, letter.toUpperCase()),
+    ...counters('popularity', widthOf(value) === 1 ? [value, block, slot] : [value], letter),
   ];
 }
 
-/** The item of a node; a path leads from the root, which both trees share, by the numbers of children. */
+/**
+ * Returns the key of a node. `path` holds the child numbers from the root, which both trees share.
+ */
 export function nodeKey(list: string, order: Order, path: readonly number[]): Key {
   if (path.length === 0) return rankTreeKey(list, 'root', path);
   const [value, ...when] = path;
@@ -98,15 +111,15 @@ export function nodeKey(list: string, order: Order, path: readonly number[]): Ke
   return rankTreeKey(list, order, path);
 }
 
-/** Whether a node is one of the upper two levels, which hold much of what happens at a time in common. */
+/** Is true for the upper two levels, which most concurrent changes share. */
 export function isUpper({ sk }: Key): boolean {
   return sk.split('#').length <= 2;
 }
 
-/** The counts of a node, from its item; those of zero are left out. */
+/** Reads the counts of a node from its item, without counts of zero. */
 export function countsIn(order: Order, path: readonly number[], item: Item | undefined): Count[] {
   const isRoot = path.length === 0;
-  const isOfNone = order === 'popularity' && (isRoot || path[0] === 0);
+  const isUnpopular = order === 'popularity' && (isRoot || path[0] === 0);
   const counts = new Map<string, Count>();
   for (const name in item) {
     const at = name.length - (name.charAt(name.length - 1) <= '9' ? 2 : 1);
@@ -117,9 +130,9 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
     const isPopular = letter !== letter.toLowerCase();
     // The root holds counters of both trees.
     if (isValue && !(order === 'popularity' && isRoot)) continue;
-    if (isPopular && !isOfNone) continue;
-    // In the order by popularity all blocks of the root are one child: those without popularity.
-    const child = isValue ? name.slice(1, at) : isRoot && isOfNone ? 0 : name.slice(0, at);
+    if (isPopular && !isUnpopular) continue;
+    // In the order by popularity, all blocks of the root are one child: entries without popularity.
+    const child = isValue ? name.slice(1, at) : isRoot && isUnpopular ? 0 : name.slice(0, at);
     const id = `${child}${content}`;
     const known = counts.get(id) ?? { child: Number(child), content, count: 0 };
     known.count += (isPopular ? -1 : 1) * Number(item[name]);
@@ -128,18 +141,18 @@ export function countsIn(order: Order, path: readonly number[], item: Item | und
   return [...counts.values()].filter(({ count }) => count > 0);
 }
 
-/** Whether a node has no children: what is in it is found by reading the index. */
+/** Is true for a node without children, whose entries are read from the index. */
 export function isLeaf(order: Order, path: readonly number[]): boolean {
   const [value = 0] = path;
   if (order === 'date') return path.length === 3;
   return value === 0 ? path.length === 4 : widthOf(value) > 1 || path.length === 3;
 }
 
-/** The sort keys of the entries in a node, the second excluded by date. */
+/** Returns the sort keys of a node. By date, `high` is excluded. */
 export function boundsOf(order: Order, path: readonly number[]): { low: SortKey; high: SortKey } {
   if (order === 'date') {
     const [from, to] = timesOf(path);
-    // A sort key is a time and an id, so that none is equal to the time alone.
+    // A sort key is a time and an id. None equals the time alone.
     return { low: new Date(from).toISOString(), high: new Date(to).toISOString() };
   }
   const [value = 0, ...when] = path;
@@ -151,7 +164,7 @@ export function boundsOf(order: Order, path: readonly number[]): { low: SortKey;
   return { low: firstRank(value, from), high: firstRank(value, to) - 1n };
 }
 
-/** The children that lead to a time, in epoch ms, in a tree by date. */
+/** Returns the path to a time (epoch ms) in a tree by date. */
 export function datePath(time: number): [block: number, slot: number, minute: number] {
   const minutes = Math.floor(time / minute);
   const slots = Math.floor(minutes / minutesPerSlot);
@@ -160,13 +173,16 @@ export function datePath(time: number): [block: number, slot: number, minute: nu
 
 const contents = new Map([...letters].map(([content, letter]) => [letter, content]));
 
-/** The first of the values that share a child with this one. */
+/** Returns the first of the values that share a child with this value. */
 function spanOf(popularity: number): number {
   const width = widthOf(popularity);
   return Math.floor(popularity / width) * width;
 }
 
-/** How many values share a child with this one. Below zero it is the mirror of above, so that spans do not overlap. */
+/**
+ * Returns the number of values that share a child with this value. Negative values mirror the
+ * others, so that ranges do not overlap.
+ */
 function widthOf(popularity: number): number {
   const bits = 32 - Math.clz32(popularity < 0 ? ~popularity : popularity);
   return 2 ** Math.max(0, bits - exactBits);

@@ -11,43 +11,44 @@ import { descend, type Partition, type Tree } from './descend.ts';
 import { rangesToRead } from './ranges.ts';
 import { leafCapacity } from './rank-tree.ts';
 
-/** Which page of a list: what comes after an offset, or after a place. */
+/** The page to read: after an offset, or after a sort key. */
 export interface PageRequest extends Sorting {
   limit: number;
   offset: number;
   after?: SortKey;
 }
 
-/** The entries of a list, as far as all of its partitions have them in common. */
+/** Filter that all partitions of a list share. */
 interface Filter {
   /** Absent where all entries match. */
   accept?: (entry: Entry) => boolean;
-  /** About which part of the entries is accepted, from 0 to 1: it sets how many are read at once. */
+  /** Estimated share of entries that are accepted, from 0 to 1. It sets the page size of reads. */
   selectivity?: number;
 }
 
-/** A list that lies in one partition. */
+/** A list in a single partition. */
 export interface NearList extends Filter {
   partition: Partition;
 }
 
-/** A list, and where its entries lie. */
+/** A list and its partitions. */
 export interface List extends Filter {
-  /** Partitions that have it all. */
+  /** Partitions that together hold all entries. */
   partitions: readonly Partition[];
-  /** Rank trees that count it; absent where the list is short enough to be read up to any offset. */
+  /** Rank trees of the list. Absent if the list is short enough to be read up to any offset. */
   trees?: readonly Tree[];
 }
 
-/** Entries, and the place after which the next page begins; none after the last page. */
+/** Entries, and the sort key after which the next page begins. The last page has no `next`. */
 export interface Page {
   entries: Entry[];
   next?: SortKey;
 }
 
 /**
- * Reads a page: of one partition from its start where the page may be near, else by the rank trees
- * where there are some. `near` is that partition, if it is known before the list is.
+ * Reads a page. A page near the start of a single partition is read from the index alone. Other
+ * pages are found by rank trees, if the list has any. `near` is the partition, if it is known
+ * before the list.
  */
 export async function readPage(
   list: List | Promise<List>,
@@ -55,25 +56,27 @@ export async function readPage(
   near?: NearList,
 ): Promise<Page> {
   const [page, { partitions, trees, ...filter }] = await Promise.all([
-    request.limit === 0 ? { entries: [] } : readNearPage(near ?? nearIn(await list), request),
+    request.limit === 0 ? { entries: [] } : readNearPage(near ?? asNearList(await list), request),
     list,
   ]);
   if (page) return page;
   if (trees) return readByRank(filter, trees, request);
-  const found = await Promise.all(
+  const perPartition = await Promise.all(
     partitions.map((partition) => readFirst({ partition, ...filter }, request)),
   );
-  return toPage(inOrder(found, request).slice(skipOf(request)), request);
+  return toPage(inOrder(perPartition, request).slice(skipOf(request)), request);
 }
 
-/** A list with trees that lies in one partition. One without is short, and read as a whole. */
-function nearIn({ partitions: [partition, ...more], trees, ...filter }: List) {
+/**
+ * Returns a list with trees in one partition. A list without trees is short and read as a whole.
+ */
+function asNearList({ partitions: [partition, ...more], trees, ...filter }: List) {
   return partition && more.length === 0 && trees ? { partition, ...filter } : undefined;
 }
 
 /**
- * The page, if it is found without reading much more than may be skipped. Nothing is read where
- * that is unlikely.
+ * Reads the page from the start of its partition. Returns undefined if that takes many more entries
+ * than may be skipped, and reads nothing if that is likely.
  */
 async function readNearPage(
   list: NearList | undefined,
@@ -81,16 +84,19 @@ async function readNearPage(
 ): Promise<Page | undefined> {
   if (!list) return undefined;
   const skip = skipOf(request);
-  // The cursor's entry and the first of the next page besides. Several trees cost more units and
-  // round trips than one.
+  // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
+  // has several trees, which cost more units and round trips than one.
   const most = (list.accept ? 2 : 1) * leafCapacity + request.limit + 2;
-  if (skip > leafCapacity || lengthOf(skip + request.limit + 1, list) > most) return undefined;
+  if (skip > leafCapacity || entriesToRead(skip + request.limit + 1, list) > most) return undefined;
   const entries = await readFirst(list, request, most);
-  const isFound = entries.length > skip + request.limit || entries.isAll;
-  return isFound ? toPage(entries.slice(skip), request) : undefined;
+  const isComplete = entries.length > skip + request.limit || entries.isAll;
+  return isComplete ? toPage(entries.slice(skip), request) : undefined;
 }
 
-/** What passes of a partition, from its start or the place on: as much as a page and one more need, of the first `most` entries. */
+/**
+ * Reads accepted entries of a partition, from its start or the cursor: enough for the page and one
+ * more, out of about `most` entries.
+ */
 async function readFirst(
   list: NearList,
   request: PageRequest,
@@ -98,23 +104,26 @@ async function readFirst(
 ): Promise<Entry[] & { isAll: boolean }> {
   const { partition, accept = () => true } = list;
   const wanted = skipOf(request) + request.limit + 1;
-  // One more for the place itself.
-  const pageSize = Math.min(lengthOf(wanted, list) + 1, most);
+  // One more for the entry of the cursor.
+  const pageSize = Math.min(entriesToRead(wanted, list) + 1, most);
   const range = rangeFrom(request);
   const entries: Entry[] = [];
   let read = 0;
   for await (const page of entriesOf(partition, request, range, pageSize)) {
     entries.push(...page.filter((entry) => isAfter(request)(entry) && accept(entry)));
     read += page.length;
-    // A page that is not full is the last one.
+    // A page that is not full is the last page.
     const isTooFar = page.length >= pageSize && read + pageSize > most;
     if (entries.length >= wanted || isTooFar) return Object.assign(entries, { isAll: false });
   }
   return Object.assign(entries, { isAll: true });
 }
 
-/** How many entries nearly always have so many that match: chance puts fewer than three standard deviations below the mean in one of 1,000. */
-function lengthOf(wanted: number, { selectivity = 1 }: Filter): number {
+/**
+ * Returns the number of entries to read for `wanted` matches. Three standard deviations make it too
+ * low only once in 1,000 reads.
+ */
+function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
 }
 
@@ -127,18 +136,18 @@ async function readByRank(
   const take = request.limit + 1;
   const window = await descend(trees, request, { after, skip: skipOf(request), take });
   const { skip, end } = window;
-  // One more, as a range begins with the cursor's own entry.
+  // One more, because a range begins with the entry of the cursor.
   const most = accept ? Number.POSITIVE_INFINITY : skip + take + 1;
-  const found = await Promise.all(
+  const perPartition = await Promise.all(
     rangesToRead(window, trees, request, after).flatMap(({ partitions, ...range }) =>
       [...partitions].map((partition) => collect(entriesOf(partition, request, range, most), most)),
     ),
   );
-  const entries = inOrder(found, request)
+  const entries = inOrder(perPartition, request)
     .filter((entry) => isAfter(request)(entry) && (accept?.(entry) ?? true))
     .slice(skip, skip + take);
   const page = toPage(entries, request);
-  // Fewer than were counted: some have just gone, and there may be more behind.
+  // Fewer entries than counted: some were just deleted, and more may follow.
   return entries.length <= request.limit ? { ...page, next: end } : page;
 }
 
@@ -151,9 +160,9 @@ function entriesOf(
   return queryIndex(`${scope}-by-${order}`, value, { descending, range, pageSize });
 }
 
-function inOrder(found: readonly Entry[][], sorting: Sorting): Entry[] {
-  const [only = [], ...more] = found;
-  return more.length === 0 ? only : found.flat().sort(byPlace(sorting));
+function inOrder(perPartition: readonly Entry[][], sorting: Sorting): Entry[] {
+  const [only = [], ...more] = perPartition;
+  return more.length === 0 ? only : perPartition.flat().sort(byPlace(sorting));
 }
 
 function skipOf({ offset, after }: PageRequest): number {

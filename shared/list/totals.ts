@@ -5,27 +5,27 @@ import { getItem, queryItems } from '../table/query.ts';
 import { transact } from '../table/transact.ts';
 import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tree.ts';
 
-/** Facets that this process knows to be in the totals. */
-const announced = new Set<string>();
+/** Facets that this process knows to be registered. */
+const registered = new Set<string>();
 
 /**
- * Enters a facet (`<type>|<language>`) into the totals, with a count of 0, before its first review is published. A reader merges the
- * facets that it finds there, so that it misses none while the stream has yet to be followed.
+ * Registers a facet (`<type>|<language>`) in the totals, with a count of 0, before its first review
+ * is published. Readers merge the registered facets and miss none while totals lag behind.
  */
 export async function announceFacet(facet: string): Promise<void> {
-  if (announced.has(facet)) return;
+  if (registered.has(facet)) return;
   const [type = '', language = ''] = facet.split('|');
   const key = totalKey(type);
   const item = (await getItem(key, { consistent: false })) ?? {};
-  const isThere = Object.keys(item).some((name) => name.startsWith(`${language}|`));
+  const isRegistered = Object.keys(item).some((name) => name.startsWith(`${language}|`));
   const amounts = { [`${language}|both`]: 0 };
-  if (!isThere) await transact([{ Update: { Key: key, amounts } }]);
-  announced.add(facet);
+  if (!isRegistered) await transact([{ Update: { Key: key, amounts } }]);
+  registered.add(facet);
 }
 
 /**
- * All public reviews, by `<type>|<language>|<content>`. One item holds the totals of a type, so that they are a page of one Query. They
- * follow the table by a moment, because they are derived from its stream.
+ * Reads the numbers of public reviews by `<type>|<language>|<content>`. One item holds a type, and
+ * one Query page all types. Totals lag behind the table by a moment.
  */
 export async function readFacetTotals(): Promise<Map<string, number>> {
   const prefix = totalKey();
@@ -41,7 +41,7 @@ export async function readFacetTotals(): Promise<Map<string, number>> {
   return counts;
 }
 
-/** How many entries of each content a list with a rank tree has: the sums of its root. */
+/** Reads the number of entries of each content in a list with a rank tree. */
 export async function readLengths(list: string): Promise<Map<Content, number>> {
   const root = await getItem(nodeKey(list, 'date', []), { consistent: false });
   const lengths = new Map<Content, number>();
@@ -52,8 +52,8 @@ export async function readLengths(list: string): Promise<Map<Content, number>> {
 }
 
 /**
- * How many entries of a list with a rank tree stand at or after each of these times: epoch ms, starts of UTC days, which are starts of
- * slots as well. One round trip.
+ * Reads the number of entries since each time, in a list with a rank tree. Times are epoch ms,
+ * starts of UTC days, and thereby of slots. One round trip.
  */
 export async function readCountsSince(list: string, times: readonly number[]): Promise<number[]> {
   const paths = times.map(datePath);
@@ -69,7 +69,7 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   );
 }
 
-/** How many entries there are in all. */
+/** Adds up counts. */
 export function sum(counts: readonly Count[]): number {
   return counts.reduce((total, { count }) => total + count, 0);
 }
