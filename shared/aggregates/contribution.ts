@@ -6,19 +6,28 @@ import type { Item, Key } from '../table/item.ts';
 import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
 import { epochSeconds } from '../time.ts';
 
-/** What an item adds to totals and rank trees, as of one version of it. */
+/** Contribution of one version of an item to totals and rank trees. */
 export interface Contribution {
   /** Partition key of the review or user. */
   pk: string;
   version: number;
-  /** `<type>|<language>|<kind>` for a public review, `USER` for an account, null for what counts nowhere. */
+  /**
+   * `<type>|<language>|<kind>` for a public review, `USER` for an account, null for an item that
+   * counts nowhere.
+   */
   counted: string | null;
-  /** Where it stands in the lists: epoch ms; 0 for what counts nowhere. */
+  /** Place in the lists: epoch ms; 0 for an item that counts nowhere. */
   time: number;
   popularity: number;
-  /** The entity and author it belongs to, as partition keys; of what has been applied, only those whose lists have trees. */
+  /**
+   * Partition keys of the entity and author. A projection state has only those whose lists have
+   * trees.
+   */
   owners: readonly string[];
-  /** Epoch seconds until which a removed item must be remembered, because its records may come again. */
+  /**
+   * Epoch seconds until which a removed item is remembered, because its stream records may be
+   * repeated.
+   */
   expires_at?: number;
 }
 
@@ -26,7 +35,10 @@ const rememberRemovedSeconds = 14 * 86_400;
 
 type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
 
-/** What a record of the table's stream says of its item; undefined where it changes nothing that is counted. */
+/**
+ * Returns the contribution of an item in a stream record. Undefined if the record changes nothing
+ * that is counted.
+ */
 export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution | undefined {
   const { Keys, OldImage, NewImage } = dynamodb;
   const pk = Keys?.pk?.S ?? '';
@@ -36,7 +48,7 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
   return isSame(before, after) ? undefined : after;
 }
 
-/** What a review or user adds, by its index attributes. */
+/** Derives the contribution of a review or user from its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
   const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
   const of = { pk: String(pk), version: Number(version) };
@@ -54,13 +66,16 @@ export function contribution(item: Readonly<Record<string, unknown>>): Contribut
   };
 }
 
-/** What an item that is gone adds: nothing, and for some days that must be known, as its records may be sent again. */
+/**
+ * Returns the contribution of a deleted item: nothing. It is remembered for 14 days, because stream
+ * records may be repeated.
+ */
 export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): Contribution {
   const expires_at = epochSeconds(rememberRemovedSeconds);
   return { ...contribution({ pk, version: version + 1 }), expires_at };
 }
 
-/** Whether two contributions of an item count the same, whatever their versions. */
+/** Is true if two contributions of an item count the same, whatever their versions. */
 export function isSame(a: Contribution, b: Contribution): boolean {
   return (
     a.counted === b.counted &&
@@ -70,7 +85,7 @@ export function isSame(a: Contribution, b: Contribution): boolean {
   );
 }
 
-/** The projection state of an item: what totals and rank trees hold of it. */
+/** Makes the projection state of an item: its contribution as counted in totals and rank trees. */
 export function projectionItem({ pk, ...projected }: Contribution) {
   return { ...projectionKey({ pk }), ...projected };
 }
@@ -81,19 +96,20 @@ export function readProjection(item: Item): Contribution {
   return { pk, version, counted, time, popularity, owners } as Contribution;
 }
 
-/** The primary key of an entity or author. */
+/** Returns the primary key of an entity or author. */
 export function ownerKey(pk: string): Key {
   return { pk, sk: pk.slice(0, pk.indexOf('#')) };
 }
 
-/** Adds `sign` times a contribution to all that it counts in. */
+/** Adds `sign` times a contribution to all of its counters. */
 export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1): void {
   for (const { key, attribute } of counters(contributed)) gain(amounts, key, attribute, sign);
 }
 
 /**
- * The lists with trees are: all reviews, those of an entity or author that has many, each of them by facet, and all users. Stars are told apart
- * only where a filter asks for them: by facet, of an entity or author.
+ * Returns the counters of a contribution. Lists with trees are all users, all reviews, and long
+ * lists of entities and authors; each list of reviews also by facet. Filters by stars exist by
+ * facet of an entity or author, so only these trees tell stars apart.
  */
 function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
@@ -108,10 +124,10 @@ function counters({ counted, owners, ...place }: Contribution): Counter[] {
   ];
 }
 
-/** The attributes that decide what an item adds: texts, and numbers as texts. */
-const counting = 'version all facet kind entity author date popularity_rank'.split(' ');
+/** Attributes that determine a contribution: strings, and numbers as strings. */
+const countedAttributes = 'version all facet kind entity author date popularity_rank'.split(' ');
 
 function attributesIn(pk: string, image: Image): Record<string, unknown> {
-  const values = counting.map((name) => [name, image[name]?.S ?? image[name]?.N]);
+  const values = countedAttributes.map((name) => [name, image[name]?.S ?? image[name]?.N]);
   return { pk, ...Object.fromEntries(values) };
 }

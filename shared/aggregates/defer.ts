@@ -8,17 +8,21 @@ import { maxActions, retryStale, transact, type Write } from '../table/transact.
 import { noRebuild } from './lock.ts';
 
 /**
- * Totals and the upper levels of rank trees are what all changes have in common. Of a busy stream they are not written with each
- * transaction: each leaves what it adds to them as an item, and once a batch all such items are added up. So transactions of several
- * shards of the stream do not wait for each other, and the upper nodes are written once for hundreds of changes.
+ * All changes write to totals and the upper levels of rank trees. When the stream is busy, each
+ * transaction stores its amounts for them as an item instead. The end of the batch adds up all
+ * these items. Transactions of different shards therefore do not wait for each other. One write to
+ * an upper node covers hundreds of changes.
  */
 const isDeferrable = ({ pk, sk }: Key) => pk === 'TOTALS' || isUpper({ pk, sk });
 
-/** So many keys in one such item, about 4 KB, and a transaction that adds some of them up has room for all keys. */
+/**
+ * Maximum of keys in one deferred item, about 4 KB. It leaves room for all keys in a transaction
+ * that adds up several items.
+ */
 export const maxDeferred = 60;
 
-/** Parts amounts into those that a transaction adds itself and those that it leaves for later. */
-export function partDeferrable(amounts: Amounts): { now: Amounts; later: Amounts } {
+/** Splits amounts into those that a transaction adds itself and those to add later. */
+export function splitDeferrable(amounts: Amounts): { now: Amounts; later: Amounts } {
   const entries = [...amounts];
   return {
     now: new Map(entries.filter(([, { key }]) => !isDeferrable(key))),
@@ -26,21 +30,21 @@ export function partDeferrable(amounts: Amounts): { now: Amounts; later: Amounts
   };
 }
 
-/** Leaves amounts for later. */
+/** Stores amounts to be added later. */
 export function defer(amounts: Amounts): Write[] {
   const counts = changesOf(amounts).map(({ key: { pk, sk }, by }) => ({ pk, sk, by }));
   return counts.length > 0 ? [{ Put: { Item: { ...deferredKey(randomUUID()), counts } } }] : [];
 }
 
 /**
- * Adds all that was left for later, by whomever, each once. Throws ApiError 503 while totals are being rebuilt, which makes all of it
- * void.
+ * Adds all deferred amounts, from any process, each once. Throws ApiError 503 during a rebuild,
+ * which makes the amounts void.
  */
 export async function addDeferred(): Promise<void> {
   while (await retryStale(addSome));
 }
 
-/** Adds up as many as fit a transaction; false when there are none. */
+/** Adds up as many deferred items as fit a transaction. Returns false if there are none. */
 async function addSome(): Promise<boolean> {
   const { value: items = [] } = await queryItems(deferredKey(), { pageSize: 50 }).next();
   const taken: Item[] = [];

@@ -10,10 +10,11 @@ import { contribution } from './contribution.ts';
 import { project } from './project.ts';
 
 /**
- * Gives rank trees to those of these entities and authors whose lists have become long. Most lists stay short, and trees of theirs
- * would double what a review costs. From the mark on every contribution counts in the new trees too; then all reviews of the list
- * are projected once more, and a reader may rely on the trees when they hold as many as the owner has. The same again changes
- * nothing, so that it may be interrupted at any time.
+ * Creates rank trees for the given entities and authors whose lists have become long. Most lists
+ * stay short, and trees would double the cost of their reviews. The mark `growing` makes every new
+ * contribution count in the trees. Then all reviews of the list are projected again. The trees
+ * become `ready` when they count as many reviews as the owner does. Idempotent, so it may be
+ * interrupted at any time.
  */
 export async function growTrees(owners: readonly Item[]): Promise<void> {
   for (const owner of owners) {
@@ -21,9 +22,9 @@ export async function growTrees(owners: readonly Item[]): Promise<void> {
   }
 }
 
-/** Says of the item of an entity or author that its list has trees: some that are being filled, or some to rely on. */
+/** Marks the trees of an entity or author as being filled, or as complete. */
 export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Promise<void> {
-  // Unless the account is gone, and its list with it.
+  // The account, and its list, may have been deleted.
   const set = { rank_tree: state };
   await tryTransact([
     { Update: { Key: { pk, sk }, set, ConditionExpression: 'attribute_exists(pk)' } },
@@ -41,7 +42,8 @@ async function grow(owner: Item): Promise<void> {
     const items = await batchGet(entries, { consistent: true });
     await project([...items.values()].map(contribution));
   }
-  // The index follows the table by a moment and may not have had them all: then the next contribution tries again.
+  // The index lags behind the table by a moment and may have lacked some. The next contribution
+  // then tries again.
   const [counted = {}, lengths] = await Promise.all([getItem(owner), readLengths(owner.pk)]);
   const projected = [...lengths.values()].reduce((total, length) => total + length, 0);
   if (projected === listLength(counted)) await markTrees(owner, 'ready');

@@ -5,44 +5,47 @@ import { getItem } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
-/** Seconds that the consumer keeps its hands off after the last sign of life of a rebuild. */
+/** Seconds for which a lock is valid after its last renewal. */
 const lockSeconds = 60;
 
-/** Seconds after which a rebuild gives its next sign of life. */
+/** Seconds between two renewals. */
 const renewSeconds = 10;
 
-/** What a rebuild holds, so that nobody else changes totals and rank trees. */
+/** Lock of a rebuild. Nothing else changes totals and rank trees while it is held. */
 export interface Lock {
-  /** Goes before every write. Throws ApiError 503 when the lock has expired. */
+  /**
+   * Renews the lock if needed; call it before every write. Throws ApiError 503 if the lock has
+   * expired.
+   */
   keep(): Promise<void>;
-  /** Throws ApiError 503 when the lock had expired, so that what was written may be wrong. */
+  /** Throws ApiError 503 if the lock has expired. Numbers written may then be wrong. */
   release(): Promise<void>;
 }
 
-/** Is true while a rebuild has the lock, and until that of an interrupted one expires. */
+/** Is true while a rebuild holds the lock, and until the lock of an interrupted rebuild expires. */
 export async function isRebuilding(): Promise<boolean> {
   const [key] = rebuildKeys;
   const lock = key && (await getItem(key));
   return Number(lock?.until ?? 0) >= epochSeconds();
 }
 
-/** Throws ApiError 503 when somebody else has it. */
+/** Takes the lock. Throws ApiError 503 if another rebuild holds it. */
 export async function takeLock(): Promise<Lock> {
   const id = randomUUID();
-  let kept = epochSeconds();
+  let renewedAt = epochSeconds();
   await transact(
     rebuildKeys.map((key) => ({
-      Put: { Item: { ...key, id, until: kept + lockSeconds }, ...isFree(kept) },
+      Put: { Item: { ...key, id, until: renewedAt + lockSeconds }, ...isFree(renewedAt) },
       otherwise: serviceUnavailable('Another rebuild is at work'),
     })),
   );
   return {
     async keep() {
       const now = epochSeconds();
-      if (now < kept + renewSeconds) return;
+      if (now < renewedAt + renewSeconds) return;
       const change = { set: { until: now + lockSeconds }, ...heldBy(id, now) };
       await transact(rebuildKeys.map((Key) => ({ Update: { Key, ...change }, otherwise: lost() })));
-      kept = now;
+      renewedAt = now;
     },
     async release() {
       const held = heldBy(id, epochSeconds());
@@ -54,9 +57,9 @@ export async function takeLock(): Promise<Lock> {
 }
 
 /**
- * Part of every transaction that changes totals or rank trees: throws ApiError 503 while they are
- * being rebuilt. An expired lock is deleted. A rebuild that takes it for valid, because its clock
- * is behind, then fails instead of overwriting this change unnoticed.
+ * Returns the write that every transaction changing totals or rank trees includes. It throws
+ * ApiError 503 during a rebuild, and deletes an expired lock. A rebuild whose clock is behind then
+ * fails instead of overwriting this change.
  */
 export function noRebuild(): Write {
   return {
@@ -68,7 +71,7 @@ export function noRebuild(): Write {
   };
 }
 
-/** The condition that nobody has the lock, or had it so long without a sign of life that it is free. */
+/** Returns the condition that the lock is absent or expired. */
 function isFree(now: number) {
   return {
     ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
@@ -77,7 +80,10 @@ function isFree(now: number) {
   };
 }
 
-/** The condition that the lock is still ours: once it has expired the consumer may have gone on, even if nobody else has taken it. */
+/**
+ * Returns the condition that our lock has not expired. The consumer continues after the expiry,
+ * even if no other rebuild has taken the lock.
+ */
 function heldBy(id: string, now: number) {
   return {
     was: { id },

@@ -12,19 +12,22 @@ import {
   projectionItem,
   readProjection,
 } from './contribution.ts';
-import { addDeferred, defer, maxDeferred, partDeferrable } from './defer.ts';
+import { addDeferred, defer, maxDeferred, splitDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
-/** More contributions at a time than this are busy times: then it pays to write only once what they have in common. */
-const quiet = 33;
+/**
+ * Contributions above which a batch counts as busy. Counts common to many transactions are then
+ * deferred and written once.
+ */
+const busyAbove = 33;
 
-/** Contributions that are read at once; three items belong to each. */
+/** Contributions to read at once. Each needs three items. */
 const readSize = 330;
 
 /**
- * Brings totals and rank trees up to these contributions. What is projected of each item is remembered beside it, in the same
- * transaction, so that a contribution that comes twice, late or out of order changes nothing. Gives the items of the entities and
- * authors concerned, as they were read. Throws ApiError 503 while all is being rebuilt.
+ * Updates totals and rank trees with contributions. The same transaction stores each contribution
+ * beside its item. A repeated, late or unordered contribution therefore changes nothing. Returns
+ * the entities and authors concerned, as they were read. Throws ApiError 503 during a rebuild.
  */
 export async function project(contributions: readonly Contribution[]): Promise<Item[]> {
   const latest = new Map<string, Contribution>();
@@ -34,7 +37,7 @@ export async function project(contributions: readonly Contribution[]): Promise<I
   }
   // Neighbours share nodes, and a transaction writes each node once.
   const sorted = [...latest.values()].sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
-  const isBusy = sorted.length > quiet;
+  const isBusy = sorted.length > busyAbove;
   const owners = new Map<string, Item>();
   for (const some of chunks(sorted, readSize)) {
     await retryStale(async () => {
@@ -43,7 +46,7 @@ export async function project(contributions: readonly Contribution[]): Promise<I
       await write(changes, isBusy);
     });
   }
-  // Also what a consumer has left that died, whether or not its records come again.
+  // Includes amounts deferred by a consumer that crashed, even if its records are not repeated.
   await addDeferred();
   return [...owners.values()];
 }
@@ -53,7 +56,7 @@ interface Change {
   after: Contribution;
 }
 
-/** What of these contributions is new, beside what is projected so far. */
+/** Reads owners and projection states. Returns the contributions that the states lack. */
 async function readChanges(
   contributions: readonly Contribution[],
 ): Promise<{ owners: Item[]; changes: Change[] }> {
@@ -73,19 +76,19 @@ async function readChanges(
   return { owners, changes };
 }
 
-/** The same version is projected again when an owner has got a tree since. */
+/** Is true for a newer version, or for the same version if an owner has got a tree since. */
 function supersedes(after: Contribution, before: Contribution): boolean {
   if (after.version !== before.version) return after.version > before.version;
   return after.owners.some((owner) => !before.owners.includes(owner));
 }
 
 /**
- * Writes changes with all their counts: whoever reads these sees all of a change or nothing. In
- * busy times it counts in the lowest nodes, and leaves the others for later.
+ * Writes changes with all their counts. A reader of these counts sees all of a change or none of
+ * it. A busy batch updates only the lowest nodes and defers the other counts.
  */
 async function write(changes: readonly Change[], isBusy: boolean): Promise<void> {
   const amountsIn = (some: readonly Change[]) =>
-    isBusy ? partDeferrable(amountsOf(some)) : { now: amountsOf(some), later: new Map() };
+    isBusy ? splitDeferrable(amountsOf(some)) : { now: amountsOf(some), later: new Map() };
   const fits = (some: readonly Change[]) => {
     const { now, later } = amountsIn(some);
     const actions = 1 + some.length + now.size + Number(later.size > 0);
@@ -97,7 +100,7 @@ async function write(changes: readonly Change[], isBusy: boolean): Promise<void>
   }
 }
 
-/** Parts a list into groups as large as fit; one always fits. */
+/** Splits a list into groups as large as fit. A single element always fits. */
 function* inGroups<T>(list: readonly T[], fits: (group: readonly T[]) => boolean): Generator<T[]> {
   let group: T[] = [];
   for (const each of list) {
@@ -124,7 +127,7 @@ function putProjection({ before, after }: Change) {
   return { Put: { Item: projectionItem(after), was } };
 }
 
-/** Sorts next to each other what counts in the same nodes. */
+/** Returns a sort key that groups contributions by the nodes they count in. */
 function neighbourhood({ counted, time, popularity }: Contribution): string {
   const facet = counted?.slice(0, counted.lastIndexOf('|'));
   return [facet, datePath(time)[0], popularity].join('|');

@@ -30,22 +30,22 @@ import { markTrees } from './grow.ts';
 import { takeLock } from './lock.ts';
 
 /**
- * Computes totals and rank trees anew from the reviews and users in the table: after an incident,
- * or a bulk load. Meanwhile the consumer waits; what is written during the rebuild is in the stream
- * and follows.
+ * Recomputes totals and rank trees from the table, after an incident or a bulk load. The consumer
+ * waits meanwhile and processes the changes of that time afterwards.
  *
- * Gives what was counted, and how many projections were wrong; wrong totals and nodes are not
- * counted. Throws ApiError 503, which says what to run again, while another rebuild is at work,
- * when the table is busy, or when this one has lost its lock. `inTransactions` is for the embedded
- * engine, which waits for the disk once for each of them, and for every item of a batch; elsewhere
- * it would cost twice the units.
+ * Returns the numbers of reviews, users and wrong projections, but not of wrong totals and nodes.
+ * Throws ApiError 503 if the table is busy or the lock is taken or lost. The message names the
+ * command to run again.
+ *
+ * Use `inTransactions` with the embedded engine. It waits for the disk once for a transaction, but
+ * once for each item of a batch. On AWS transactions cost twice the units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
   { inTransactions = false } = {},
 ): Promise<{ reviews: number; users: number; corrected_projections: number }> {
   try {
-    // Were it interrupted later, nobody could tell in which nodes these counts are.
+    // After an interruption later on, it would be unknown which nodes include these counts.
     await addDeferred();
     const lock = await takeLock();
     try {
@@ -80,7 +80,7 @@ async function rebuild(
     ({ pk, counted }) => counted !== null && !actual.has(pk),
   );
   const writeAll = async (writes: Parameters<typeof batchWrite>[0]) => {
-    // One request at a time, so that little is written after a pause that nobody could see.
+    // One request at a time, so that at most one is written after an unnoticed pause.
     for (const some of chunks(writes, inTransactions ? maxActions : 25)) {
       await keepLock();
       await (inTransactions ? transact(some.map(inTransaction)) : batchWrite(some));
@@ -88,14 +88,14 @@ async function rebuild(
   };
   const corrected = [...corrections, ...orphans.map(removed)];
   await writeAll(corrected.map((put) => ({ put: projectionItem(put) })));
-  // Last of all that is read, and first of what is replaced: meanwhile writers announce facets.
-  const replaced = await announcedFacets();
+  // Read last and written first, because writers may register facets meanwhile.
+  const replaced = await registeredFacets();
   for (const [name, { key, by }] of amounts) {
     replaced.set(name, { key, by: { ...replaced.get(name)?.by, ...by } });
   }
   await writeAll([...replaced.values()].map(({ key, by }) => ({ put: { ...key, ...by } })));
-  const left = nodes.filter((key) => !replaced.has(keyString(key)));
-  await writeAll(left.map((key) => ({ delete: key })));
+  const obsolete = nodes.filter((key) => !replaced.has(keyString(key)));
+  await writeAll(obsolete.map((key) => ({ delete: key })));
   for (const owner of withTrees) {
     await keepLock();
     await markTrees(ownerKey(owner), 'ready');
@@ -106,8 +106,10 @@ async function rebuild(
   return { reviews: listed - users, users, corrected_projections: corrected.length };
 }
 
-/** The facets that writers rely on to be in the totals, with nothing in them yet: see `announceFacet`. */
-async function announcedFacets(): Promise<Amounts> {
+/**
+ * Reads the registered facets with counts of 0, because writers rely on them: see `announceFacet`.
+ */
+async function registeredFacets(): Promise<Amounts> {
   const amounts: Amounts = new Map();
   for (const name of (await readFacetTotals()).keys()) {
     const [type = '', language = ''] = name.split('|');
@@ -116,13 +118,13 @@ async function announcedFacets(): Promise<Amounts> {
   return amounts;
 }
 
-/** What is in the table that totals and rank trees depend on. */
+/** Reads everything that totals and rank trees depend on. */
 async function readAll(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
   const actual = new Map<string, Contribution>();
   const projected = new Map<string, Contribution>();
   /** Entities and authors whose lists have rank trees. */
   const withTrees = new Set<string>();
-  /** All totals and nodes, and what is still to be added to them. */
+  /** Keys of all totals, nodes and deferred counts. */
   const nodes: Key[] = [];
   const pages = scanItems({
     FilterExpression:
@@ -159,7 +161,7 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
   return { actual, projected, withTrees, nodes };
 }
 
-/** The entities and authors that have more reviews than a reader may skip. */
+/** Returns the entities and authors with more reviews than a reader may skip. */
 function longLists(contributions: Iterable<Contribution>): string[] {
   const lengths = new Map<string, number>();
   for (const { owners } of contributions) {
