@@ -6,15 +6,16 @@ import { type AuthoredReview, findPublicReviews } from '../review/review-reposit
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
 import { eachOf } from '../table/query.ts';
-import { type Change, readHeads, readLogged } from './log.ts';
+import { type Change, readHeads, readLog } from './log.ts';
 import type { ChangePage, PresentedAuthor, PresentedChange } from './presented.ts';
 import { reviewRecord } from './record.ts';
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
 /**
- * Position of a follower, and its time: in each lane the last item that was passed, and
- * how many changes of the next item, in the one lane that they are in the middle of.
+ * Position of a mirror in the change log, and its time. In each lane it holds the last item read.
+ * If one lane stopped in the middle of an item, `into` holds that lane and the number of changes
+ * already read.
  */
 const Position = v.object({
   time: Count,
@@ -22,7 +23,7 @@ const Position = v.object({
   into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
 });
 type Position = v.InferOutput<typeof Position>;
-type Place = Omit<Position, 'time'>;
+type LanePlaces = Omit<Position, 'time'>;
 
 const binding = 'changes';
 const day = 86_400_000;
@@ -30,25 +31,34 @@ const day = 86_400_000;
 /** Milliseconds for which a position is good. */
 export const goodFor = 30 * day;
 
-/** Milliseconds after which a transaction is surely over. */
+/** Milliseconds after which a transaction has certainly ended. */
 const settled = 60_000;
 
-/** How many items of the log are read for an answer: reviews that change all the time fold, and would never fill it. */
+/**
+ * Maximum of log items read for an answer. Changes of one review fold into one entry, so a few busy
+ * reviews might never fill an answer.
+ */
 const mostLogged = 1_000;
 
-/** How many revisions are read for more than one review: 1,000 take 20 MB at most, and a hundred long histories more than a function has. */
+/**
+ * Maximum of revisions read for an answer with several reviews. 1,000 take up to 20 MB. A hundred
+ * long histories would exceed the memory of a function.
+ */
 const mostRevisions = 1_000;
 
-/** The position behind all that is logged: who reads the table after this, and follows from here, misses nothing. */
+/**
+ * Returns the position after everything logged so far. A mirror that takes the position first, and
+ * then reads the table, misses nothing.
+ */
 export async function currentPosition(): Promise<string> {
   const time = Date.now();
   return seal({ time, lanes: await readHeads() });
 }
 
 /**
- * Changes behind a position, of at most `limit` reviews: each review as it is now, or null when it
- * is public no more. A change may be told more than once. Throws ApiError 400 for what is no
- * position, 410 for one that cannot be followed any more.
+ * Reads the changes after a position, of at most `limit` reviews. Each review is given as it is
+ * now, or as null if it is no longer public. A change may be repeated. Throws ApiError 400 for an
+ * invalid position, and 410 for a position that is too old or from another history.
  */
 export async function readChanges(since: string | undefined, limit: number): Promise<ChangePage> {
   if (since === undefined) {
@@ -59,43 +69,47 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   const time = Date.now();
   const heads = await readHeads();
   if (time - from.time > goodFor) throw positionGone();
-  // An item may have become readable before its head, in the same transaction.
+  // An item may be readable before its head, although one transaction writes both.
   for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
     refuseGap(place);
 
   const window = await readWindow(from, heads, limit);
-  const told = await tell(window.changed);
-  const rest = window.changed[told.length];
+  const entries = await presentFirst(window.changed);
+  const rest = window.changed[entries.length];
   const next = rest ? rest.before : window.end;
-  const users = new Map(told.flatMap(({ user }) => (user ? [[user.id, user]] : [])));
-  // So that who asks again when nothing has changed may be told 304.
+  const users = new Map(entries.flatMap(({ user }) => (user ? [[user.id, user]] : [])));
+  // The same position lets a repeated request without news get a 304.
   const isSame = time - from.time < day && seal({ time: from.time, ...next }) === since;
   return {
-    changes: told.flatMap(({ change }) => change ?? []),
+    changes: entries.flatMap(({ change }) => change ?? []),
     users: [...users.values()],
     next: isSame ? since : seal({ time, ...next }),
     has_more: window.hasMore || rest !== undefined,
   };
 }
 
-/** A review that has changed: the newest change that was read, and the place before the first. */
+/** A changed review: the newest change read, and the place before its first change. */
 interface Changed {
   change: Change;
-  before: Place;
+  before: LanePlaces;
 }
 
 /**
- * The next reviews that have changed, at most `limit`, in the order of their first change. Lanes
- * are read one after the other, the one that is behind the others first.
+ * Reads the next changed reviews, at most `limit`, in the order of their first change. Lanes are
+ * read one after the other, beginning with the one furthest behind.
  */
 async function readWindow(
   from: Position,
   heads: readonly number[],
   limit: number,
-): Promise<{ changed: Changed[]; end: Place; hasMore: boolean }> {
+): Promise<{ changed: Changed[]; end: LanePlaces; hasMore: boolean }> {
   const lanes = [...from.lanes];
   const changed = new Map<string, Changed>();
-  const upTo = (end: Place, hasMore = true) => ({ changed: [...changed.values()], end, hasMore });
+  const upTo = (end: LanePlaces, hasMore = true) => ({
+    changed: [...changed.values()],
+    end,
+    hasMore,
+  });
   const placeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
   const due = [...lanes.keys()]
     .filter((lane) => (heads[lane] ?? 0) > (lanes[lane] ?? 0))
@@ -104,7 +118,7 @@ async function readWindow(
   for (const lane of due) {
     const head = heads[lane] ?? 0;
     let done = lane === from.into?.[0] ? from.into[1] : 0;
-    for await (const { at, before, changes } of eachOf(readLogged(lane, lanes[lane] ?? 0))) {
+    for await (const { at, before, changes } of eachOf(readLog(lane, lanes[lane] ?? 0))) {
       if (before !== lanes[lane]) {
         refuseGap(at);
         break;
@@ -113,7 +127,7 @@ async function readWindow(
       for (const change of changes.slice(done)) {
         const known = changed.get(change.id);
         if (!known) {
-          const here: Place = { lanes: [...lanes], into: [lane, done] };
+          const here: LanePlaces = { lanes: [...lanes], into: [lane, done] };
           if (changed.size === limit) return upTo(here);
           changed.set(change.id, { change, before: here });
         } else if (change.version > known.change.version) known.change = change;
@@ -128,39 +142,40 @@ async function readWindow(
 }
 
 /**
- * Throws ApiError 410, unless the place is so new that the transaction which writes it may be under
- * way: what is missing then comes.
+ * Throws ApiError 410 for a gap in the log. A gap younger than a minute is accepted: the
+ * transaction that fills it may be in progress.
  */
 function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw positionGone();
 }
 
 /**
- * An entry of a page, with the author. Empty where a later change will say that the review is gone.
+ * An entry of a change page, with the author. Empty if a later change will report the review as no
+ * longer public.
  */
-interface Told {
+interface FeedEntry {
   change?: PresentedChange;
   user?: PresentedAuthor;
 }
 
-/** The first of the reviews, as they are now: as many as an answer takes. */
-async function tell(changed: readonly Changed[]): Promise<Told[]> {
+/** Presents the first reviews as they are now, as many as fit an answer. */
+async function presentFirst(changed: readonly Changed[]): Promise<FeedEntry[]> {
   const found = await findPublicReviews(changed.map(({ change }) => change.id));
   const reviews = new Map(found.map((each) => [each.review.id, each]));
   const revisions = changed.map(({ change: { id } }) => 1 + (reviews.get(id)?.review.edits ?? 0));
-  const told = await Promise.all(
+  const entries = await Promise.all(
     changed
       .slice(0, fitting(revisions, mostRevisions))
       .map(({ change }) => present(change, reviews.get(change.id))),
   );
-  const sizes = told.map((each) => bytesOf(JSON.stringify(each)));
-  return told.slice(0, fitting(sizes, largestBody));
+  const sizes = entries.map((each) => bytesOf(JSON.stringify(each)));
+  return entries.slice(0, fitting(sizes, largestBody));
 }
 
 async function present(
   { id, version, isGone }: Change,
   authored: AuthoredReview | undefined,
-): Promise<Told> {
+): Promise<FeedEntry> {
   if (!authored) return isGone ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
   const record = reviewRecord(review, await listRevisions(review));
@@ -171,7 +186,7 @@ async function present(
   };
 }
 
-/** Number of the first that together have at most this size: one at least, however large. */
+/** Returns how many leading sizes fit `most` together, but at least one. */
 function fitting(sizes: readonly number[], most: number): number {
   let sum = 0;
   const end = sizes.findIndex((size, i) => {

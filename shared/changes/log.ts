@@ -5,34 +5,37 @@ import { changesKey, changesLanes, idIn, laneKey, reviewKey } from '../table/key
 import { collect, getItem, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact } from '../table/transact.ts';
 
-/** That a public review was written, or is public no more. */
+/** A write of a public review, or its end as a public review. */
 export interface Change {
   id: string;
-  /** That of the item after the write: it rises with every one. */
+  /** Version of the review after the write. It rises with every write. */
   version: number;
   isGone: boolean;
 }
 
-/** Some changes that were logged together. */
-export interface Logged {
-  /** When, in epoch ms: the place in the lane. */
+/** An item of the log: changes logged together. */
+export interface LogItem {
+  /** Place in the lane: the time of logging, epoch ms. */
   at: number;
-  /** The place of those before them in the lane; 0 for the first. */
+  /** Place of the item before it in the lane; 0 for the first. */
   before: number;
   changes: Change[];
 }
 
-/** Seconds for which changes are kept: a day more than a position is good for. */
+/** Seconds for which log items are kept: a day longer than a position is valid. */
 const keptSeconds = 31 * 86_400;
 
-/** Changes in an item, about 1 KB: one alone costs as much. */
-const mostTogether = 20;
+/** Maximum of changes in an item, about 1 KB. An item with one change costs the same. */
+const changesPerItem = 20;
 
 function laneOf(reviewId: string): number {
   return Number.parseInt(reviewId.slice(0, 8), 16) % changesLanes;
 }
 
-/** What records of the table's stream say of public reviews. What is a draft or hidden before and after is nobody's business. */
+/**
+ * Returns the changes of public reviews in stream records. Skips writes of reviews that were public
+ * neither before nor after.
+ */
 export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
   return records.flatMap(({ dynamodb = {} }) => {
     const { Keys, OldImage, NewImage } = dynamodb;
@@ -46,10 +49,9 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
 }
 
 /**
- * Logs changes for those who follow them, at least once: what the stream tells again is logged
- * again. Each lane is a chain: an item names the place of the one before it. The head of the lane
- * names the last, in the same transaction. A reader therefore never passes an item that is still to
- * appear.
+ * Logs changes for mirrors, at least once: repeated stream records are logged again. Each lane is a
+ * chain, in which an item names the place of the item before it. The same transaction points the
+ * head of the lane to the last item. A reader therefore never skips an item that appears later.
  */
 export async function logChanges(changes: readonly Change[]): Promise<void> {
   const byLane = Map.groupBy(changes, ({ id }) => laneOf(id));
@@ -63,13 +65,13 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
   const last = Number(head?.latest ?? 0);
   const items: Item[] = [];
   let latest = last;
-  for (const some of chunks(changes, mostTogether)) {
+  for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
     items.push({
       ...changesKey(lane, latest),
       before,
-      changes: some.map(toText),
+      changes: some.map(formatChange),
       expires_at: Math.floor(latest / 1000) + keptSeconds,
     });
   }
@@ -79,14 +81,14 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
   ]);
 }
 
-/** What was logged in a lane behind a place, in pages that hold 500 changes at most. */
-export async function* readLogged(lane: number, place: number): AsyncGenerator<Logged[]> {
+/** Reads the items of a lane after a place, in pages of at most 500 changes. */
+export async function* readLog(lane: number, place: number): AsyncGenerator<LogItem[]> {
   const { sk: after } = changesKey(lane, place);
   const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
-  for await (const items of pages) yield items.map(toLogged);
+  for await (const items of pages) yield items.map(toLogItem);
 }
 
-/** The place of what was last logged, by lane. */
+/** Reads the place of the last item of each lane. */
 export async function readHeads(): Promise<number[]> {
   const heads = Array.from({ length: changesLanes }, () => 0);
   for (const { sk, latest } of await collect(queryItems(laneKey()))) {
@@ -103,11 +105,11 @@ function newest(changes: readonly Change[]): Change[] {
   return [...byId.values()];
 }
 
-function toText({ id, version, isGone }: Change): string {
+function formatChange({ id, version, isGone }: Change): string {
   return `${id} ${version}${isGone ? ' gone' : ''}`;
 }
 
-function toLogged({ sk, before, changes }: Item): Logged {
+function toLogItem({ sk, before, changes }: Item): LogItem {
   return {
     at: Number(sk.slice(changesKey(0).sk.length)),
     before: Number(before),

@@ -6,7 +6,7 @@ import { PresentedUser } from '../user/presented.ts';
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
-/** A public review outside of the table: a line of a dump, and what the change feed carries. */
+/** A public review as the change feed and dumps contain it. */
 export const PublicRecord = described(
   v.object({
     kind: described(v.literal('review'), 'What it is', 'review'),
@@ -55,14 +55,14 @@ export type PresentedChange = v.InferOutput<typeof PresentedChange>;
 
 const { id: userId, display_name, karma } = PresentedUser.entries;
 
-/** An author of reviews on a page of changes. */
+/** An author of reviews on a change page. */
 export const PresentedAuthor = described(
   v.object({ id: userId, display_name, karma }),
   'The author of a review: the name and the karma of now, in the place of earlier ones',
 );
 export type PresentedAuthor = v.InferOutput<typeof PresentedAuthor>;
 
-/** A page of changes. */
+/** A change page. */
 export const ChangePage = described(
   v.object({
     changes: v.array(PresentedChange),

@@ -5,13 +5,16 @@ import type { PublicRecord } from './presented.ts';
 
 const tally = ['votes_positive', 'votes_negative'] as const;
 
-/** The record of a public review. Its text has one form, so that the records of two mirrors can be compared by their bytes. */
+/**
+ * Makes the record of a public review. The text of a record is deterministic, so that records of
+ * two mirrors can be compared byte by byte.
+ */
 export function reviewRecord(review: Review, revisions: readonly Revision[]): PublicRecord {
   return {
     kind: 'review',
     ...pick(review, ['id', 'entity_id', 'entity_type', 'user_id', 'language', 'license']),
     created: review.created,
-    // A draft is not public.
+    // Drafts are not public.
     published_on: review.published_on as string,
     ...pick(review, ['source', 'source_url']),
     revisions: revisions
