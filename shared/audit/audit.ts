@@ -5,34 +5,34 @@ import { tryTransact } from '../table/transact.ts';
 import { check } from './check.ts';
 import type { Difference, Finding } from './finding.ts';
 
-/** Findings of an audit in some items. */
-interface Found {
+/** Result of an audit of some items. */
+interface AuditResult {
   differences: Difference[];
   /** Number of differences that were repaired. */
   repaired: number;
-  /** Items that changed each time they were checked. They may be right, and are left alone. */
+  /** Items that changed at each check. They may be correct and are not repaired. */
   changing: Key[];
 }
 
-/** Progress of an audit, and its findings on the way. */
-export interface Progress extends Found {
+/** Progress of an audit, and the results of one page. */
+export interface Progress extends AuditResult {
   items: number;
-  /** Where to go on from, for whoever was interrupted. */
+  /** Position from which to resume. Undefined after the last page. */
   position: Key | undefined;
 }
 
-/** Checks after which an item that gives another answer each time is left alone. */
+/** Maximum of checks of an item whose result changes each time. */
 const mostChecks = 4;
 
 /**
- * Compares every number that a transaction keeps with a recount: votes, popularity and index
+ * Compares every number that transactions keep with a recount: votes, popularity and index
  * attributes of reviews, tallies of revisions, claims, karma and counts of users, counts and
- * ratings of entities. It reads the table in pages and can go on from a position. `isDue` leaves
- * items out.
+ * ratings of entities. Reads the table in pages and can resume at a position. `isDue` selects the
+ * items.
  *
- * It is safe beside traffic. A difference counts when two checks find it at one version of the
- * item, `settle` milliseconds apart: indexes may be so far behind. A repair is conditional on that
- * version.
+ * It is safe beside traffic. A difference counts if two checks, `settle` milliseconds apart, find
+ * it at the same version of the item. The pause is for indexes that lag behind. A repair is
+ * conditional on that version.
  */
 export async function* audit({
   from,
@@ -48,7 +48,7 @@ export async function* audit({
   let last = '';
   for await (const { items, position } of scanItems({ from, pageSize: 250 })) {
     const due = items.filter((item) => {
-      // The items of a review lie together, and are checked together.
+      // The items of a review share a partition and are checked together.
       if (!isDue(item) || (item.pk.startsWith('REVIEW#') && item.pk === last)) return false;
       last = item.pk;
       return true;
@@ -63,44 +63,45 @@ interface Checked {
 }
 
 /**
- * Checks items. Those that differ are checked again, after one pause for all of them, until two
- * checks in a row agree.
+ * Checks items. After one pause for all, checks items with differences again, until two checks in a
+ * row agree.
  */
 async function auditItems(
   items: readonly Item[],
   { repair, settle }: { repair: boolean; settle: number },
-): Promise<Found> {
-  const found: Found = { differences: [], repaired: 0, changing: [] };
+): Promise<AuditResult> {
+  const result: AuditResult = { differences: [], repaired: 0, changing: [] };
   let due: Checked[] = [];
   for (const item of items) due.push({ item, findings: await check(item) });
   for (let checks = 1; checks < mostChecks; checks++) {
     due = due.filter(({ findings }) => findings.length > 0);
-    if (due.length === 0) return found;
+    if (due.length === 0) return result;
     await sleep(settle);
     const changed: Checked[] = [];
     for (const { item, findings: before } of due) {
       const findings = await check(item);
       if (textOf(findings) !== textOf(before)) changed.push({ item, findings });
-      else for (const each of findings) await settled(each, repair, found);
+      else for (const each of findings) await report(each, repair, result);
     }
     due = changed;
   }
-  found.changing.push(...due.flatMap(({ findings }) => findings.flatMap(keysOf)));
-  return found;
+  result.changing.push(...due.flatMap(({ findings }) => findings.flatMap(keysOf)));
+  return result;
 }
 
 /**
- * Reports confirmed differences, and repairs them unless their item has changed this very moment.
+ * Reports confirmed differences, and repairs them on request. A repair fails if the item has just
+ * changed.
  */
-async function settled(finding: Finding, repair: boolean, found: Found): Promise<void> {
+async function report(finding: Finding, repair: boolean, result: AuditResult): Promise<void> {
   const { differences } = finding;
   const writes = repair ? finding.repair?.(differences) : undefined;
   if (writes && !(await tryTransact(writes))) {
-    found.changing.push(...keysOf(finding));
+    result.changing.push(...keysOf(finding));
     return;
   }
-  found.differences.push(...differences);
-  if (writes) found.repaired += differences.length;
+  result.differences.push(...differences);
+  if (writes) result.repaired += differences.length;
 }
 
 function keysOf({ differences }: Finding): Key[] {
@@ -109,8 +110,8 @@ function keysOf({ differences }: Finding): Key[] {
 }
 
 /**
- * One text for the findings of a check; another one if anything was counted meanwhile. It is
- * sorted, because DynamoDB keeps no order of attributes.
+ * Formats the findings of a check for comparison. Differs if anything was counted meanwhile.
+ * Sorted, because DynamoDB keeps no order of attributes.
  */
 function textOf(findings: readonly Finding[]): string {
   const texts = findings.flatMap(({ differences, version }) =>

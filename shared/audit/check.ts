@@ -19,7 +19,10 @@ import {
   unchanged,
 } from './finding.ts';
 
-/** The differences of an item as it is now, and of all that lies beside a review. */
+/**
+ * Finds the differences of an item as it is now. For an item of a review, checks the whole
+ * partition.
+ */
 export async function check(item: Item): Promise<Finding[]> {
   return (await checkItem(item)).filter(({ differences }) => differences.length > 0);
 }
@@ -90,7 +93,7 @@ async function checkReview(pk: string): Promise<Finding[]> {
     });
   }
 
-  // The last, because its repair changes the version that the others depend on.
+  // Repaired last, because this repair changes the version that the other repairs depend on.
   findings.push({
     differences: compare(stored, expected),
     version,
@@ -105,22 +108,23 @@ function tallied(votes: readonly Item[]) {
 }
 
 /**
- * The case of a review counts the reports since it was last decided, and is open if there are any.
+ * Checks the moderation case of a review. It counts the reports since the last decision, and is
+ * open if there are any.
  */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
-  const file = v.parse(Case, item);
+  const reviewCase = v.parse(Case, item);
   const reports = items.filter(
-    ({ sk, round }) => sk.startsWith('REPORT#') && round === file.round,
+    ({ sk, round }) => sk.startsWith('REPORT#') && round === reviewCase.round,
   ).length;
-  // An import may bring back a report whose erasure has closed the case.
-  const state = reports > 0 ? 'open' : file.state;
+  // An import may restore a report after its erasure has closed the case.
+  const state = reports > 0 ? 'open' : reviewCase.state;
   const expected = {
     state,
     reports,
     ...pick(noIndexes, ['all', 'date', 'popularity_rank']),
-    ...queuedIn({ ...file, state, reports }),
+    ...queuedIn({ ...reviewCase, state, reports }),
   };
   return [
     {
@@ -132,24 +136,24 @@ function checkCase(items: readonly Item[]): Finding[] {
 }
 
 /**
- * The counts of a user or entity, compared with the sums over its reviews. The owner is read first:
- * as long as it then keeps its version, nothing that was read later has changed.
+ * Compares the counts of a user or entity with the sums over its reviews. The owner is read first.
+ * If it keeps its version, none of the data read afterwards has changed.
  */
 async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Finding[]> {
   const owner = await getItem(stored);
   if (!owner || owner.deleted_at !== undefined) return [];
   const id = idIn(owner);
-  const lacking: Amounts = new Map();
-  recount(lacking, owner);
+  const missingCounts: Amounts = new Map();
+  recount(missingCounts, owner);
   if (scope === 'author') {
     for (const item of await collect(queryIndex('author-by-date', `OWNER#${id}`))) {
-      recount(lacking, { ...item });
+      recount(missingCounts, { ...item });
     }
   }
   for await (const item of scope === 'author' ? reviewsBy(id) : reviewsOf(id)) {
-    recount(lacking, item);
+    recount(missingCounts, item);
   }
-  const changes = changesOf(lacking).find(({ key }) => keyString(key) === keyString(owner));
+  const changes = changesOf(missingCounts).find(({ key }) => keyString(key) === keyString(owner));
   const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
     return [name, Number(owner[name] ?? 0) + by] as const;
   });
@@ -162,7 +166,10 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   ];
 }
 
-/** By claims, because a withdrawn review is in no index and still counts, and by indexes, because a claim may be missing. */
+/**
+ * Reads the reviews of a user. Claims find withdrawn reviews, which are in no index and still
+ * count. Indexes find reviews without a claim.
+ */
 async function* reviewsBy(userId: string): AsyncGenerator<Item> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
@@ -191,8 +198,8 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
 }
 
 /**
- * A claim leads to a review, unless it is marked. The author may have given it to another one since
- * it was scanned.
+ * Checks that a claim leads to a review, unless the claim is marked. Reads the claim again, because
+ * the author may have used it for another review since the scan.
  */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);

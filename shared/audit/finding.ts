@@ -1,7 +1,10 @@
 import type { Item, Key } from '../table/item.ts';
 import type { Condition, Write } from '../table/transact.ts';
 
-/** An attribute that is not what follows from the items it is derived from. `item` of what should not be there at all, or is missing. */
+/**
+ * An attribute that differs from its recount. The attribute is `item` if the whole item is missing
+ * or should not exist.
+ */
 export interface Difference {
   pk: string;
   sk: string;
@@ -12,19 +15,21 @@ export interface Difference {
 }
 
 /**
- * Differences of one item, and the writes that repair them where that is possible, on condition
- * that nothing has changed since.
+ * Differences of one item, and the writes that repair them, if a repair is possible. The writes are
+ * conditional on nothing having changed.
  */
 export interface Finding {
   differences: Difference[];
-  /** Rises with everything that the differences are counted from. Absent where none is needed. */
+  /**
+   * Version that rises with every change of the counted data. Absent if the differences need none.
+   */
   version?: unknown;
   repair?: (differences: readonly Difference[]) => Write[];
 }
 
 /**
- * An item that has lost its review. The repair deletes it where it `was` so, and with `checks` of
- * other items.
+ * Returns the finding for an item without its review. The repair deletes the item if it still is as
+ * it `was` and the `checks` of other items hold.
  */
 export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] = []): Finding {
   const stored = sk.replace(/#.*/s, '').toLowerCase();
@@ -34,7 +39,7 @@ export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] =
   };
 }
 
-/** What tells of damage that the rest of the table does not say how to mend. */
+/** Returns a finding that the rest of the table cannot repair. */
 export function beyondRepair(
   difference: Omit<Difference, 'isRepairable'>,
   version: unknown,
@@ -42,19 +47,19 @@ export function beyondRepair(
   return { differences: [{ ...difference, isRepairable: false }], version };
 }
 
-/** Where an item is not what is expected of it. */
+/** Finds the attributes of an item that differ from the expected values. */
 export function compare(item: Item, expected: Readonly<Record<string, unknown>>): Difference[] {
   const { pk, sk } = item;
   return Object.entries(expected).flatMap(([attribute, counted]) => {
     const stored = item[attribute];
-    // A rank may come as a number or as a bigint.
+    // A rank may be a number or a bigint.
     return `${stored}` === `${counted}`
       ? []
       : [{ pk, sk, attribute, stored, counted, isRepairable: true }];
   });
 }
 
-/** Sets what was counted where everything compared is still as it was read. */
+/** Sets attributes to the counted values, if all of them still have the stored values. */
 export function set({ pk, sk }: Key, differences: readonly Difference[]): Write {
   const counted = Object.fromEntries(differences.map((each) => [each.attribute, each.counted]));
   const stored = Object.fromEntries(differences.map((each) => [each.attribute, each.stored]));
@@ -62,15 +67,15 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
 }
 
 /**
- * Does the same for a review, case, author or entity, unless anything was counted since it was
- * read: every count raises its version.
+ * Does the same as `set` for a review, case, author or entity. Also requires an unchanged version,
+ * which every count raises.
  */
 export function setVersioned(item: Item, differences: readonly Difference[]): Write {
   const counted = { version: Number(item.version ?? 0) + 1 };
   return set(item, [...differences, ...compare(item, counted)]);
 }
 
-/** The condition that a review is still as it was read. */
+/** Returns the condition that a review has not changed since it was read. */
 export function unchanged({ pk, sk, version }: Item): Write {
   return { ConditionCheck: { Key: { pk, sk }, was: { version } } };
 }
