@@ -3,25 +3,25 @@ import { bulkImportKey, deedKey } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';
 import { transact, tryTransact } from '../table/transact.ts';
 
-/** Is true while a bulk import is at work, and after one that was interrupted. */
+/** Is true during a bulk import, and after an interrupted bulk import. */
 export async function isBulkUnfinished(): Promise<boolean> {
   return (await getItem(bulkImportKey)) !== undefined;
 }
 
 /**
- * Marks the begin of a bulk import, before its first record. Gives a function that takes the mark
- * away: call it when everything in the table is counted.
+ * Marks the start of a bulk import, before its first record. Returns a function that removes the
+ * mark. Call it when everything in the table is counted.
  */
 export async function beginBulk(): Promise<() => Promise<void>> {
   const id = randomUUID();
   await transact([{ Put: { Item: { ...bulkImportKey, id } } }]);
   return async () => {
-    // Another that began meanwhile counts at its end.
+    // Another bulk import may have begun meanwhile. It counts at its own end.
     await tryTransact([{ Delete: { Key: bulkImportKey, was: { id } } }]);
   };
 }
 
-/** Is true for a table without data: what the service notes of itself is none. */
+/** Is true for a table without data. Records of the service about itself do not count. */
 export async function isEmptyTable(): Promise<boolean> {
   const own = [bulkImportKey.pk, deedKey('daily-job').pk];
   for await (const { items } of scanItems({ pageSize: 5 })) {

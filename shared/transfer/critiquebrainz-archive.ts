@@ -5,10 +5,10 @@ import { extract } from 'tar-stream';
 import unbzip2 from 'unbzip2-stream';
 import { linesOf } from './lines.ts';
 
-/** The SCHEMA_SEQUENCE of dumps whose tables have these columns. */
+/** SCHEMA_SEQUENCE of dumps whose tables have these columns. */
 const knownSchema = '15';
 
-/** The columns of the tables that are read, in their order in the dump. */
+/** Columns of the tables that are read, in the order of the dump. */
 const tables = {
   user_sanitised: ['id', 'created', 'display_name', 'musicbrainz_id'],
   review: [
@@ -22,7 +22,7 @@ type Table = keyof typeof tables;
 /** A row of a table; null for `\N`. */
 export type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
 
-/** Key by which a row is the same as one of another archive. */
+/** Key columns. Rows of two archives with the same key are duplicates. */
 const keys: Record<Table, string> = {
   user_sanitised: 'id',
   review: 'id',
@@ -30,16 +30,16 @@ const keys: Record<Table, string> = {
   vote: 'user_id, revision_id',
 };
 
-/** Says that something was not kept, or not as it was, and why. */
+/** Records that something was left out or changed, and why. */
 export type Note = (reason: string) => void;
 
-/** Messages of the libraries about an archive that was cut: they have read past its end. */
+/** Error messages of the libraries for a truncated archive: they read past its end. */
 const isCut = /^Cannot read properties of undefined|ended prematurely|end of data|was destroyed/;
 
 /**
- * Reads the rows of the archives of a dump into tables of the database, each archive opened in its
- * turn. Gives a warning for each that is of another schema. Throws a sentence where one is damaged,
- * a table is in none of them, or no row of a table has the columns that are known.
+ * Loads the archives of a dump into tables of the database, one archive after the other. Returns a
+ * warning for each archive of another schema. Throws an Error with a sentence if an archive is
+ * damaged, a table is missing from all of them, or no row of a table has the expected columns.
  */
 export async function loadDump(
   database: DatabaseSync,
@@ -52,7 +52,7 @@ export async function loadDump(
     );
   }
   const found = new Set<string>();
-  const strange = new Set<string>();
+  const unreadable = new Set<string>();
   const warnings: string[] = [];
   for (const { name, open } of archives) {
     let files = 0;
@@ -63,12 +63,12 @@ export async function loadDump(
         if (Object.hasOwn(tables, table)) {
           found.add(table);
           const isKnown = await loadTable(database, table as Table, content, note);
-          if (!isKnown) strange.add(table);
+          if (!isKnown) unreadable.add(table);
         } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
           const schema = (await readAll(content)).trim();
           if (schema !== knownSchema) {
             warnings.push(
-              `${name} has SCHEMA_SEQUENCE ${schema}, and ${knownSchema} is known here`,
+              `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`,
             );
           }
         } else for await (const _ of content);
@@ -80,9 +80,9 @@ export async function loadDump(
     }
     if (files === 0) throw new Error(`${name} is empty`);
   }
-  if (strange.size > 0) {
-    const names = [...strange].map((table) => `cbdump/${table}`).join(' and ');
-    const reasons = [`no row of ${names} has the columns that are known here`, ...warnings];
+  if (unreadable.size > 0) {
+    const names = [...unreadable].map((table) => `cbdump/${table}`).join(' and ');
+    const reasons = [`no row of ${names} has the expected columns`, ...warnings];
     throw new Error(reasons.join('; '));
   }
   const missing = Object.keys(tables).filter((table) => !found.has(table));
@@ -96,7 +96,7 @@ export async function loadDump(
   return warnings;
 }
 
-/** The files of a tar archive with bzip2, of any number of streams. */
+/** Yields the files of a tar archive compressed with bzip2, of any number of bzip2 streams. */
 async function* filesOf(
   bytes: Readable,
 ): AsyncGenerator<{ file: string; content: AsyncIterable<Uint8Array> }> {
@@ -112,10 +112,7 @@ async function* filesOf(
   }
 }
 
-/**
- * Loads the rows of a table. Gives false where there are some, and none has the columns that are
- * known.
- */
+/** Loads the rows of a table. Returns false if it has rows, but none with the expected columns. */
 async function loadTable(
   database: DatabaseSync,
   table: Table,
@@ -143,7 +140,7 @@ async function loadTable(
   return good > 0 || bad === 0;
 }
 
-/** The values of a row of PostgreSQL's COPY in text format; null for `\N`. */
+/** Parses a row of PostgreSQL's COPY in text format; null for `\N`. */
 export function parseCopy(line: string): (string | null)[] {
   return line.split('\t').map((value) => (value === '\\N' ? null : unescaped(value)));
 }

@@ -9,8 +9,8 @@ import type { Sourced } from './record.ts';
 import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
 
 /**
- * What a loaded dump holds, as records: users, and reviews each followed by the votes on it. What cannot be kept goes to `note`, and what is
- * kept in another form to `noteChange`.
+ * Yields the records of a loaded dump: users, then reviews, each followed by the votes on it. Calls
+ * `note` for everything left out, and `noteChange` for everything changed.
  */
 export async function* dumpRecords(
   database: DatabaseSync,
@@ -37,17 +37,17 @@ export async function* dumpRecords(
     const revisions = revisionsOf.all(`${row.id}`) as Row<'revision'>[];
     const numbers = new Map<string, number>();
     const record = reviewOf(row, revisions, numbers, note, noteChange);
-    const fault =
+    const refusal =
       typeof record === 'string'
         ? record
         : !hasUser.get(record.user_id)
           ? 'review: of a user who is not in the dump'
           : claim.run(record.user_id, record.entity_id).changes === 0
-            ? 'review: a second one of the same user and entity'
+            ? 'review: another one of the same user and entity'
             : undefined;
-    if (typeof record === 'string' || fault !== undefined) {
-      note(`${fault}`);
-      for (const _ of votesOf.iterate(`${row.id}`)) note('vote: on a review that is not kept');
+    if (typeof record === 'string' || refusal !== undefined) {
+      note(`${refusal}`);
+      for (const _ of votesOf.iterate(`${row.id}`)) note('vote: on a review that was left out');
       continue;
     }
     yield { where: `review ${record.id}`, record };
@@ -70,13 +70,15 @@ function userOf(row: Row<'user_sanitised'>, noteChange: Note): UserRecord | stri
   const contact = { email: null, musicdb_username: row.musicbrainz_id };
   let display_name = row.display_name ?? '';
   if (!isVisible(display_name)) {
-    noteChange('a name that cannot be seen to Reader and the beginning of the id');
+    noteChange('invisible name to Reader and the start of the id');
     display_name = `Reader ${row.id.slice(0, 4)}`;
   }
   return { kind: 'user', id: row.id, display_name, created, contact };
 }
 
-/** A review; `numbers` gets which of its revisions has become which. */
+/**
+ * Makes the record of a review. Fills `numbers` with the new revision number of each revision id.
+ */
 function reviewOf(
   row: Row<'review'>,
   rows: readonly Row<'revision'>[],
@@ -112,7 +114,7 @@ function reviewOf(
   const isDraft = row.is_draft === 't';
   const time = timeOf(row.published_on);
   if (time === undefined && !isDraft) {
-    noteChange('published_on that is no time to the time of the first revision');
+    noteChange('invalid published_on to the time of the first revision');
   }
   const published = time ?? first.timestamp;
   return {
@@ -132,7 +134,7 @@ function reviewOf(
   };
 }
 
-/** The newest vote of each person on a review. */
+/** Yields the newest vote of each person on a review. */
 function votesOn(
   { id: review_id, user_id: authorId }: FullReviewRecord,
   votesOf: StatementSync,
@@ -156,9 +158,9 @@ function votesOn(
     if (user_id === null || !hasUser.get(user_id) || !isUuid(user_id)) {
       return 'vote: of a user who is not in the dump';
     }
-    if (user_id === authorId) return 'vote: on the own review';
+    if (user_id === authorId) return 'vote: by the author of the review';
     const revision = numbers.get(`${revision_id}`);
-    if (revision === undefined) return 'vote: on a revision that is not kept';
+    if (revision === undefined) return 'vote: on a revision that was left out';
     const voted_at = timeOf(rated_at);
     if (voted_at === undefined || (vote !== 't' && vote !== 'f')) {
       return 'vote: without a time, or neither up nor down';
@@ -167,7 +169,7 @@ function votesOn(
   }
 }
 
-/** 20 a star; what lies between goes to the nearest, and there is at least one. */
+/** Converts a rating to stars: 20 points a star, rounded to the nearest, at least 1. */
 function starsOf(rating: string | null, note: Note, noteChange: Note): number | null {
   if (rating === null) return null;
   const number = Number(rating);
@@ -180,21 +182,24 @@ function starsOf(rating: string | null, note: Note, noteChange: Note): number | 
   return stars;
 }
 
-/** ISO 639-1 of that, or of three letters where there is one. */
+/** Converts a language code to ISO 639-1. Undefined if there is none. */
 function languageOf(code: string): FullReviewRecord['language'] | undefined {
   const known = (name: string | undefined) => languages.find((language) => language === name);
   if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
   return known(code.toLowerCase()) ?? known(Intl.getCanonicalLocales(code)[0]);
 }
 
-/** ISO 8601 of a time stamp without a zone, which means UTC; smaller parts than milliseconds are dropped. */
+/**
+ * Converts a timestamp without a zone, which means UTC, to ISO 8601. Drops fractions below a
+ * millisecond.
+ */
 function timeOf(timestamp: string | null): string | undefined {
   const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(timestamp ?? '');
   if (!parts) return undefined;
   const [, day, time, fraction = ''] = parts;
   const iso = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
   const parsed = new Date(iso);
-  // The 30th of February is another day in JavaScript.
+  // JavaScript reads February 30 as a day in March.
   return !Number.isNaN(+parsed) && parsed.toISOString() === iso ? iso : undefined;
 }
 

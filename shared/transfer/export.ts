@@ -21,7 +21,7 @@ import {
 } from './record.ts';
 import type { Group, Spool } from './spool.ts';
 
-/** A public account outside of the table. */
+/** A public account as dumps contain it. */
 export interface PublicUserRecord {
   kind: 'user';
   id: string;
@@ -31,7 +31,10 @@ export interface PublicUserRecord {
   karma: number;
 }
 
-/** Reads the table into a spool, from where it stands. Gives the number of items read to `onProgress`. */
+/**
+ * Scans the table into a spool, resuming where the spool stands. Reports the number of items read
+ * to `onProgress`.
+ */
 export async function scanInto(spool: Spool, onProgress: (items: number) => void): Promise<void> {
   const from = spool.position();
   let read = 0;
@@ -46,14 +49,13 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
 }
 
 /**
- * All records of a spool, in an order that depends on nothing but them: users, identities,
- * applications, grants, marked claims, each review followed by its votes, reports and case,
- * decisions. What a record names is there, or the record is left out: it was deleted while the
- * table was read.
+ * Yields all records of a spool in a deterministic order: users, identities, applications, grants,
+ * marked claims, reviews, decisions. Each review is followed by its votes, reports and case. A
+ * record that names a missing record is left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
   const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
-  const ofOthers = (kind: RawKind, { user_id, client_id }: Item) =>
+  const hasReferences = (kind: RawKind, { user_id, client_id }: Item) =>
     (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
     (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
   for (const { items } of spool.read(0)) {
@@ -81,7 +83,7 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
   }
   for (const { items } of spool.read(5)) {
     for (const { author, ...item } of items) {
-      // What is left of a decision about an account that is erased.
+      // A decision about an erased account stays without its note.
       const log = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
       yield rawRecord('decision', log);
     }
@@ -93,27 +95,27 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
         for (const item of items) {
           const kind = kindOfItem(item) as RawKind;
           const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-          if (ofOthers(kind, item) && !isReplaced) yield rawRecord(kind, item);
+          if (hasReferences(kind, item) && !isReplaced) yield rawRecord(kind, item);
         }
       }
     }
   }
 }
 
-/** A case counts the reports that are there with it. */
+/** Makes the record of a case, which counts the exported reports. */
 function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
-  const file = v.parse(Case, item);
-  const open = reports.filter(({ round }) => round === file.round).length;
-  const isOpen = file.state === 'open' && (open > 0 || file.appeal !== undefined);
+  const reviewCase = v.parse(Case, item);
+  const open = reports.filter(({ round }) => round === reviewCase.round).length;
+  const isOpen = reviewCase.state === 'open' && (open > 0 || reviewCase.appeal !== undefined);
   const counted: Case = {
-    ...file,
+    ...reviewCase,
     state: isOpen ? 'open' : 'closed',
     reports: isOpen ? open : 0,
   };
-  return rawRecord('case', { ...caseKey(file.review_id), ...queuedIn(counted), ...counted });
+  return rawRecord('case', { ...caseKey(reviewCase.review_id), ...queuedIn(counted), ...counted });
 }
 
-/** The public reviews of a spool by id. */
+/** Yields the public reviews of a spool by id. */
 export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
   for (const { id, items } of spool.read(4)) {
@@ -128,7 +130,7 @@ export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   }
 }
 
-/** The users of a spool by id, as everybody may see them. */
+/** Yields the public accounts of a spool by id. */
 export function* publicUsers(spool: Spool): Generator<PublicUserRecord> {
   for (const { items } of spool.read(0)) {
     const item = items.find(({ sk }) => sk === 'USER');
@@ -138,7 +140,10 @@ export function* publicUsers(spool: Spool): Generator<PublicUserRecord> {
   }
 }
 
-/** The first lines of the files of a public dump: that of users, and one of reviews for each licence that some have. */
+/**
+ * Makes the headers of the files of a public dump: one file of users, and one file of reviews for
+ * each licence in use.
+ */
 export function publicHeaders(spool: Spool): { users: Header; reviews: Map<string, Header> } {
   const format = formats.public;
   const byLicense = new Map(licenses.map((license) => [license.id, counting({ format, license })]));
@@ -150,7 +155,7 @@ export function publicHeaders(spool: Spool): { users: Header; reviews: Map<strin
   };
 }
 
-/** Reads all records, to say in a first line what follows it. */
+/** Reads all records to make their header. */
 export function headerOf(records: Iterable<Countable>, about: About = { format: formats.all }) {
   const { count, header } = counting(about);
   for (const record of records) count(record);
@@ -179,16 +184,16 @@ function counting({ format, ...about }: About) {
   };
 }
 
-/** Records as JSON Lines, in pieces of some size. */
+/** Formats records as JSON Lines, in chunks of about 64 KB. */
 export function* jsonLines(records: Iterable<object>): Generator<string> {
-  let piece = '';
+  let chunk = '';
   for (const record of records) {
-    piece += `${JSON.stringify(record)}\n`;
-    if (piece.length < 65_536) continue;
-    yield piece;
-    piece = '';
+    chunk += `${JSON.stringify(record)}\n`;
+    if (chunk.length < 65_536) continue;
+    yield chunk;
+    chunk = '';
   }
-  if (piece) yield piece;
+  if (chunk) yield chunk;
 }
 
 function ofKind(items: readonly Item[], kind: string): Item[] {
@@ -197,7 +202,7 @@ function ofKind(items: readonly Item[], kind: string): Item[] {
 
 const timeNames = /^(created|published_on|timestamp|voted_at|renewed|[a-z_]+ed_at)$/;
 
-/** The newest of the times in a record at which something was done; empty where there is none. */
+/** Returns the newest time of an action in a record. Empty if there is none. */
 function newestTime(value: unknown, name = ''): string {
   if (typeof value === 'string') return timeNames.test(name) ? value : '';
   if (!isObject(value)) return '';

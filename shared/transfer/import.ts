@@ -14,14 +14,17 @@ import { backOff } from '../time.ts';
 import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
 import type { Sourced, TransferRecord } from './record.ts';
 
-/** What became of the records: how many were written, were there already or were refused; by kind, and by reason. */
+/**
+ * Numbers of records written, already present and refused. The first two are by kind, the last by
+ * reason.
+ */
 export interface Outcome {
   written: Record<string, number>;
   present: Record<string, number>;
   refused: Record<string, number>;
 }
 
-/** How records are imported, and who hears of it: see `importRecords`. */
+/** Options and callbacks of `importRecords`. */
 interface ImportOptions {
   isDryRun?: boolean;
   isAlone?: boolean;
@@ -34,53 +37,53 @@ interface ImportOptions {
 
 type Plan = Sourced & { writes: Write[] };
 
-const mostAtWork = 3;
+const maxConcurrentChunks = 3;
 const attempts = 5;
-/** Number of tries of a transaction on a busy table. Each waits for 8 s. */
+/** Attempts of a transaction on a busy table. Each takes up to 8 s. */
 const transactionAttempts = 5;
 /**
- * Revisions that are written ahead at once: all of them together have room for a text of the
- * largest size.
+ * Revisions written ahead at once. A transaction has room for so many texts of the largest size.
  */
 const mostAhead = 10;
-/** Milliseconds between two looks at a deletion that is not finished. */
+/** Milliseconds between two checks of an unfinished deletion. */
 const pause = 250;
 
-/** What must be known of an item that is there. */
+/** Attributes that an import reads of existing items. */
 const attributes = [
   ...['id', 'deleted_at', 'user_id', 'review_id', 'marked_at', 'edits', 'is_hidden'],
   ...['published_on', 'version', 'state', 'round'],
 ];
 
 /**
- * Writes records that are not in the table yet, each with what is counted of it, in transactions on
- * condition that nothing has changed since it was read: safe beside traffic, and whoever was
- * interrupted does it again. What is there is left as it is. A record that cannot be written is
- * told to `onRefused`, and the others go on. With `isDryRun` it reads and writes nothing. With
- * `isAlone` nobody else writes to the table, so that authors and entities can be left as they are,
- * for `recountOwners` to count. What is being deleted is waited for, `patience` milliseconds in
- * all, which `onWaiting` is told once; then it is refused. Throws ApiError 503 when the table stays
- * busy.
+ * Writes the records that are missing in the table, with all numbers counted from them. Existing
+ * data stays as it is. Each transaction is conditional on what was read. An import is therefore
+ * safe beside traffic, and an interrupted import can be repeated. A refused record is reported to
+ * `onRefused`, and the import continues. Throws ApiError 503 if the table stays busy.
+ *
+ * With `isDryRun` it reads but does not write. With `isAlone` nothing else may write to the table.
+ * Authors and entities then stay uncounted, for `recountOwners`. `patience` is the total time to
+ * wait for unfinished deletions, in milliseconds. The first wait calls `onWaiting` once; later such
+ * records are refused.
  */
 export async function importRecords(
   records: AsyncIterable<Sourced>,
   { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
 ): Promise<Outcome> {
   const outcome: Outcome = { written: {}, present: {}, refused: {} };
-  /** What would be there by now. */
-  const pretended = new Map<string, Item>();
+  /** Items that a dry run has pretended to write, by `keyString`. */
+  const dryRunItems = new Map<string, Item>();
   let done = 0;
-  let left = patience;
+  let remaining = patience;
   let waiting: Promise<void> | undefined;
 
-  function tell(what: keyof Outcome, name: string): void {
+  function countOutcome(what: keyof Outcome, name: string): void {
     outcome[what][name] = (outcome[what][name] ?? 0) + 1;
     done++;
     onProgress?.(done);
   }
 
   function refuse({ where, record }: Sourced, reason: string): void {
-    tell('refused', reason);
+    countOutcome('refused', reason);
     const isUnfinished = reason === unfinished && 'id' in record;
     onRefused?.(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
   }
@@ -88,7 +91,7 @@ export async function importRecords(
   async function apply(sources: readonly Sourced[], attempt = 0): Promise<void> {
     const known = await readAll(
       sources.map(({ record }) => record),
-      pretended,
+      dryRunItems,
     );
     const plans: Plan[] = [];
     const later: Sourced[] = [];
@@ -98,29 +101,30 @@ export async function importRecords(
       const { record } = source;
       const partition = partitionOf(record);
       const plan = planOf(record, known);
-      if (left > 0 && (plan === unfinished || partitions.has(partition))) {
-        // What follows of it waits as well.
+      if (remaining > 0 && (plan === unfinished || partitions.has(partition))) {
+        // Later records of the partition wait as well.
         partitions.add(partition);
         later.push(source);
       } else if (typeof plan === 'string') refuse(source, plan);
       else if (plan.length === 0) {
-        tell('present', record.kind);
-        // Its case may have been closed since, because its reports were erased.
+        countOutcome('present', record.kind);
+        // The case may have been closed since, because its reports were erased.
         if (record.kind === 'case' && record.item.state === 'open') cases.push(idIn(record.item));
       } else {
         plans.push({ ...source, writes: isAlone ? plan.filter(isNotOfOwner) : plan });
         for (const item of itemsIn(plan)) known.set(keyString(item), item);
       }
     }
-    for (const together of packed(plans)) {
-      const writes = merged(together.flatMap((plan) => plan.writes));
+    for (const batch of packed(plans)) {
+      const writes = merged(batch.flatMap((plan) => plan.writes));
       try {
-        if (isDryRun) for (const item of itemsIn(writes)) pretended.set(keyString(item), of(item));
+        if (isDryRun)
+          for (const item of itemsIn(writes)) dryRunItems.set(keyString(item), asRead(item));
         else await write(writes);
-        for (const { record } of together) tell('written', record.kind);
+        for (const { record } of batch) countOutcome('written', record.kind);
       } catch (error) {
         if (!(error instanceof StaleRead)) throw error;
-        await again(together, attempt);
+        await retryInHalves(batch, attempt);
       }
     }
     if (!isDryRun) for (const reviewId of cases) await reopenCase(reviewId);
@@ -130,18 +134,18 @@ export async function importRecords(
     }
   }
 
-  /** Takes a pause, the same for all that wait. */
+  /** Waits; all waiting records share one pause. */
   async function wait(): Promise<void> {
-    if (left === patience && !waiting) onWaiting?.();
+    if (remaining === patience && !waiting) onWaiting?.();
     waiting ??= sleep(pause).then(() => {
-      left -= pause;
+      remaining -= pause;
       waiting = undefined;
     });
     await waiting;
   }
 
-  /** Something has changed since it was read: which record it belongs to shows in halves. */
-  async function again(sources: readonly Sourced[], attempt: number): Promise<void> {
+  /** Applies records again after a read became stale. Halving finds the record concerned. */
+  async function retryInHalves(sources: readonly Sourced[], attempt: number): Promise<void> {
     const half = Math.ceil(sources.length / 2);
     if (sources.length > 1) {
       await apply(sources.slice(0, half));
@@ -150,36 +154,37 @@ export async function importRecords(
       await backOff(attempt + 1, 2560);
       await apply(sources, attempt + 1);
     } else {
-      for (const source of sources) refuse(source, 'what it belongs to changes all the time');
+      for (const source of sources)
+        refuse(source, 'related data keeps changing: import it again later');
     }
   }
 
-  const atWork = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let failure: unknown;
   for await (const { sources, isLast } of chunksOf(records)) {
     const work = apply(sources)
       .catch((error: unknown) => {
         failure ??= error;
       })
-      .finally(() => atWork.delete(work));
-    atWork.add(work);
-    // What follows may name what is still being written.
-    if (isLast) await Promise.all(atWork);
-    else if (atWork.size >= mostAtWork) await Promise.race(atWork);
+      .finally(() => running.delete(work));
+    running.add(work);
+    // The next records may refer to records that are still being written.
+    if (isLast) await Promise.all(running);
+    else if (running.size >= maxConcurrentChunks) await Promise.race(running);
     if (failure) break;
   }
-  await Promise.all(atWork);
+  await Promise.all(running);
   if (failure) throw failure;
   return outcome;
 }
 
-/** All that decides what becomes of records, as far as it is there. */
-async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMap<string, Item>) {
+/** Reads all existing items that decide how records are treated. */
+async function readAll(records: readonly TransferRecord[], dryRunItems: ReadonlyMap<string, Item>) {
   const known = new Map<string, Item>();
   const seen = new Set<string>();
   const read = async (keys: readonly Key[]) => {
     const unseen = keys.filter((key) => !seen.has(keyString(key)) && seen.add(keyString(key)));
-    // One request after the other, as several chunks are at work beside.
+    // One request at a time, because several chunks are processed in parallel.
     for (const some of chunks(unseen, 100)) {
       const found = await batchGet(some, { consistent: true, attributes });
       for (const [name, item] of found) known.set(name, item);
@@ -201,47 +206,48 @@ async function readAll(records: readonly TransferRecord[], pretended: ReadonlyMa
     }),
   );
   for (const name of seen) {
-    const item = pretended.get(name);
+    const item = dryRunItems.get(name);
     if (item) known.set(name, item);
   }
   return known;
 }
 
 /**
- * Writes one transaction, and before it what it has no room for. Throws StaleRead, or ApiError 503
- * when the table stays busy.
+ * Writes one transaction, and before it the revisions that do not fit. Throws StaleRead, or
+ * ApiError 503 if the table stays busy.
  */
 async function write(writes: readonly Write[]): Promise<void> {
   for (const { facet } of itemsIn(writes)) if (facet) await announceFacet(`${facet}`);
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const some of chunks(ahead, mostAhead)) {
-    // Those of a review that is there count its votes.
+    // Only for a review that does not exist yet: revisions of an existing review hold counts of its
+    // votes.
     const isUnwritten = some.map((each): Write => {
       const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
       return { ConditionCheck: { Key, was: { pk: undefined } } };
     });
-    await insist(merged([...isUnwritten, ...some]));
+    await transactOnBusyTable(merged([...isUnwritten, ...some]));
   }
-  await insist(writes.filter((each) => !ahead.includes(each)));
+  await transactOnBusyTable(writes.filter((each) => !ahead.includes(each)));
 }
 
-/** Writes a transaction to a table that may be busy for a while. */
-async function insist(writes: readonly Write[], attempt = 1): Promise<void> {
+/** Writes a transaction, with several attempts while the table is busy. */
+async function transactOnBusyTable(writes: readonly Write[], attempt = 1): Promise<void> {
   try {
     await transact(writes);
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 503;
     if (!isBusy || attempt === transactionAttempts) throw error;
-    await insist(writes, attempt + 1);
+    await transactOnBusyTable(writes, attempt + 1);
   }
 }
 
-/** Is false for what `recountOwners` counts. */
+/** Is false for counts of authors and entities, which `recountOwners` computes. */
 function isNotOfOwner(write: Write): boolean {
   return 'Put' in write || !['USER', 'ENTITY'].includes(keyOf(write).sk);
 }
 
-/** Of an item, what `readAll` would give. */
-function of(item: Item): Item {
+/** Reduces an item to the attributes that `readAll` returns. */
+function asRead(item: Item): Item {
   return { pk: item.pk, sk: item.sk, ...pick(item, attributes) };
 }

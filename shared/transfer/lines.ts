@@ -1,4 +1,7 @@
-/** A line without its end; `isWhole` says that it had one. Undefined text is no UTF-8. */
+/**
+ * A line without its line feed; `isWhole` is false if the line feed was missing. `text` is
+ * undefined if the line is not UTF-8.
+ */
 export interface Line {
   number: number;
   text: string | undefined;
@@ -7,7 +10,7 @@ export interface Line {
 
 const newline = 0x0a;
 
-/** Lines of bytes, split at line feeds and nothing else: a text may hold other ends of lines. */
+/** Splits bytes into lines, at line feeds only: texts may contain other line separators. */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   const decode = (line: Uint8Array) => {

@@ -30,32 +30,33 @@ import type {
   VoteRecord,
 } from './record.ts';
 
-/** Items that are there, or are about to be, by `keyString`. */
+/** Items that exist or are about to be written, by `keyString`. */
 export type Known = ReadonlyMap<string, Item>;
 
-/** In bytes of JSON; DynamoDB takes 400 KB, and counts a little less. */
+/** Bytes of JSON. DynamoDB takes 400 KB, and counts a little less than JSON. */
 const largestItem = 390_000;
-/** Earlier revisions of a review that its transaction has room for. */
+/** Maximum of earlier revisions in the transaction of their review. */
 const mostRevisions = 40;
 
-/** Partitions that are read, and then written, at once, and the most records of them. */
+/** Maximum of partitions, and of their records, in one chunk that is read and then written. */
 const chunkSize = 50;
 const mostRecords = 5_000;
 
-/** The reason for which a record is refused unless somebody waits. */
+/** Reason to refuse a record while a deletion is unfinished, unless the import waits for it. */
 export const unfinished =
-  'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
-const noReview = 'its review is not there';
-// What moderators decided on somebody would be lifted by an older account.
+  'its deletion is not finished: run `npm run admin -- erase`, or import it again later';
+const noReview = 'its review does not exist';
+// An older account would lift the decisions of moderators on its person.
 const wasModerated = 'its account was deleted while it was blocked or had hidden reviews';
-const hasAnother = 'its person has signed in to another account since it was deleted';
+const hasAnother = 'its account was deleted, and its person now has another account';
 const noAccount = 'user_id names no account';
-const isThere = 'attribute_exists(pk)';
+const exists = 'attribute_exists(pk)';
 
 /**
- * Records that are at work together: those of a partition that follow each other are, such as a
- * review and its votes. `isLast` where what comes next may name them: it begins with another kind,
- * or goes on with the partition.
+ * Splits records into chunks to process together. Consecutive records of a partition, such as a
+ * review and its votes, stay in one chunk of up to 5,000 records. After a chunk with `isLast`, the
+ * next chunk may refer to any chunk before it, because it begins another kind or continues the
+ * partition.
  */
 export async function* chunksOf(
   records: AsyncIterable<Sourced>,
@@ -76,7 +77,7 @@ export async function* chunksOf(
   if (sources.length > 0) yield { sources, isLast: true };
 }
 
-/** The partition in which a record is written. */
+/** Returns the partition of a record. */
 export function partitionOf(record: TransferRecord): string {
   if (record.kind === 'user') return userKey(record.id).pk;
   if (record.kind === 'review') return reviewKey(record.id).pk;
@@ -84,8 +85,8 @@ export function partitionOf(record: TransferRecord): string {
 }
 
 /**
- * The writes of a record as things stand: none if it is there already. Or why it is refused, in
- * words.
+ * Returns the writes of a record, given the known items. Returns none if the record exists, or the
+ * reason if it is refused.
  */
 export function planOf(record: TransferRecord, known: Known): Write[] | string {
   if (record.kind === 'user') return planUser(record, known);
@@ -93,7 +94,7 @@ export function planOf(record: TransferRecord, known: Known): Write[] | string {
   return record.kind === 'vote' ? planVote(record, known) : planRaw(record, known);
 }
 
-/** Keys of what decides what becomes of a record. */
+/** Returns the keys of the items that decide how a record is treated. */
 export function keysOf(record: TransferRecord): Key[] {
   if (record.kind === 'user') {
     const identity = record.contact?.identity;
@@ -118,7 +119,7 @@ export function keysOf(record: TransferRecord): Key[] {
   ];
 }
 
-/** Stands among known items for whatever a deleted review has left. */
+/** Returns a key that stands for all remains of a deleted review among the known items. */
 export function remainsKey(reviewId: string): Key {
   return { pk: reviewKey(reviewId).pk, sk: '' };
 }
@@ -126,8 +127,8 @@ export function remainsKey(reviewId: string): Key {
 function planUser(record: UserRecord, known: Known): Write[] | string {
   const { id, display_name, created, contact } = record;
   const key = userKey(id);
-  const there = known.get(keyString(key));
-  if (there) return there.deleted_at === undefined ? [] : unfinished;
+  const existing = known.get(keyString(key));
+  if (existing) return existing.deleted_at === undefined ? [] : unfinished;
   const identity = contact?.identity && known.get(keyString(identityKey(contact.identity)));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
@@ -137,34 +138,34 @@ function planUser(record: UserRecord, known: Known): Write[] | string {
 function planReview(record: FullReviewRecord, known: Known): Write[] | string {
   const { id, user_id, entity_id, revisions } = record;
   const key = reviewKey(id);
-  const there = known.get(keyString(key));
-  if (there?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) return unfinished;
-  if (there) return [];
+  const existing = known.get(keyString(key));
+  if (existing?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) return unfinished;
+  if (existing) return [];
   if (!hasAccount(user_id, known)) return noAccount;
-  // Its own without itself was written between two reads: the transaction will fail, and all is
-  // read again.
+  // The claim may name this very review, written between the two reads. The transaction then fails,
+  // and everything is read again.
   const claim = known.get(keyString(claimKey(user_id, entity_id)));
   if (claim?.marked_at !== undefined) {
     return 'a moderator has hidden a review of this entity by the author, who has deleted it';
   }
   if ((claim?.review_id ?? id) !== id) return 'the author has another review of this entity';
   if (revisions.some((revision) => bytesIn(revision) > largestItem)) {
-    return 'a text is larger than the table takes';
+    return 'a revision is larger than 390 KB';
   }
   const version = versionAfter(key, known);
-  // By its version the eraser sees that one ahead of its review belongs to none that was deleted.
+  // The version tells the eraser that a revision written ahead does not belong to a deleted review.
   const ahead = revisions.length > mostRevisions && { version };
-  const none = { votes_positive: 0, votes_negative: 0 };
+  const noVotes = { votes_positive: 0, votes_negative: 0 };
   return [
     ...revisions.slice(0, -1).map((revision) => {
-      const Item = { ...revisionItem({ review_id: id, ...revision, ...none }), ...ahead };
+      const Item = { ...revisionItem({ review_id: id, ...revision, ...noVotes }), ...ahead };
       return { Put: { Item } };
     }),
     ...publication(reviewIn(record, version)),
   ];
 }
 
-/** The review as it was published, before anybody voted on it. */
+/** Makes the review without any votes. */
 function reviewIn(record: FullReviewRecord, version: number): Review {
   const { text, rating, timestamp } = record.revisions.at(-1) as (typeof record.revisions)[number];
   const content = { ...record, text, rating, license_choice: record.license };
@@ -185,20 +186,20 @@ function planVote({ kind: _, ...vote }: VoteRecord, known: Known): Write[] | str
     return noReview;
   }
   if (known.has(keyString(voteKey(review_id, user_id)))) return [];
-  if (user_id === review.user_id) return 'a vote on the own review';
-  if (revision > review.edits + 1) return 'revision is not one of its review';
+  if (user_id === review.user_id) return 'the voter is the author of the review';
+  if (revision > review.edits + 1) return 'revision does not exist in its review';
   return hasAccount(user_id, known) ? importedVote(review, vote) : noAccount;
 }
 
-/** An item that depends on nothing but that what it names is there. */
+/** Plans an item that only requires the items it refers to. */
 function planRaw(record: RawRecord, known: Known): Write[] | string {
   const { kind, item } = record;
   const { pk, sk, user_id, client_id } = item;
-  const there = known.get(keyString({ pk, sk }));
-  if (there && kind === 'identity' && user_id && there.user_id === undefined) {
+  const existing = known.get(keyString({ pk, sk }));
+  if (existing && kind === 'identity' && user_id && existing.user_id === undefined) {
     return wasModerated;
   }
-  if (there) return [];
+  if (existing) return [];
   const writes: Write[] = [putNew(rawItem(record))];
   if (user_id && kind !== 'decision') {
     if (!hasAccount(user_id, known)) return noAccount;
@@ -212,17 +213,17 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   if (kind === 'grant' && client_id !== nobody) {
     const Key = applicationKey(`${client_id}`);
     if (!known.has(keyString(Key))) return 'client_id names no application';
-    writes.push({ ConditionCheck: { Key, ConditionExpression: isThere } });
+    writes.push({ ConditionCheck: { Key, ConditionExpression: exists } });
   }
   if (!isOfReview(record)) return writes;
   const Key = reviewOf(record);
   const review = known.get(keyString(Key));
   if (!review || review.deleted_at !== undefined) return noReview;
-  writes.push({ ConditionCheck: { Key, ConditionExpression: isThere } });
-  const open = known.get(keyString({ pk, sk: caseKey('').sk }));
-  // A case comes after its reports: one that is there has not counted this one.
-  if (kind === 'report' && open?.state === 'open' && open.round === item.round) {
-    writes.push({ Update: oneMore({ pk, sk: open.sk }, Number(item.round)) });
+  writes.push({ ConditionCheck: { Key, ConditionExpression: exists } });
+  const openCase = known.get(keyString({ pk, sk: caseKey('').sk }));
+  // An export lists a case after its reports, so an existing open case has not counted this report.
+  if (kind === 'report' && openCase?.state === 'open' && openCase.round === item.round) {
+    writes.push({ Update: oneMore({ pk, sk: openCase.sk }, Number(item.round)) });
   }
   return writes;
 }
@@ -241,8 +242,8 @@ function hasAccount(userId: string, known: Known): boolean {
 }
 
 /**
- * The first version of something imported: the time, epoch ms. Versions only rise, also of what was
- * deleted and forgotten. A version counts changes, and nothing changes every millisecond.
+ * Returns the first version of an imported item: the time in epoch ms. It is above every earlier
+ * version, even of forgotten items, because no item changes every millisecond.
  */
 function versionAfter(key: Key, known: Known): number {
   const projection = known.get(keyString(projectionKey(key)));

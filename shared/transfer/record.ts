@@ -20,38 +20,42 @@ import { Contact, User } from '../user/user.ts';
 import { isVisible } from '../values.ts';
 
 /**
- * What stands in an export: facts, and nothing that can be counted from them. So an export beside traffic never contradicts itself, and an
- * import makes every number anew. Users, reviews and votes have a form of their own; other kinds are kept as they lie in the table.
+ * A record of an export. Exports contain facts, no numbers counted from them. An export beside
+ * traffic is therefore consistent, and an import counts all numbers anew. Users, reviews and votes
+ * have their own formats; other kinds are stored items.
  */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
 
-/** A record, and where it stands, for whoever has to look there. */
+/** A record, and its place in the input for error messages. */
 export interface Sourced<T extends TransferRecord = TransferRecord> {
   where: string;
   record: T;
 }
 
-/** In lower case, as the table holds it. */
+/** A UUID in lower case, as the table stores it. */
 export const Uuid = v.pipe(
   v.string('must be a UUID'),
   v.regex(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, 'must be a UUID in lower case'),
 );
 const Time = v.pipe(
   v.string('must be a time'),
-  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'must be a time in ISO 8601, as toISOString'),
-  v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that there is'),
+  v.regex(
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    'must be a time in ISO 8601, as 2026-01-31T12:00:00.000Z',
+  ),
+  v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that exists'),
 );
 
 const { karma: _, ...userAttributes } = User.entries;
 
-/** An account. Attributes that this version does not know are kept. */
+/** An account. Unknown attributes are kept. */
 export const UserRecord = v.looseObject({
   ...userAttributes,
   kind: v.literal('user'),
   id: Uuid,
   display_name: v.pipe(v.string(), v.check(isVisible, 'must have some visible character')),
   created: Time,
-  /** What of it is not public; null where nothing is known. */
+  /** Private fields; null if they are unknown. */
   contact: v.nullable(v.looseObject(Contact.entries)),
 });
 export type UserRecord = v.InferOutput<typeof UserRecord>;
@@ -59,7 +63,7 @@ export type UserRecord = v.InferOutput<typeof UserRecord>;
 const RevisionRecord = v.pipe(
   v.object({
     id: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    // History may be shorter or longer than what the API takes.
+    // Older texts may be shorter or longer than the API allows.
     text: v.nullable(v.pipe(v.string(), v.nonEmpty('must not be empty'))),
     rating: v.nullable(Rating),
     timestamp: Time,
@@ -67,7 +71,7 @@ const RevisionRecord = v.pipe(
   v.check(({ text, rating }) => text !== null || rating !== null, 'must have a text or a rating'),
 );
 
-/** A review with all its revisions, the first one first; drafts and hidden ones too. */
+/** A review with all its revisions, oldest first. Also for drafts and hidden reviews. */
 export const FullReviewRecord = v.looseObject({
   kind: v.literal('review'),
   id: Uuid,
@@ -92,7 +96,7 @@ export const FullReviewRecord = v.looseObject({
 });
 export type FullReviewRecord = v.InferOutput<typeof FullReviewRecord>;
 
-/** Who voted how on a review, and on which of its revisions. */
+/** A vote on a review and one of its revisions. */
 export const VoteRecord = v.object({
   kind: v.literal('vote'),
   review_id: Uuid,
@@ -106,13 +110,13 @@ export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Kinds that are kept as they lie in the table: the form of their keys, what they are, and their
- * key by what is in them. The key of an identity is made of what is not in it.
+ * Kinds that are exported as stored items, each with the format of its keys, its schema, and a
+ * function that derives its key. The key of an identity is a hash of values that the item lacks.
  */
 const raw = {
   identity: [
     /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
-    /** One without an account keeps what moderators decided on an account that was deleted. */
+    /** An identity without an account keeps the decisions of moderators on its deleted account. */
     v.pipe(
       v.object({
         user_id: v.optional(Uuid),
@@ -160,14 +164,14 @@ export const RawRecord = v.pipe(
       pk: v.string(),
       sk: v.string(),
       user_id: v.nullish(Uuid),
-      // It may be beyond what a number of JSON holds.
+      // A rank may exceed a number of JSON.
       popularity_rank: v.optional(v.pipe(v.string(), v.regex(/^-?\d+$/))),
     }),
   }),
   v.check(({ kind, item }) => {
     const [form, , keyOf] = raw[kind];
     return form.test(keyString(item)) && keyString(keyOf?.(item) ?? item) === keyString(item);
-  }, 'has another key'),
+  }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
@@ -180,23 +184,26 @@ export const RawRecord = v.pipe(
 );
 export type RawRecord = v.InferOutput<typeof RawRecord>;
 
-/** The first line of an export. */
+/** First line of an export. */
 export const Header = v.looseObject({
   kind: v.literal('header'),
   format: v.string(),
   version: v.number(),
-  /** That of the newest change in it, ISO 8601: the same data makes the same file. Null where there is none. */
+  /**
+   * Time of the newest change, ISO 8601, so that the same data gives the same file. Null without
+   * any change.
+   */
   time: v.nullish(v.string()),
-  /** How many records of each kind follow. */
+  /** Number of records of each kind. */
   counts: v.optional(v.record(v.string(), v.number())),
 });
 export type Header = v.InferOutput<typeof Header>;
 
-/** The name of what an operator moves, and of what everybody may have. */
+/** Format names: a full export for operators, and a public dump. */
 export const formats = { all: 'review-service', public: 'review-service-public' } as const;
 export const formatVersion = 1;
 
-/** Whether it is an object of JSON, or an array. */
+/** Is true for JSON objects and arrays. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
@@ -208,33 +215,33 @@ const schemas: Record<string, v.GenericSchema<unknown, TransferRecord>> = {
   ...Object.fromEntries(Object.keys(raw).map((kind) => [kind, RawRecord])),
 };
 
-/** Reads a line of an export: a record, or why it is none, in words. */
+/** Parses a line of an export. Returns the record, or the reason why the line is invalid. */
 export function parseRecord(text: string): TransferRecord | string {
   const value = parseJson(text);
   if (value === undefined || !isObject(value)) return 'is not a JSON object';
   const kind = 'kind' in value ? `${value.kind}` : '';
   const schema = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
-  if (!schema) return kind === '' ? 'has no kind' : 'is of a kind that is not known';
+  if (!schema) return kind === '' ? 'has no kind' : 'has an unknown kind';
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
   return `${v.getDotPath(issue) ?? kind}: ${issue.message}`;
 }
 
-/** Reads the first line. Throws a sentence where it is not that of an export that can be imported. */
+/** Parses the first line. Throws an Error with a sentence if the file cannot be imported. */
 export function parseHeader(text: string | undefined): Header {
   const result = v.safeParse(Header, parseJson(text ?? ''));
   const header = result.success ? result.output : undefined;
   if (header?.format === formats.public) {
     throw new Error(
-      'this is a public dump, which has no accounts and no votes by person: only an export without --public can be imported',
+      'this is a public dump, which has no accounts and no votes by person: import an export made without --public',
     );
   }
   if (header?.format !== formats.all)
-    throw new Error('this is no export: its first line is no header');
+    throw new Error('this is not an export: its first line is not a header');
   if (header.version !== formatVersion) {
     throw new Error(
-      `this export has version ${header.version} of the format, and version ${formatVersion} is what can be read here`,
+      `this export has version ${header.version} of the format, but only version ${formatVersion} can be imported`,
     );
   }
   return header;

@@ -3,7 +3,7 @@ import type { Item, Key } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
 import { kindOfItem } from './item-record.ts';
 
-/** What lies together in an export: kinds by the group that they are sorted into. */
+/** Groups of kinds that are exported together. */
 const groups = {
   user: 0,
   contact: 0,
@@ -21,18 +21,18 @@ const groups = {
 export type Group = (typeof groups)[keyof typeof groups];
 
 /**
- * A scan of the table on disk, so that what belongs together is found however much there is. Each page and the position after it are one
- * transaction: whoever was interrupted goes on there.
+ * A scan of the table, stored on disk so that related items of a table of any size can be found.
+ * One transaction stores a page and the position after it. An interrupted scan resumes there.
  */
 export class Spool {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #find: StatementSync;
 
-  /** Opens the spool in `file`, or makes it. */
+  /** Opens or creates the spool in `file`. */
   constructor(file: string) {
     this.#database = new DatabaseSync(file);
-    // A killed process loses nothing by it; a computer without power begins anew.
+    // A killed process loses nothing. After a power failure the scan begins again.
     this.#database.exec('PRAGMA synchronous = OFF; PRAGMA temp_store = FILE');
     this.#database.exec(`
       CREATE TABLE IF NOT EXISTS items ("group" INTEGER, id TEXT, sk TEXT, claim TEXT, item TEXT);
@@ -43,7 +43,7 @@ export class Spool {
     );
   }
 
-  /** Something about the scan that was noted with `note`. */
+  /** Returns a value stored with `note`. */
   noted(name: string): string | undefined {
     const row = this.#database.prepare('SELECT value FROM state WHERE name = ?').get(name);
     return row && `${row.value}`;
@@ -53,13 +53,13 @@ export class Spool {
     this.#database.prepare('INSERT OR REPLACE INTO state VALUES (?, ?)').run(name, value);
   }
 
-  /** Where the scan stands: undefined before it, null after it. */
+  /** Position of the scan: undefined before it, null after it. */
   position(): Key | null | undefined {
     const noted = this.noted('position');
     return noted === undefined ? undefined : JSON.parse(noted);
   }
 
-  /** Keeps of a page what is exported; what is being deleted is gone. */
+  /** Stores the exportable items of a page. Items being deleted are skipped. */
   add(items: readonly Item[], position: Key | undefined): void {
     this.#database.exec('BEGIN');
     for (const item of items) {
@@ -74,12 +74,12 @@ export class Spool {
     this.#database.exec('COMMIT');
   }
 
-  /** Makes the order in which it is read. */
+  /** Creates the index that `read` needs. */
   sort(): void {
     this.#database.exec('CREATE INDEX IF NOT EXISTS by_key ON items ("group", id, sk)');
   }
 
-  /** The items of a group by id and sort key, those of an id at once. */
+  /** Reads the items of a group by id and sort key, all items of an id together. */
   *read(group: Group): Generator<{ id: string; items: Item[] }> {
     const rows = this.#database
       .prepare('SELECT id, item FROM items WHERE "group" = ? ORDER BY id, sk')
@@ -95,14 +95,14 @@ export class Spool {
     if (last) yield last;
   }
 
-  /** Whether there is an item. */
+  /** Is true if the item exists. */
   has(group: Group, id: string, sk: string): boolean {
     return this.#find.get(group, id, sk) !== undefined;
   }
 
   /**
-   * Ids of reviews whose authors have deleted them since they were read, and have written another
-   * one of the same entity or were kept from it; and likewise marked claims, as `<user> <entity>`.
+   * Returns ids of reviews that were deleted after they were read, and replaced by another review
+   * or by a marked claim. Replaced marked claims are returned as `<user> <entity>`.
    */
   replaced(): Set<string> {
     const rows = this.#database
@@ -123,7 +123,7 @@ export class Spool {
   }
 }
 
-/** Ranks are beyond what a number of JSON holds. */
+/** Stores a rank as a string, because it exceeds a number of JSON. */
 function toJson(item: Item): string {
   const { popularity_rank: rank } = item;
   return JSON.stringify(rank === undefined ? item : { ...item, popularity_rank: `${rank}` });

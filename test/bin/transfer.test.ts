@@ -466,7 +466,7 @@ describe('npm run admin -- export, import', () => {
     quiet?.mockRestore();
     process.exitCode = undefined;
     expect(later.refused).toMatchObject({
-      'its person has signed in to another account since it was deleted': 1,
+      'its account was deleted, and its person now has another account': 1,
     });
     expect(await readItem(userKey(old.id))).toBeUndefined();
 
@@ -518,7 +518,7 @@ describe('npm run admin -- export, import', () => {
     const bad: [object | string, string][] = [
       ['{"kind": "user"', 'is not a JSON object'],
       ['[]', 'has no kind'],
-      [{ kind: 'pet' }, 'is of a kind that is not known'],
+      [{ kind: 'pet' }, 'has an unknown kind'],
       [{ ...given, id, language: 'xx' }, 'language: must be an ISO 639-1 code, in lower case'],
       [{ ...given, id, license: 'MIT' }, 'license: must be one of'],
       [{ ...given, id, revisions: [{ ...given.revisions[0], rating: 6 }] }, 'revisions.0.rating: '],
@@ -533,7 +533,7 @@ describe('npm run admin -- export, import', () => {
           voted_at: given.created,
           revision: 1,
         },
-        'its review is not there',
+        'its review does not exist',
       ],
       [
         {
@@ -544,9 +544,12 @@ describe('npm run admin -- export, import', () => {
           voted_at: given.created,
           revision: 1,
         },
-        'a vote on the own review',
+        'the voter is the author of the review',
       ],
-      [{ kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } }, 'grant: has another key'],
+      [
+        { kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } },
+        'grant: pk and sk do not match the item',
+      ],
       // What would be answered 500 for ever after.
       [
         { ...records(content).find(({ kind }) => kind === 'user'), id, signed_out: 'yesterday' },
@@ -569,7 +572,7 @@ describe('npm run admin -- export, import', () => {
           kind: 'report',
           item: { ...reportKey(review, bob.id), review_id: review, user_id: ann.id },
         },
-        'report: has another key',
+        'report: pk and sk do not match the item',
       ],
     ];
     const broken = bad.map(([line]) => (typeof line === 'string' ? line : JSON.stringify(line)));
@@ -604,7 +607,7 @@ describe('npm run admin -- export, import', () => {
     await refuses(1, [
       [['import', join(folder, 'none')], /no such file/, dataDir],
       [['import', file('')], /is empty/, dataDir],
-      [['import', file('{"id": 1}\n')], /this is no export/, dataDir],
+      [['import', file('{"id": 1}\n')], /this is not an export/, dataDir],
       [
         ['import', wrong({ kind: 'header', format: 'review-service', version: 2 })],
         /version 2 .* version 1/,

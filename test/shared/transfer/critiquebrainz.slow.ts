@@ -204,7 +204,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
       written: { user: 30, review: reviews.length, vote: kept },
       refused: {},
       left_out: {
-        'vote: on the own review': own,
+        'vote: by the author of the review': own,
         'vote: an older one of the same person on the review': older,
       },
       changed: { 'language fra to fr': french },
@@ -364,13 +364,13 @@ describe('npm run admin -- import --format critiquebrainz', () => {
       'review: in the unknown language qqq': 1,
       'review: in the unknown language null': 1,
       'review: of a user who is not in the dump': 1,
-      'review: a second one of the same user and entity': 1,
+      'review: another one of the same user and entity': 1,
       'review: without a revision': 1,
       'revision: without time, or without text and rating': 1,
       'revision: of an unknown review': 1,
-      'vote: on the own review': 1,
+      'vote: by the author of the review': 1,
       'vote: of a user who is not in the dump': 1,
-      'vote: on a review that is not kept': 1,
+      'vote: on a review that was left out': 1,
       'vote: on an unknown revision': 1,
     });
     expect(answer.changed).toEqual(
@@ -429,8 +429,8 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     expect(code).toBe(0);
     const { changed, left_out } = JSON.parse(stdout);
     expect(changed).toEqual({
-      'published_on that is no time to the time of the first revision': wrong.length,
-      'a name that cannot be seen to Reader and the beginning of the id': 2,
+      'invalid published_on to the time of the first revision': wrong.length,
+      'invisible name to Reader and the start of the id': 2,
     });
     expect(left_out).toEqual({ 'user: without a UUID or time': 1 });
     for (const [i, [id]] of reviews.entries()) {
@@ -455,18 +455,18 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     const { code, stdout } = await admin([...critiquebrainz, newer]);
     expect([code, JSON.parse(stdout).written]).toEqual([0, { user: 1 }]);
     expect(quiet.mock.calls).toEqual([
-      [`${newer} has SCHEMA_SEQUENCE 16, and 15 is known here: look at left_out`],
+      [`${newer} has SCHEMA_SEQUENCE 16, but only 15 is known: look at left_out`],
     ]);
     quiet.mockRestore();
 
     const review = Array.from({ length: 13 }, () => 'x');
     const other = await archive('other.tar.bz2', { ...rest, review: [review, review] }, 1, '16');
     const same = await archive('same.tar.bz2', { ...rest, review: [review] });
-    const why = 'no row of cbdump/review has the columns that are known here';
+    const why = 'no row of cbdump/review has the expected columns';
     await refuses(1, [
       [
         [...critiquebrainz, other],
-        `Error: ${why}; ${other} has SCHEMA_SEQUENCE 16, and 15 is known here\n`,
+        `Error: ${why}; ${other} has SCHEMA_SEQUENCE 16, but only 15 is known\n`,
       ],
       [[...critiquebrainz, same], `Error: ${why}\n`],
     ]);

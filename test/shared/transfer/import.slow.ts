@@ -144,7 +144,7 @@ test('adds votes that come without their review, to the revisions that they are 
   });
   expect(await readItem(userKey(ann.id))).toMatchObject({ karma: 2 });
   const late = voteOn(made.id, user().id, { revision: 3 });
-  expect((await load(late)).refused).toEqual({ 'revision is not one of its review': 1 });
+  expect((await load(late)).refused).toEqual({ 'revision does not exist in its review': 1 });
   expect(await differences()).toEqual([]);
 });
 
@@ -228,7 +228,7 @@ test('is exact beside people who write, vote, edit and delete', async () => {
   expect(await differences()).toEqual([]);
   // Somebody was first with the same entity, or took the review away before its votes.
   expect(
-    Object.keys(outcome.refused).filter((reason) => !/another review|not there/.test(reason)),
+    Object.keys(outcome.refused).filter((reason) => !/another review|does not exist/.test(reason)),
   ).toEqual([]);
 });
 
@@ -346,7 +346,7 @@ test('takes more votes, revisions and bytes than a transaction has room for', as
   const tooLarge = review(ann.id, { revisions: [many] });
   const outcome = await load(ann, ...voters, popular, ...votes, ...large, tooLarge);
   expect(outcome.written).toEqual({ user: 121, review: 26, vote: 120 });
-  expect(outcome.refused).toEqual({ 'a text is larger than the table takes': 1 });
+  expect(outcome.refused).toEqual({ 'a revision is larger than 390 KB': 1 });
   expect(await readItem(reviewKey(popular.id))).toMatchObject({
     edits: 129,
     popularity: 72 - 48,

@@ -222,7 +222,7 @@ describe('an import that meets an unfinished deletion', () => {
     const at = (id: string) =>
       `line ${before.findIndex((record) => 'id' in record && record.id === id)}`;
     const why =
-      'its deletion is not finished: import it again later, or call `npm run admin -- erase` before';
+      'its deletion is not finished: run `npm run admin -- erase`, or import it again later';
     expect(told).toContain(`${at(bob.id)}, user ${bob.id}: ${why}`);
     expect(told).toContain(`${at(review_id)}, review ${review_id}: ${why}`);
 
