@@ -7,8 +7,8 @@ import { expect, test } from '@jest/globals';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * The folders of shared/, from the top down: each imports only what stands below its own floor. A
- * file that is named stands on another floor than its folder.
+ * Folders of shared/, from the top floor down. A folder imports only from floors below its own. A
+ * file named here stands on another floor than its folder.
  */
 const floors = [
   ['account', 'audit', 'health', 'transfer'],
@@ -20,7 +20,7 @@ const floors = [
   ['table'],
 ];
 
-/** Which top folder may import which others. */
+/** Top folders, each with the top folders that it may import. */
 const mayImport: Record<string, readonly string[]> = {
   bin: ['functions', 'infra', 'shared'],
   functions: ['shared'],
@@ -44,7 +44,10 @@ function importsOf(file: string): string[] {
   return [...found].map(([, path = '']) => normalize(join(dirname(file), path)));
 }
 
-/** Where a file of shared/ stands: the top floor is 0; files beside the folders are the ground. */
+/**
+ * Returns the floor of a file in shared/. The top floor is 0; files beside the folders are the
+ * ground.
+ */
 function floorOf(file: string): number {
   const [, folder = '', name] = file.split('/');
   if (name === undefined) return floors.length;
@@ -52,7 +55,7 @@ function floorOf(file: string): number {
   return named >= 0 ? named : floors.findIndex((names) => names.includes(folder));
 }
 
-/** What is wrong with an import, in words; nothing when it goes down. */
+/** Says why an import is wrong; returns an empty list if it goes down. */
 function faultOf(from: string, to: string): string[] {
   const [top = '', folder] = from.split('/');
   const [other = '', otherFolder] = to.split('/');
@@ -66,7 +69,7 @@ function faultOf(from: string, to: string): string[] {
   return isSameRoom && floorOf(from) === floorOf(to) ? [] : [`${from} imports ${to}: that is up`];
 }
 
-test('every folder of shared/ has its floor', () => {
+test('every folder of shared/ has a floor', () => {
   const folders = sources
     .filter((file) => /^shared\/.*\//.test(file))
     .map((file) => file.split('/')[1]);
@@ -75,7 +78,7 @@ test('every folder of shared/ has its floor', () => {
   );
 });
 
-test('imports go down only', () => {
+test('imports only go down', () => {
   const faults = sources.flatMap((file) => importsOf(file).flatMap((to) => faultOf(file, to)));
   expect(faults).toEqual([]);
 });
@@ -96,7 +99,7 @@ test.each([
   expect(faultOf(from, to)).toEqual([expect.stringContaining(fault)]);
 });
 
-test('comments and texts name no document that a clone does not hold', () => {
+test('comments and texts name only documents that a clone contains', () => {
   const held = new Set(tracked.map((file) => basename(file)));
   const texts = tracked.filter((file) => /\.([cm]?[jt]s|json|ya?ml|md)$/.test(file));
   const missing = texts.flatMap((file) => {

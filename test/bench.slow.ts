@@ -27,8 +27,8 @@ beforeAll(async () => {
   await seed({ reviews: 1200, users: 60, entities: 60, seed: 1 });
 });
 
-// The deterministic part of `npm run bench`: offsets beyond 400 are descended to, as in a large
-// set.
+// Offsets beyond 400 use rank trees, as in a large table. Only this part of `npm run bench` is
+// deterministic.
 describe('request units and round trips', () => {
   test('of every endpoint are within budget', async () => {
     const lines = await allOf(benchEndpoints());
@@ -36,7 +36,7 @@ describe('request units and round trips', () => {
     expect(lines.find(({ name }) => name === 'get-review')?.read).toBe(2);
   });
 
-  test('of a vote and of a new review are those that the guides tell', async () => {
+  test('of a vote and of a new review are as the guides say', async () => {
     const units = unitsIn(await allOf(benchEndpoints()));
     expect(units).toEqual({
       'a vote': unitsOf(costs['a vote']),
@@ -47,23 +47,23 @@ describe('request units and round trips', () => {
   test.each([
     ['a list of 10', '10'],
     ['a list of 50', '50'],
-  ] as const)('of %s are those that the guides tell', async (name, limit) => {
+  ] as const)('of %s are as the guides say', async (name, limit) => {
     const { body, read } = await measure('list-reviews', { query: { limit } });
     const authors = new Set(body.reviews.map(({ user }: { user: { id: string } }) => user.id));
-    // An author costs half a unit: here some have written several of these reviews.
+    // An author costs half a unit. Here some authors wrote several of these reviews.
     const same = Number(limit) - authors.size;
     expect(read + same / 2).toBe(costs[name].read);
   });
 
-  test('of votes are fewer in a batch', async () => {
+  test('of votes are lower when votes are batched', async () => {
     for (const { votes, write } of foldedVotes) {
       const measured = await consumeVotes(votes);
-      // Lanes of the log of changes are chosen by id: chance decides how many votes share one.
+      // The lane of a change depends on its id, so chance decides how many votes share a lane.
       expect([votes, Math.abs(measured - write) <= 1, measured]).toEqual([votes, true, measured]);
     }
   });
 
-  test('of an import are those that the guides tell', async () => {
+  test('of an import are as the guides say', async () => {
     const time = '2025-01-01T00:00:00.000Z';
     const ids = Array.from({ length: 12 }, randomUUID);
     const [author = '', ...voters] = ids;
@@ -104,7 +104,7 @@ describe('request units and round trips', () => {
     expect({ account, review: alone, vote: (voted - alone) / votes.length }).toEqual(importCosts);
   });
 
-  test('are bounded for every endpoint of the API that uses the table', () => {
+  test('are bounded for every API endpoint that uses the table', () => {
     const measured = new Set([...steps.map(operationOf), 'list-reviews', 'list-users']);
     const missing = routes.filter(
       ({ operation, table, base }) =>
@@ -120,8 +120,8 @@ describe('request units and round trips', () => {
   });
 });
 
-test('request units of a vote and of a new review are bounded in a table that has grown', async () => {
-  // The nodes that reviews of now are counted in.
+test('request units of a vote and a new review are bounded in a large table', async () => {
+  // Makes the rank tree nodes that count today’s reviews.
   await allOf(benchEndpoints());
   for (const item of await scanTable()) {
     if (!item.pk.startsWith('TREE#')) continue;
@@ -135,8 +135,8 @@ test('request units of a vote and of a new review are bounded in a table that ha
 });
 
 /**
- * Write units for each of so many votes, on reviews of different ages, that the consumer reads in
- * one batch.
+ * Returns the write units for each of `count` votes, on reviews of different ages, that the
+ * consumer reads in one batch.
  */
 async function consumeVotes(count: number): Promise<number> {
   const voter = await makeUser();
@@ -166,8 +166,8 @@ function unitsOf({ read, write }: Units): Units {
   return { read, write };
 }
 
-describe('the measure', () => {
-  test('counts calls that overlap as one round trip, and calls of others not at all', async () => {
+describe('the measurement', () => {
+  test('counts overlapping calls as one round trip, and ignores calls of others', async () => {
     const read = () => batchGet([reviewKey(randomUUID())], { consistent: false });
     const others = read();
     const run = measureRun(async () => {
@@ -180,7 +180,7 @@ describe('the measure', () => {
 
   const cost = { status: 200, read: 3, write: 0, roundTrips: 1, body: {} };
 
-  test('names what is over its budget, and will not count a refusal', () => {
+  test('names operations over budget, and rejects failed requests', () => {
     const budget = { read: 2, roundTrips: 1 };
     expect(toLine('x', cost, budget).broken).toEqual(['x: read 3 > 2']);
     expect(() => toLine('x', { ...cost, status: 400 }, budget)).toThrow('x: 400');

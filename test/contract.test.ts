@@ -9,14 +9,14 @@ import { invoke } from './helpers/invoke.ts';
 
 const review = routes.find(({ operation }) => operation === 'get-review');
 
-describe('a response that is not as its endpoint describes it fails the test that sees it', () => {
+describe('a response that differs from its endpoint’s description fails its test', () => {
   const schema = v.object({
     list: v.array(v.object({ id: v.number(), note: v.optional(v.string()) })),
     by_id: v.record(v.string(), v.union([v.string(), v.object({ label: v.string() })])),
   });
   const good = { list: [{ id: 1 }, { id: 2, note: '' }], by_id: { a: 'x', b: { label: 'y' } } };
 
-  test('nothing is said of one that is', () => {
+  test('accepts a response that matches its description', () => {
     expect(faultsOf(schema, good)).toEqual([]);
   });
 
@@ -31,7 +31,7 @@ describe('a response that is not as its endpoint describes it fails the test tha
     expect(faultsOf(schema, body)).toEqual([fault]);
   });
 
-  test('the handler is known, and told of by its name', async () => {
+  test('names the operation of the handler', async () => {
     const author = await makeUser();
     const { body } = await invoke(getReview, {
       path: { review_id: await makeReview(author) },
@@ -45,7 +45,7 @@ describe('a response that is not as its endpoint describes it fails the test tha
     await expect(checkResponse({ ...exchange, method: 'HEAD' })).resolves.toBeUndefined();
   });
 
-  test('what the description of the API lacks, and the command that writes it, are named', async () => {
+  test('names the missing part of the description, and the command that writes it', async () => {
     const route = { ...review, path: '/review/new' } as Route;
     const exchange = { route, method: 'GET', status: 404, body: { error: '', description: '' } };
     await expect(checkResponse(exchange)).rejects.toThrow(
@@ -65,7 +65,7 @@ describe('a response that is not as its endpoint describes it fails the test tha
     );
   });
 
-  test('those of the token endpoint are in the words of RFC 6749', async () => {
+  test('errors of the token endpoint use the words of RFC 6749', async () => {
     const { body } = await invoke(createToken, { method: 'POST', body: '', headers: {} });
     expect(Object.keys(body)).toEqual(['error', 'error_description']);
   });

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { billOf, costs, foldedVotes, grownCosts, importCosts, prices } from './helpers/costs.ts';
 
-// What is measured is in test/helpers/costs.ts, and test/bench.slow.ts measures it again.
+// The numbers are in test/helpers/costs.ts; test/bench.slow.ts measures them again.
 
-/** A document, in one line. */
+/** Returns a document as one line. */
 function guide(name: string): string {
   return readFileSync(new URL(`../${name}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
 }
@@ -13,7 +13,7 @@ const deploy = guide('infra/aws/README.md');
 const dollars = (amount: number) => `$${amount.toFixed(2)}`;
 const total = (name: keyof typeof costs) => dollars(billOf(costs[name]).total);
 
-test.each(Object.entries(costs))('the deployment guide tells what %s costs', (name, use) => {
+test.each(Object.entries(costs))('the deployment guide says what %s costs', (name, use) => {
   const { dynamodb, api, lambda, logs, transfer, total } = billOf(use);
   const parts = [dynamodb, api, lambda, logs, transfer].map(dollars).join(' | ');
   expect(deploy).toContain(
@@ -21,7 +21,7 @@ test.each(Object.entries(costs))('the deployment guide tells what %s costs', (na
   );
 });
 
-test('the deployment guide tells what a large table and a busy stream change', () => {
+test('the deployment guide says what a large table and a busy stream change', () => {
   const grown = (name: keyof typeof grownCosts) => {
     const { write } = costs[name];
     const most = { ...costs[name], ...grownCosts[name] };
@@ -40,20 +40,20 @@ test('the deployment guide tells what a large table and a busy stream change', (
   expect(deploy).toContain(`saves ${saved(five)}.`);
 });
 
-test('the deployment guide tells what lists cost without compression', () => {
+test('the deployment guide says what lists cost without compression', () => {
   const plain = (kilobytes: number) => dollars(kilobytes * prices.gigabyteOut);
   const lists = [costs['a list of 10'], costs['a list of 50']];
   const [ten, fifty] = lists.map(({ plainKilobytes }) => plain(plainKilobytes));
   expect(deploy).toContain(`Without compression the transfer of lists costs ${ten} and ${fifty}`);
 });
 
-test('the README tells what a review and a vote cost', () => {
+test('the README says what a review and a vote cost', () => {
   expect(guide('README.md')).toContain(
     `a review ${total('a review')} a million, a vote ${total('a vote')}`,
   );
 });
 
-test('the guide to operation tells what an import costs', () => {
+test('the operations guide says what an import costs', () => {
   const { account, review, vote } = importCosts;
   expect(guide('.github/docs/operate.md')).toContain(
     `an account costs ${account} write units, a review of 1.5 KB ${review}, a vote ${vote},`,

@@ -13,7 +13,7 @@ const callbackPort = await freePort();
 const demo = join(home, 'review-demo');
 
 beforeAll(() => {
-  // The packages that npm would install.
+  // The packages that the guides install from npm.
   mkdirSync(join(demo, 'node_modules/.bin'), { recursive: true });
   const link = (from: string, to: string) =>
     symlinkSync(join(root, from), join(demo, 'node_modules', to));
@@ -27,14 +27,14 @@ const { error, stderr: fault } = spawnSync('python3', ['-c', 'import requests_oa
 const whyNoPython = error?.message ?? `${fault}`.trim().split('\n').at(-1);
 if (whyNoPython) test.skip(`“Publish from Python” is not run: ${whyNoPython}`, () => {});
 
-/** Commands or a program of a guide, and the answers that the guide shows to them. */
+/** A command or a program of a guide, with the answers that the guide shows. */
 interface Step {
   language: string;
   code: string;
   shown: Shown[];
 }
 
-/** The steps of a guide in their order, as its page shows them. */
+/** Returns the steps of a guide in order, as its page shows them. */
 async function stepsOf(slug: string): Promise<Step[]> {
   const page = await (await fetch(`${authUrl}/docs/${slug}`)).text();
   const sections = page.split(/(?=<h2 )/).filter((each) => !(whyNoPython && /Python</.test(each)));
@@ -49,12 +49,12 @@ async function stepsOf(slug: string): Promise<Step[]> {
   return steps;
 }
 
-/** Values that a reader copies from the pages, by the text that each replaces. */
+/** Values that a reader copies from the pages, by the placeholder that each replaces. */
 type Copied = Record<'rva_…' | '0123…' | 'rvs_…', string>;
 
 /**
- * The text of a step as a reader pastes it. A program is saved and run as its first line says, with
- * an access token that has expired. Left out is what a registry would send.
+ * Returns the text of a step as a reader pastes it. A program is saved and run as its first line
+ * says, with an expired access token. Omits the download from a registry.
  */
 function pasted({ language, code }: Step, copied: Copied): string {
   const [, file, command] = /^\W+([\w.-]+): (.*)\n/.exec(code) ?? [];
@@ -70,7 +70,7 @@ function pasted({ language, code }: Step, copied: Copied): string {
 
 const expire = `test ! -f tokens.json || sed -i 's/rva_/rva_expired/' tokens.json\n`;
 
-/** Signs in, and copies a token and the credentials of an application from the pages. */
+/** Signs in. Copies a token and the credentials of an application from the pages. */
 async function copyAll(browser: ReturnType<typeof openBrowser>, name: string): Promise<Copied> {
   await browser.signIn(name);
   const scopes = { review: 'yes', vote: 'yes' };
@@ -119,7 +119,7 @@ describe.each(shells)('pasted into %s', (...shell) => {
     });
   });
 
-  test('a program says why access has ended', () => {
+  test('a program explains why access has ended', () => {
     const program = ['reviews.mts', crypto.randomUUID()];
     const variables = { CLIENT: copied['0123…'], CLIENT_SECRET: copied['rvs_…'] };
     const { stderr } = spawnSync('node', program, {
@@ -131,7 +131,7 @@ describe.each(shells)('pasted into %s', (...shell) => {
   });
 });
 
-test('the programs in TypeScript fit the types of what they use', () => {
+test('the TypeScript programs match the types of their packages', () => {
   const options =
     '--noEmit --strict --module nodenext --target es2024 --lib es2024,dom,dom.iterable --types node --skipLibCheck --allowImportingTsExtensions';
   const typeRoots = join(root, 'node_modules/@types');
@@ -147,7 +147,7 @@ test('the programs in TypeScript fit the types of what they use', () => {
   expect(spawnSync(tsc, args, { cwd: demo, encoding: 'utf8' }).stdout).toBe('');
 });
 
-describe('a mistake in a guide is seen', () => {
+describe('a mistake in a guide is found', () => {
   const real = '{"count":2,"reviews":[{"id":"a","rating":5},{"id":"b","rating":null}],"next":"x"}';
   const json = (text: string) => differencesOf({ language: 'json', text }, real);
 
@@ -162,13 +162,13 @@ describe('a mistake in a guide is seen', () => {
     expect(json(text)).toHaveLength(1);
   });
 
-  test('nothing is wrong with an answer in the right shape', () => {
+  test('an answer in the right shape has no fault', () => {
     const text = `{ "count": 9,
       "reviews": [{ "id": "…", "rating": 1 }, { "rating": null, … }], … }`;
     expect(json(text)).toEqual([]);
   });
 
-  test('the words of an error, a header, a status and a line of text', () => {
+  test('compares the words of an error, a header, a status and plain text', () => {
     const of = (language: string, text: string, output: string) =>
       differencesOf({ language, text }, output).length;
     const refused = '{"error":"invalid_request","description":"limit is wrong"}';

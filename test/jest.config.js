@@ -3,21 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import vm from 'node:vm';
 
-// An editor that starts Jest by itself takes the Node.js of this machine, and fails in every file with another riddle.
+// An editor that starts Jest directly uses the Node.js of this machine. Every file then fails with
+// an unclear error.
 if (Number.parseInt(process.versions.node, 10) < 24 || !vm.SourceTextModule) {
   throw new Error(
     `These tests need Node.js 24 with --experimental-vm-modules, and this is ${process.version}: run them by "npm test", which has both`,
   );
 }
 
-// For what test files of one run share.
+// Holds the output that test files of one run share.
 const folder = mkdtempSync(join(tmpdir(), 'review-service-run-'));
 process.env.RUN_FOLDER = folder;
-// Node.js keeps there what it has compiled, for the commands that tests start again and again.
+// Node.js keeps compiled code here, for the commands that tests start repeatedly.
 process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-// These look at the embedded database itself, or kill one.
+// These tests inspect the embedded database itself, or kill one.
 const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durability|mirror|outage)'];
 
 const rootDir = join(import.meta.dirname, '..');
@@ -54,7 +55,8 @@ export default {
       displayName: 'fast',
       testMatch: ['<rootDir>/test/**/*.test.ts'],
     },
-    // Whole programs, the code as it is deployed, random histories, long lists; and a browser, Debian's chromium or the one that CHROMIUM names.
+    // Whole programs, the code as deployed, random histories and long lists. Also a browser:
+    // Debian's chromium, or the one named by CHROMIUM.
     {
       ...project,
       displayName: 'slow',

@@ -9,7 +9,7 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { url, authUrl: issuer } = await startTestStack();
 
-/** The application: all it does is to be there when the browser comes back. */
+/** The application. It only answers when the browser returns to it. */
 const application = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html');
   response.end('<!doctype html><html lang="en"><title>Application</title><h1>Welcome back</h1>');
@@ -37,7 +37,7 @@ async function open(options: Parameters<typeof browser.newContext>[0]): Promise<
   });
   page.on('pageerror', (error) => complaints.push(`${error}`));
   page.on('requestfailed', (request) => {
-    // Aborted is what the browser gave up itself, as it was on its way to another page.
+    // The browser aborts requests itself when it leaves for another page.
     const why = request.failure()?.errorText;
     if (why !== 'net::ERR_ABORTED') complaints.push(`${why}: ${request.url()}`);
   });
@@ -51,16 +51,16 @@ afterEach(async () => {
 /** Waits for a page with this heading. */
 const arrive = (name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-/** Waits for what the page says of a change. */
+/** Waits for the notice about a change. */
 const hear = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
 const follow = (name: string) => page.getByRole('link', { name, exact: true }).click();
 const fill = (name: string, text: string) =>
   page.getByRole('textbox', { name, exact: true }).fill(text);
-/** What a term of a list of terms stands for. */
+/** Returns the description of a term in a description list. */
 const described = async (term: string) =>
   (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
-/** The secret, which is folded away. */
+/** Unfolds the secret and returns it. */
 const secret = async () => {
   const code = page.locator('details code');
   expect(await code.isVisible()).toBe(false);
@@ -99,7 +99,7 @@ function authorize(client_id: string, scope: string, state: string) {
   return page.goto(`${issuer}/oauth/authorize?${new URLSearchParams(query)}`);
 }
 
-/** What the token endpoint answers, and with which status. */
+/** A response of the token endpoint, with its status. */
 interface Answer {
   status: number;
   access_token?: string;
@@ -118,7 +118,7 @@ async function askForToken(
   return { ...((await response.json()) as object), status: response.status };
 }
 
-/** The status and display name that a token gets from GET /user/me. */
+/** Returns the status and the display name from GET /user/me. */
 async function readMe(access_token = ''): Promise<[number, string | undefined]> {
   const headers = { Authorization: `Bearer ${access_token}` };
   const response = await fetch(`${url}/user/me`, { headers });
@@ -137,7 +137,7 @@ describe.each([
 
   beforeEach(() => open(options));
 
-  /** Nothing sticks out at the side. */
+  /** Expects the page not to be wider than the window. */
   async function expectItFits(): Promise<void> {
     const width = page.viewportSize()?.width ?? 0;
     for (const element of await page.locator('body *:visible').all()) {
@@ -146,7 +146,7 @@ describe.each([
     }
   }
 
-  test('a person registers an application, lets it act, and ends that', async () => {
+  test('a person registers an application, connects it and revokes its access', async () => {
     await page.goto(`${issuer}/account/applications`);
     await signIn(name);
     await arrive('Your applications');
@@ -200,7 +200,7 @@ describe.each([
     ).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  test('a person refuses', async () => {
+  test('a person refuses access', async () => {
     await page.goto(`${issuer}/account/applications`);
     await signIn(name);
     const { client_id } = await register('Unwanted');
@@ -216,7 +216,7 @@ describe.each([
       ['state', 's'],
       ['iss', issuer],
     ]);
-    // To go back and to answer otherwise is too late.
+    // Going back to change the answer is too late.
     await page.goBack();
     await arrive('Please start again');
     expect(await page.getByRole('link', { name: 'Go back to 127.0.0.1' }).count()).toBe(1);
@@ -253,7 +253,7 @@ describe.each([
     await arrive('Your applications');
     await follow('Final');
     await arrive('Final');
-    // The browser asks for the tick.
+    // The browser requires the tick.
     await click('Delete');
     await arrive('Final');
     await page.getByRole('checkbox', { name: 'Delete Final' }).check();
@@ -305,7 +305,7 @@ describe.each([
     expect(await described('User id')).not.toBe(id);
   });
 
-  test('whoever asks wrongly is told so, here', async () => {
+  test('shows the mistakes of an authorization request on a page', async () => {
     await authorize('0'.repeat(32), '', '');
     await arrive('The application was not connected');
     expect(new URL(page.url()).origin).toBe(new URL(issuer).origin);
@@ -317,7 +317,7 @@ describe.each([
 describe.each([390, 360])('on a window of %i pixels', (width) => {
   beforeEach(() => open({ viewport: { width, height: 640 } }));
 
-  test('no page is wider, whatever an application calls itself', async () => {
+  test('no page is wider than the window, whatever the name of an application', async () => {
     const fits = async () =>
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
     const lines = async (text: string) => {

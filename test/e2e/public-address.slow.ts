@@ -16,7 +16,7 @@ ways['example.org'] = local;
 const rules = hosts.map((host) => `MAP ${host}:443 127.0.0.1:${port}`);
 const browser = await launchBrowser(`--host-resolver-rules=${rules.join()}`);
 
-test('a browser signs in, is shown the reference, and signs out, below a path of a host', async () => {
+test('a browser signs in, opens the reference and signs out below a path', async () => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
   const complaints: string[] = [];

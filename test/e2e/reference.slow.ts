@@ -7,10 +7,10 @@ import { startTestStack } from '../helpers/stack.ts';
 const browser = await launchBrowser();
 const { url, authUrl } = await startTestStack();
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { makeGrant, makeUser, reviewBody } = await import('../helpers/fixtures.ts');
 
-/** Opens the reference, and gives what the browser complains of and what it asks for. */
+/** Opens the reference. Returns the browser’s complaints and its requests. */
 async function open(width: number, colorScheme: 'light' | 'dark') {
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
   const page = await context.newPage();
@@ -28,7 +28,7 @@ async function open(width: number, colorScheme: 'light' | 'dark') {
 
 const arrive = (page: Page) => page.getByRole('heading', { name: /^Review service/ }).waitFor();
 
-/** Types a token into the dialog, as one does. */
+/** Types a token into the dialog, as a person does. */
 async function authorize(page: Page, token: string): Promise<void> {
   await page.getByRole('button', { name: 'Authorize' }).first().click();
   const dialog = page.locator('.dialog-ux');
@@ -41,7 +41,7 @@ async function authorize(page: Page, token: string): Promise<void> {
   await form.getByRole('button', { name: 'Close' }).click();
 }
 
-/** Sends a request from the page, and gives what is answered and shown. */
+/** Sends a request from the page. Returns the response and the text shown. */
 async function execute(page: Page, id: string, fill?: (operation: Locator) => Promise<void>) {
   const operation = page.locator(`[id$="-${id}"]`);
   await operation.locator('.opblock-summary-control').first().click();
@@ -63,41 +63,38 @@ async function execute(page: Page, id: string, fill?: (operation: Locator) => Pr
 test.each<[number, 'light' | 'dark']>([
   [1280, 'light'],
   [390, 'dark'],
-])(
-  '%d px wide, %s: read, and tried with a token, from this service alone',
-  async (width, scheme) => {
-    const ann = await makeUser({ display_name: 'Ann' });
-    const { access_token } = await makeGrant(ann, ['review']);
-    const { page, asked, complaints, close } = await open(width, scheme);
-    await authorize(page, access_token);
-    const me = await execute(page, 'get-me');
-    expect(me).toMatchObject({ status: 200, body: { user: { display_name: 'Ann' } } });
-    const sent = JSON.stringify(reviewBody());
-    const made = await execute(page, 'create-review', (operation) =>
-      operation.locator('.body-param__text').fill(sent),
-    );
-    expect(made).toEqual({
-      status: 200,
-      body: { message: expect.any(String), id: expect.any(String) },
-    });
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    expect(overflow).toBeLessThanOrEqual(0);
-    expect([...asked].map((each) => each.replace(/#.*/, '')).sort()).toEqual(
-      [
-        `${authUrl}/docs/api`,
-        `${authUrl}/docs/api/swagger-ui-5.35.0.css`,
-        `${authUrl}/docs/api/swagger-ui-5.35.0.js`,
-        `${url}/openapi.json`,
-        `${url}/review`,
-        `${url}/user/me`,
-      ].sort(),
-    );
-    expect(complaints).toEqual([]);
-    await close();
-  },
-);
+])('%d px wide, %s: loads from this service only, and sends requests', async (width, scheme) => {
+  const ann = await makeUser({ display_name: 'Ann' });
+  const { access_token } = await makeGrant(ann, ['review']);
+  const { page, asked, complaints, close } = await open(width, scheme);
+  await authorize(page, access_token);
+  const me = await execute(page, 'get-me');
+  expect(me).toMatchObject({ status: 200, body: { user: { display_name: 'Ann' } } });
+  const sent = JSON.stringify(reviewBody());
+  const made = await execute(page, 'create-review', (operation) =>
+    operation.locator('.body-param__text').fill(sent),
+  );
+  expect(made).toEqual({
+    status: 200,
+    body: { message: expect.any(String), id: expect.any(String) },
+  });
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  expect(overflow).toBeLessThanOrEqual(0);
+  expect([...asked].map((each) => each.replace(/#.*/, '')).sort()).toEqual(
+    [
+      `${authUrl}/docs/api`,
+      `${authUrl}/docs/api/swagger-ui-5.35.0.css`,
+      `${authUrl}/docs/api/swagger-ui-5.35.0.js`,
+      `${url}/openapi.json`,
+      `${url}/review`,
+      `${url}/user/me`,
+    ].sort(),
+  );
+  expect(complaints).toEqual([]);
+  await close();
+});
 
-test('no script there reaches the session of who is signed in', async () => {
+test('scripts of the reference cannot read the session of a signed-in user', async () => {
   const { page, close } = await open(1280, 'light');
   await page.getByRole('link', { name: 'Get a token' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Ben');
@@ -105,15 +102,14 @@ test('no script there reaches the session of who is signed in', async () => {
   await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
   const reach = `fetch('/ws/account/tokens', { credentials: 'include' })
     .then((response) => response.text()).then((text) => text.includes('name="csrf"'), (error) => error.name)`;
-  // In the origin of the session, a script would get the page, and could make a token with its
-  // form.
+  // With the origin of the session, a script could read the page and use its form to make a token.
   await page.goto(`${url}/review/languages`);
   expect(await page.evaluate(reach)).toBe(true);
   await page.goto(`${authUrl}/docs/api`);
   await arrive(page);
   expect(await page.evaluate(reach)).toBe('TypeError');
   expect(await page.evaluate('origin')).toBe('null');
-  // A window that it opens is no way round.
+  // A window that the script opens does not help either.
   const [popup] = await Promise.all([
     page.waitForEvent('popup'),
     page.evaluate(`void (globalThis.other = open('/ws/account/tokens'))`),
@@ -124,7 +120,7 @@ test('no script there reaches the session of who is signed in', async () => {
   await close();
 });
 
-test('its links lead on in this window, signed in', async () => {
+test('its links open in this window, signed in', async () => {
   const { page, close } = await open(1280, 'light');
   await page.getByRole('link', { name: 'your applications' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Cleo');
@@ -139,17 +135,14 @@ test('its links lead on in this window, signed in', async () => {
   await close();
 });
 
-/**
- * Parts of Swagger UI's own, and nothing of ours: colours, controls within controls, fields and
- * targets of its making.
- */
+/** Rules that Swagger UI itself breaks: colours, controls within controls, fields and targets. */
 const ofSwagger = ['color-contrast', 'nested-interactive', 'select-name', 'target-size'];
 
 test.each<[number, 'light' | 'dark']>([
   [1280, 'light'],
   [390, 'dark'],
 ])(
-  '%d px wide, %s: nothing serious is in the way of anybody but what is Swagger’s own',
+  '%d px wide, %s: has no serious accessibility fault beyond Swagger’s own',
   async (width, scheme) => {
     const { page, close } = await open(width, scheme);
     await page.locator('[id$="-create-review"] .opblock-summary-control').click();
@@ -173,7 +166,7 @@ test.each<[number, 'light' | 'dark']>([
   },
 );
 
-test('without JavaScript there is a list of the endpoints', async () => {
+test('lists the endpoints without JavaScript', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${authUrl}/docs/api`);

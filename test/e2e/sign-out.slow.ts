@@ -6,7 +6,7 @@ const browser = await launchBrowser();
 const { authUrl } = await startStackWithProvider();
 
 describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled) => {
-  test('leaves the service and the identity provider together', async () => {
+  test('signs out of the service and the identity provider together', async () => {
     const context = await browser.newContext({ javaScriptEnabled });
     const page = await context.newPage();
     const complaints: string[] = [];

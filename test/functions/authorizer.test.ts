@@ -17,7 +17,7 @@ const scopes: Scope[] = ['review', 'vote', 'user'];
 const user = await makeUser();
 const all = await makeGrant(user, scopes);
 
-/** A grant to an application of its own. */
+/** Makes a grant to an application of its own. */
 async function grantOf(granted: Scope[], { lifetime }: { lifetime?: number } = {}) {
   return makeGrant(user, granted, { owner: await makeUser(), lifetime });
 }
@@ -39,7 +39,7 @@ function statementOf({ policyDocument }: APIGatewayAuthorizerResult) {
 }
 
 describe('the authorizer', () => {
-  test('allows the one route that was asked for, and says who calls', async () => {
+  test('allows the requested route only, and identifies the caller', async () => {
     const resource = `${arn}/PUT/1/review/${randomUUID()}/vote/`;
     expect(await authorize(`Bearer ${all.access_token}`, resource)).toEqual({
       principalId: user.id,
@@ -51,7 +51,7 @@ describe('the authorizer', () => {
     });
   });
 
-  test('refuses a token of the same content under another key', async () => {
+  test('refuses a token with the same content under another key', async () => {
     const signingKeys = process.env.SIGNING_KEYS;
     process.env.SIGNING_KEYS = Buffer.alloc(32, 'other').toString('base64url');
     const { access_token } = await tokenResponse(all.grant);
@@ -61,7 +61,7 @@ describe('the authorizer', () => {
   });
 
   const guarded = routes.filter(({ access }) => access !== 'public');
-  test.each(guarded)('asks for $access on $method $path, and for nothing else', async (route) => {
+  test.each(guarded)('requires $access for $method $path, and nothing else', async (route) => {
     const { access } = route;
     const resource = methodArn(route);
     const granted = access === 'token' ? [] : [access as Scope];
@@ -81,14 +81,14 @@ describe('the authorizer', () => {
     });
   });
 
-  test('allows nothing that is not a guarded route', async () => {
+  test('allows only guarded routes', async () => {
     for (const path of ['GET/1/nothing', 'PATCH/1/review', 'GET/', 'GET/1/review/x/vote/y']) {
       const answer = await authorize(`Bearer ${all.access_token}`, `${arn}/${path}`);
       expect(statementOf(answer)).toEqual([1, 'Deny', `${arn}/${path}`]);
     }
   });
 
-  test('keeps to the 512 characters of IAM', async () => {
+  test('keeps within IAM’s limit of 512 characters', async () => {
     const resource = `${arn}/GET/1/review/${'x'.repeat(600)}/vote`;
     const [, effect, allowed] = statementOf(
       await authorize(`Bearer ${all.access_token}`, resource),
@@ -104,7 +104,7 @@ describe('the authorizer', () => {
     ['a refresh token', () => all.refresh_token],
     ['a code', () => sealToken('code', { ...all.grant, expires_at: 2 ** 32 - 1 })],
     ['another prefix', () => all.access_token.replace('rva_', 'rvr_')],
-    ['a token with a letter more', () => `${all.access_token}A`],
+    ['a token with an extra letter', () => `${all.access_token}A`],
     ['two tokens', () => `${all.access_token} ${all.access_token}`],
     ['an expired token', async () => (await grantOf(scopes, { lifetime: -1 })).access_token],
     [
@@ -130,12 +130,12 @@ describe('the authorizer', () => {
       () =>
         sealToken('access', { ...all.grant, grant_id: '0'.repeat(32), expires_at: 2 ** 32 - 1 }),
     ],
-  ])('refuses %s: Unauthorized, word for word', async (_, token) => {
+  ])('refuses %s: exactly “Unauthorized”', async (_, token) => {
     await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
   });
 
   test.each(guarded)(
-    'reads the grant of $method $path once, consistently to write',
+    'reads the grant for $method $path once, consistently for writes',
     async (route) => {
       const sent = jest.spyOn(table, 'send');
       await authorize(`Bearer ${all.access_token}`, methodArn(route));
@@ -148,7 +148,7 @@ describe('the authorizer', () => {
   test.each([
     ['GET', [false, true]],
     ['DELETE', [true]],
-  ])('reads a grant that is not there with %s: %j', async (method, expected) => {
+  ])('reads a missing grant with %s: %j', async (method, expected) => {
     const { grant, access_token } = await grantOf(scopes);
     await deleteGrant(grant);
     const sent = jest.spyOn(table, 'send');
@@ -159,7 +159,7 @@ describe('the authorizer', () => {
     expect(reads).toEqual(expected);
   });
 
-  test('goes by the token where that may do less than the grant', async () => {
+  test('follows the token when its scopes are narrower than the grant', async () => {
     const content = { ...all.grant, expires_at: 2 ** 32 - 1 };
     const token = await sealToken('access', { ...content, narrowed_to: ['vote'] });
     const answer = await authorize(`Bearer ${token}`);
@@ -169,7 +169,7 @@ describe('the authorizer', () => {
     expect(statementOf(refusal)[1]).toBe('Deny');
   });
 
-  test('goes by what the grant says now, not the token', async () => {
+  test('follows the current grant, not the token', async () => {
     const { grant, access_token } = await makeGrant(user, scopes);
     await setAttributes(grantKey(user.id, grant.client_id, grant.grant_id), { scopes: ['review'] });
     const answer = await authorize(`Bearer ${access_token}`);

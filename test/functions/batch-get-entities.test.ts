@@ -16,7 +16,7 @@ function lookUp(entity_ids: string) {
 }
 
 describe('GET /entities', () => {
-  test('gives summaries by canonical id, as GET /entity/{entity_id} does, also of what nobody has reviewed', async () => {
+  test('returns summaries by canonical id as GET /entity/{entity_id} does, also for unreviewed entities', async () => {
     const [one, other] = await Promise.all(
       [id, none].map(async (entity_id) => {
         return (await invoke(getEntity, { path: { entity_id } })).body.entity;
@@ -31,7 +31,7 @@ describe('GET /entities', () => {
     });
   });
 
-  test('takes every form of a UUID, skips empty items, and shows an entity once', async () => {
+  test('accepts every UUID form, skips empty items, and omits duplicates', async () => {
     const forms = [
       id,
       id.toUpperCase(),
@@ -45,7 +45,7 @@ describe('GET /entities', () => {
     expect(body.entity_id_mapping).toEqual(Object.fromEntries(forms.map((form) => [form, id])));
   });
 
-  test('takes 100 ids in one round trip, and counts none twice', async () => {
+  test('accepts 100 ids in one round trip, and counts duplicates once', async () => {
     const ids = [id, ...Array.from({ length: 99 }, randomUUID)];
     const entity_ids = [...ids, id.toUpperCase()].join();
     const { status, body, roundTrips, read } = await measure('batch-get-entities', {
@@ -72,7 +72,7 @@ describe('GET /entities', () => {
     },
   );
 
-  test('needs entity_ids, once: 400', async () => {
+  test('requires entity_ids, once: 400', async () => {
     expect((await invoke(handler)).body.description).toBe('entity_ids is required');
     expect((await invoke(handler, { query: { entity_ids: [id, id] } })).status).toBe(400);
   });
@@ -82,7 +82,7 @@ describe('GET /entities', () => {
     [4096, `${id},`.padEnd(4085, ','), 200],
     [4097, `${id},`.padEnd(4086, ','), 503],
     [4097, 'x'.repeat(4086), 503],
-  ])('takes or refuses a query string of %i characters', async (_, entity_ids, expected) => {
+  ])('limits the query string: %i characters', async (_, entity_ids, expected) => {
     expect((await lookUp(entity_ids)).status).toBe(expected);
   });
 });

@@ -15,7 +15,7 @@ function lookUp(review_ids: string) {
 }
 
 describe('GET /reviews', () => {
-  test('gives reviews by canonical id, as GET /review/{review_id} shows them', async () => {
+  test('returns reviews by canonical id, as GET /review/{review_id} does', async () => {
     const other = await makeReview(await makeUser());
     const { status, body } = await lookUp(`${id},${other}`);
     expect(status).toBe(200);
@@ -35,20 +35,20 @@ describe('GET /reviews', () => {
     ['urn:uuid:', `urn:uuid:${id}`],
     ['URN:UUID: in upper case', `URN:UUID:${id}`.toUpperCase()],
     ['braces', `{${id}}`],
-  ])('takes an id with %s', async (_, sent) => {
+  ])('accepts an id with %s', async (_, sent) => {
     const { status, body } = await lookUp(sent);
     expect(status).toBe(200);
     expect(Object.keys(body.reviews)).toEqual([id]);
     expect(body.review_id_mapping).toEqual({ [sent]: id });
   });
 
-  test('skips empty items, and shows the same review once for all its spellings', async () => {
+  test('skips empty items, and omits duplicates in any spelling', async () => {
     const { body } = await lookUp(`,${id},,${id},${id.toUpperCase()},`);
     expect(Object.keys(body.reviews)).toEqual([id]);
     expect(body.review_id_mapping).toEqual({ [id]: id, [id.toUpperCase()]: id });
   });
 
-  test('leaves out what is not a review, a draft, hidden, or of an account that is going', async () => {
+  test('omits missing reviews, drafts, hidden reviews and those of a deleted account', async () => {
     const draft = await makeReview(author, { is_draft: true });
     const hidden = await makeReview(author);
     await setHidden(hidden, true);
@@ -60,7 +60,7 @@ describe('GET /reviews', () => {
     expect(body).toEqual({ reviews: {}, review_id_mapping: {} });
   });
 
-  test('takes 25 ids, and counts none twice', async () => {
+  test('accepts 25 ids, and counts duplicates once', async () => {
     const authors = await makeUsers(25);
     const ids = await Promise.all(authors.map((user) => makeReview(user)));
     const { status, body } = await lookUp([...ids, ...ids.map((one) => one.toUpperCase())].join());
@@ -105,7 +105,7 @@ describe('GET /reviews', () => {
     });
   });
 
-  test('needs review_ids, once: 400', async () => {
+  test('requires review_ids, once: 400', async () => {
     expect((await invoke(handler)).body.description).toBe('review_ids is required');
     expect((await invoke(handler, { query: { review_id: id } })).status).toBe(400);
     expect((await invoke(handler, { query: { review_ids: [id, id] } })).status).toBe(400);
@@ -117,7 +117,7 @@ describe('GET /reviews', () => {
     [4097, `${id},`.padEnd(4086, ','), 503],
     [4097, 'x'.repeat(4086), 503],
     [100_000, `${id},`.repeat(2703).slice(0, 99_989), 503],
-  ])('takes or refuses a query string of %i characters', async (_, review_ids, expected) => {
+  ])('limits the query string: %i characters', async (_, review_ids, expected) => {
     const { status, body } = await lookUp(review_ids);
     expect(status).toBe(expected);
     if (status === 503) {
@@ -125,7 +125,7 @@ describe('GET /reviews', () => {
     }
   });
 
-  // Characters that a client can send as they are count once, others as they must be encoded: three for each byte.
+  // Characters that a client can send unescaped count once. Others count three for each UTF-8 byte.
   test.each([
     ['{', 1],
     ['|', 1],
@@ -147,12 +147,12 @@ describe('GET /reviews', () => {
     expect((await lookUp(character.repeat(most + 1))).status).toBe(503);
   });
 
-  test('counts no = after a name that stands alone', async () => {
+  test('counts no "=" after a name without a value', async () => {
     const query = { review_ids: id, a: Array.from({ length: 2_000 }, () => '') };
     expect((await invoke(handler, { query })).status).toBe(200);
   });
 
-  test('measures all of the query string', async () => {
+  test('measures the whole query string', async () => {
     const query = { review_ids: id, padding: 'x'.repeat(4096) };
     expect((await invoke(handler, { query })).status).toBe(503);
   });

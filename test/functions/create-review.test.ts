@@ -30,7 +30,7 @@ async function show(review_id: string) {
 }
 
 describe('POST /review', () => {
-  test('publishes a review: it, its first revision, its claim and its counts', async () => {
+  test('publishes a review with its first revision, its claim and its counts', async () => {
     const author = await makeUser();
     const sent = reviewBody({ language: 'de' });
     const { status, body } = await post(sent, author);
@@ -61,7 +61,7 @@ describe('POST /review', () => {
     });
     expect(item?.created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect([item?.last_updated, item?.published_on]).toEqual([item?.created, item?.created]);
-    // The current revision lies on the review; only earlier ones have items of their own.
+    // The current revision lies on the review. Only earlier revisions have items of their own.
     expect(await readItem(revisionKey(body.id, 1))).toBeUndefined();
     const path = { review_id: body.id, rev: '1' };
     expect((await invoke(getRevision, { path })).body.revision).toEqual({
@@ -84,7 +84,7 @@ describe('POST /review', () => {
     });
   });
 
-  test('saves a draft that counts nowhere', async () => {
+  test('saves a draft that is counted nowhere', async () => {
     const author = await makeUser();
     const sent = reviewBody({ is_draft: true });
     const { body } = await post(sent, author);
@@ -111,7 +111,7 @@ describe('POST /review', () => {
     ['25 characters beyond the first plane', { text: '🎵'.repeat(25) }, {}],
     ['5000 characters beyond the first plane', { text: '🎵'.repeat(5000) }, {}],
     ['24 spaces and a dot', { text: `${' '.repeat(24)}.` }, {}],
-    ['a character that Unicode may have one day', { text: `${' '.repeat(24)}\u{323b0}` }, {}],
+    ['an unassigned character', { text: `${' '.repeat(24)}\u{323b0}` }, {}],
     ['a letter with 24 accents', { text: `e${'\u0301'.repeat(24)}` }, {}],
     ['controls and line ends', { text: `\u0001\r\n\t\u2028\ufeff\u200b${text}\u0001` }, {}],
     ['text that is not normalised', { text: `e\u0301\u00e9 \ufb01 \u202e ${text}` }, {}],
@@ -122,8 +122,8 @@ describe('POST /review', () => {
     ],
     ['rating 1', { rating: 1 }, {}],
     ['rating 5.0', { rating: 5.0 }, {}],
-    ['fields that it does not know', { id: 'x', is_hidden: true, votes: 5, version: 7 }, {}],
-  ])('takes %s', async (_, content, expected) => {
+    ['unknown fields', { id: 'x', is_hidden: true, votes: 5, version: 7 }, {}],
+  ])('accepts %s', async (_, content, expected) => {
     const sent = reviewBody(content);
     const { status, body } = await post(sent);
     expect({ status, description: body.description }).toEqual({ status: 200 });
@@ -136,18 +136,18 @@ describe('POST /review', () => {
     expect(review).toMatchObject({ id: body.id, edits: 0, popularity: 0, votes: { positive: 0 } });
   });
 
-  test('takes ids in upper case, and gives them in lower case', async () => {
+  test('accepts ids in upper case, and returns them in lower case', async () => {
     const entity_id = randomUUID();
     const id = await makeReview(user, { entity_id: entity_id.toUpperCase() });
     expect(await show(id)).toMatchObject({ entity_id });
     expect((await post(reviewBody({ entity_id }))).status).toBe(400);
   });
 
-  test.each(entityTypes)('takes a review of type %s', async (entity_type) => {
+  test.each(entityTypes)('accepts a review of type %s', async (entity_type) => {
     expect(await show(await makeReview(user, { entity_type }))).toMatchObject({ entity_type });
   });
 
-  test.each(licenses)('takes the licence $id', async (license) => {
+  test.each(licenses)('accepts the licence $id', async (license) => {
     expect(await show(await makeReview(user, { license_choice: license.id }))).toMatchObject({
       license,
     });
@@ -250,7 +250,7 @@ describe('POST /review', () => {
     '['.repeat(100_000),
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     'entity_id=x&rating=5',
-  ])('refuses a body that is no JSON object: %.40j', async (body) => {
+  ])('refuses a body that is not a JSON object: %.40j', async (body) => {
     const headers = { 'Content-Type': 'application/json' };
     const answer = await post(body, user, headers);
     expect(answer.status).toBe(400);
@@ -272,13 +272,13 @@ describe('POST /review', () => {
     ['{"constructor":{"prototype":1}}', /without the key constructor.prototype$/],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /must be a JSON object$/],
     [`{"a":${'['.repeat(100_000)}{"__proto__":1}${']'.repeat(100_000)}}`, /the key __proto__$/],
-  ])('says where the mistake is: %.40j', async (body, description) => {
+  ])('says where the JSON is invalid: %.40j', async (body, description) => {
     const answer = await post(body, user, { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(400);
     expect(answer.body.description.replace(/[()]/g, '')).toMatch(description);
   });
 
-  test('tells of a mistake no more than what is around it', async () => {
+  test('quotes only the text around the mistake', async () => {
     const secret = 'Password1 '.repeat(1_000);
     for (const body of [`{"text": ${secret}}`, `{"text": "${secret}" ${secret}}`, `🎵${secret}`]) {
       const answer = await post(body, user, { 'Content-Type': 'application/json' });
@@ -288,7 +288,7 @@ describe('POST /review', () => {
     }
   });
 
-  test('has no use for keys that mean something to JavaScript', async () => {
+  test('ignores keys that have a meaning in JavaScript', async () => {
     const json = JSON.stringify(reviewBody()).replace(
       /}$/,
       ',"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}',
@@ -332,7 +332,7 @@ describe('POST /review', () => {
     { 'Content-Type': 'application/json;charset=UTF-8' },
     { 'Content-Type': 'application/json ; Charset="Utf-8"; x=y' },
     { 'Content-Type': 'application/json;charset=utf8;' },
-  ])('takes the type %j', async (headers) => {
+  ])('accepts the type %j', async (headers) => {
     expect((await post(reviewBody(), user, headers)).status).toBe(200);
   });
 
@@ -356,7 +356,7 @@ describe('POST /review', () => {
     expect(headers['www-authenticate']).toMatch(/^Bearer /);
   });
 
-  test('refuses a caller whose account is gone, or going: 401', async () => {
+  test('refuses a caller whose account is deleted or being deleted: 401', async () => {
     const going = await makeUser();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     const gone = { ...going, caller: { ...going.caller, user_id: randomUUID() } };

@@ -50,28 +50,28 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Lets that much time go by, for the clock only. */
+/** Moves the clock forward, without waiting. */
 function wait(milliseconds: number): void {
   stopClock(Date.now() + milliseconds);
 }
 
 const hour = 3_600_000;
 
-/** The client with the secret that it has now. */
+/** Returns the client with its current secret. */
 async function renewed(client: Client): Promise<Client> {
   const application = await getOwnApplication(client.client_id, client.user_id);
   const client_secret = await clientSecret(client.client_id, application.secret_id);
   return { ...application, client_secret };
 }
 
-/** A fresh grant's tokens. */
+/** Returns the tokens of a new grant. */
 async function tokens(of: Client = client) {
   const { status, body } = await redeem(of, await makeCode(of, user));
   expect(status).toBe(200);
   return body as { access_token: string; refresh_token: string };
 }
 
-/** Whether the authorizer lets it through to a route. */
+/** Returns whether the authorizer accepts the token for a route. */
 async function isAccepted(access_token: string, route = 'GET/1/user/me'): Promise<boolean> {
   const methodArn = `arn:aws:execute-api:local:000000000000:local/ws/${route}`;
   const authorizationToken = `Bearer ${access_token}`;
@@ -93,7 +93,7 @@ function expectError(answer: TestResponse, status: number, error: string): void 
 }
 
 describe('POST /oauth/token', () => {
-  test('gives the tokens of the spec for a code', async () => {
+  test('exchanges a code for the tokens that the spec describes', async () => {
     const answer = await redeem(client, await makeCode(client, user));
     expect(answer).toEqual({
       status: 200,
@@ -112,7 +112,7 @@ describe('POST /oauth/token', () => {
     expect(await isAccepted(answer.body.access_token)).toBe(true);
   });
 
-  test('gives an hour also where the second changes meanwhile, and the token lives so long', async () => {
+  test('returns expires_in 3600 even if the second changes, and keeps it', async () => {
     const code = await makeCode(client, user);
     stopClock(Math.ceil(Date.now() / 1000) * 1000 + 999);
     const made = Date.now();
@@ -154,9 +154,9 @@ describe('POST /oauth/token', () => {
       'invalid_client',
       401,
     ],
-    ['what is no client id', { client_id: '__proto__' }, 'invalid_client', 401],
-    ['a verifier that was not asked for', { code_verifier: verifier }, 'invalid_grant'],
-  ])('refuses %s, and the code stays good', async (_, fields, error, status = 400) => {
+    ['a malformed client id', { client_id: '__proto__' }, 'invalid_client', 401],
+    ['a verifier without a challenge', { code_verifier: verifier }, 'invalid_grant'],
+  ])('refuses %s, and the code stays valid', async (_, fields, error, status = 400) => {
     const code = await makeCode(client, user);
     const answer = await redeem(client, code, fields as Record<string, string>);
     expectError(answer, status, error);
@@ -177,7 +177,7 @@ describe('POST /oauth/token', () => {
     expect(answer.body.error_description).toBe(text);
   });
 
-  test('takes a parameter without a value as one that was not sent (RFC 6749 section 3.2)', async () => {
+  test('ignores a parameter without a value (RFC 6749 section 3.2)', async () => {
     const code = await makeCode(client, user);
     expect((await redeem(client, code, { code_verifier: '' })).status).toBe(200);
     const { client_id, client_secret, redirect_uri } = client;
@@ -211,7 +211,7 @@ describe('POST /oauth/token', () => {
     ['x'.repeat(10_000), 'A field must be sent only once'],
     ['foo', 'foo must be sent only once'],
     ['scope', 'scope must be sent only once'],
-  ])('names no field that it does not know: %j', async (name, text) => {
+  ])('does not name an unknown field: %j', async (name, text) => {
     const field = new URLSearchParams([[name, '1']]);
     const answer = await postForm(handler, `${field}&${field}`);
     expectError(answer, 400, 'invalid_request');
@@ -233,7 +233,7 @@ describe('POST /oauth/token', () => {
     expect((await redeem(client, code)).status).toBe(200);
   });
 
-  test('takes no credential from the URL', async () => {
+  test('ignores credentials in the URL', async () => {
     const { client_id, client_secret, redirect_uri } = client;
     const code = await makeCode(client, user);
     const form = { grant_type: 'authorization_code', redirect_uri };
@@ -244,7 +244,7 @@ describe('POST /oauth/token', () => {
     }
   });
 
-  test('is HTTPS only', async () => {
+  test('requires HTTPS', async () => {
     const { client_id, client_secret, redirect_uri } = client;
     const code = await makeCode(client, user);
     const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
@@ -276,7 +276,7 @@ describe('POST /oauth/token', () => {
       ['the client id in the form too', Authorization, { client_id }],
       ['the scheme in another case', Authorization.replace('Basic', 'bAsIc'), {}],
       ['base64 without padding', Authorization.replaceAll('=', ''), {}],
-    ])('takes %s', async (_, authorization, fields) => {
+    ])('accepts %s', async (_, authorization, fields) => {
       expect((await redeemBy(authorization, fields)).status).toBe(200);
     });
 
@@ -287,10 +287,10 @@ describe('POST /oauth/token', () => {
       ['no colon', basicOf(client_id)],
       ['an encoded colon', basicOf(`${client_id}%3A${client_secret}`)],
       ['a broken escape', basicOf(`${client_id}:%zz`)],
-      ['bytes that are no UTF-8', `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`],
-      ['what is no base64', 'Basic ???'],
+      ['invalid UTF-8', `Basic ${Buffer.from([0xff, 0x3a, 0xff]).toString('base64')}`],
+      ['invalid base64', 'Basic ???'],
       ['nothing', 'Basic'],
-      ['a secret with a space behind', basicOf(`${client_id}:${client_secret} `)],
+      ['a secret with a trailing space', basicOf(`${client_id}:${client_secret} `)],
       ['another scheme', `Bearer ${client_secret}`],
     ])('refuses %s, with a challenge', async (_, authorization) => {
       const answer = await redeemBy(authorization);
@@ -307,7 +307,7 @@ describe('POST /oauth/token', () => {
   });
 
   describe('with a code', () => {
-    test('takes it for a minute', async () => {
+    test('accepts it for one minute', async () => {
       const [good, late] = [await makeCode(client, user), await makeCode(client, user)];
       wait(58_000);
       expect((await redeem(client, good)).status).toBe(200);
@@ -315,7 +315,7 @@ describe('POST /oauth/token', () => {
       expectError(await redeem(client, late), 400, 'invalid_grant');
     });
 
-    test('takes it once; the second time ends what it granted', async () => {
+    test('accepts it once, and revokes the grant when it is replayed', async () => {
       const code = await makeCode(client, user);
       const { body } = await redeem(client, code);
       expect(await isAccepted(body.access_token)).toBe(true);
@@ -326,7 +326,7 @@ describe('POST /oauth/token', () => {
       expect(await listGrants(user.id)).toEqual([]);
     });
 
-    test('refuses that of another client, which stays good', async () => {
+    test('refuses the code of another client, and the code stays valid', async () => {
       const other = await makeClient(owner);
       const code = await makeCode(client, user);
       expectError(await redeem(other, code), 400, 'invalid_grant');
@@ -336,7 +336,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(body.access_token)).toBe(true);
     });
 
-    test('of 50 at once, one gets tokens and none a server error', async () => {
+    test('redeems it once in 50 parallel requests, without a server error', async () => {
       const code = await makeCode(client, user);
       const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(client, code)));
       const good = answers.filter(({ status }) => status === 200);
@@ -352,7 +352,7 @@ describe('POST /oauth/token', () => {
       ['an empty verifier', { code_verifier: '' }, 400],
       ['another verifier', { code_verifier: verifier.replace('d', 'e') }, 400],
       ['the challenge for a verifier', { code_verifier: challenge }, 400],
-    ])('asked for with a challenge, takes %j', async (_, fields, status) => {
+    ])('requested with a challenge, checks %j', async (_, fields, status) => {
       const code = await makeCode(client, user, { code_challenge: challenge });
       const answer = await redeem(client, code, fields);
       expect(answer.status).toBe(status);
@@ -365,11 +365,11 @@ describe('POST /oauth/token', () => {
       ['128 of all kinds', 'aZ9-._~x'.repeat(16), 200],
       ['129 characters', 'v'.repeat(129), 400],
       ['one', 'v', 400],
-      ['43 letters, not all of ASCII', `é${'v'.repeat(42)}`, 400],
+      ['43 letters, one outside ASCII', `é${'v'.repeat(42)}`, 400],
       ['a space', ` ${'v'.repeat(43)}`, 400],
       ['a line end', `${'v'.repeat(43)}\n`, 400],
       ['a plus sign', `+${'v'.repeat(43)}`, 400],
-    ])('takes a verifier by the grammar of RFC 7636: %s', async (_, code_verifier, status) => {
+    ])('checks a verifier by the grammar of RFC 7636: %s', async (_, code_verifier, status) => {
       const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
       const code = await makeCode(client, user, { code_challenge });
       const answer = await redeem(client, code, { code_verifier });
@@ -377,7 +377,7 @@ describe('POST /oauth/token', () => {
       if (status === 400) expectError(answer, 400, 'invalid_grant');
     });
 
-    test('refuses one from before the redirect URI was changed', async () => {
+    test('refuses a code that was issued before the redirect URI changed', async () => {
       const changing = await makeClient(owner);
       const code = await makeCode(changing, user);
       const redirect_uri = 'https://client.example/new';
@@ -387,7 +387,7 @@ describe('POST /oauth/token', () => {
       expectError(await redeem(changing, code, { redirect_uri }), 400, 'invalid_grant');
     });
 
-    test('refuses one of an account that is gone', async () => {
+    test('refuses a code of a deleted account', async () => {
       const leaving = await makeUser();
       const code = await makeCode(client, leaving);
       await deleteAccount(leaving.id);
@@ -401,8 +401,8 @@ describe('POST /oauth/token', () => {
     });
   });
 
-  describe('keeps, of the grants of a user to an application,', () => {
-    test('the ten newest', async () => {
+  describe('grants of a user to an application', () => {
+    test('are limited to the ten newest', async () => {
       const other = await makeClient(owner);
       const elsewhere = await tokens(other);
       const stranger = await makeUser();
@@ -417,7 +417,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(strangers.access_token)).toBe(true);
     });
 
-    test('ten, of 30 that are redeemed at once', async () => {
+    test('are limited to ten when 30 codes are redeemed in parallel', async () => {
       const codes = [];
       for (let i = 0; i < 30; i++) codes.push(await makeCode(client, user));
       const answers = await Promise.all(codes.map((code) => redeem(client, code)));
@@ -425,7 +425,7 @@ describe('POST /oauth/token', () => {
       expect(await listGrants(user.id)).toHaveLength(10);
     });
 
-    test('more, where they cannot be read, until the next: nobody loses a redeemed code', async () => {
+    test('may exceed ten until the next redemption if they cannot be read', async () => {
       for (let i = 0; i < 10; i++) await tokens();
       const send = table.send.bind(table);
       const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
@@ -445,7 +445,7 @@ describe('POST /oauth/token', () => {
   });
 
   describe('with a refresh token', () => {
-    test('replaces it; the access token from before lives on', async () => {
+    test('replaces it, and the earlier access token stays valid', async () => {
       const before = await tokens();
       wait(1_000);
       const { status, body } = await refresh(client, before.refresh_token);
@@ -480,13 +480,13 @@ describe('POST /oauth/token', () => {
       ['no secret', { client_secret: undefined }, 'invalid_client', 401],
       ['an empty token', { refresh_token: '' }, 'invalid_request'],
       ['a made-up token', { refresh_token: `rvr_${'A'.repeat(118)}` }, 'invalid_grant'],
-    ])('refuses %s, and the token stays good', async (_, fields, error, status = 400) => {
+    ])('refuses %s, and the token stays valid', async (_, fields, error, status = 400) => {
       const { refresh_token } = await tokens();
       expectError(await refresh(client, refresh_token, fields), status, error);
       expect((await refresh(client, refresh_token)).status).toBe(200);
     });
 
-    test('refuses that of another client, which stays good', async () => {
+    test('refuses the token of another client, and the token stays valid', async () => {
       const { refresh_token } = await tokens();
       const other = await makeClient(owner);
       expectError(await refresh(other, refresh_token), 400, 'invalid_grant');
@@ -498,7 +498,7 @@ describe('POST /oauth/token', () => {
       expectError(await refresh(client, access_token), 400, 'invalid_grant');
     });
 
-    test('gives a client that lost the answer the same tokens again, for 30 seconds', async () => {
+    test('repeats the answer for 30 seconds if a client lost it', async () => {
       const first = await tokens();
       const { body: second } = await refresh(client, first.refresh_token);
       wait(29_000);
@@ -511,7 +511,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(third.access_token)).toBe(true);
     });
 
-    test('revokes the grant when it comes again later', async () => {
+    test('revokes the grant when it is reused later', async () => {
       const first = await tokens();
       const { body: second } = await refresh(client, first.refresh_token);
       wait(31_000);
@@ -522,7 +522,7 @@ describe('POST /oauth/token', () => {
       }
     });
 
-    test('revokes the grant when one comes that was replaced before the last', async () => {
+    test('revokes the grant when an older refresh token is reused', async () => {
       const first = await tokens();
       const { body: second } = await refresh(client, first.refresh_token);
       const { body: third } = await refresh(client, second.refresh_token);
@@ -531,7 +531,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(third.access_token)).toBe(false);
     });
 
-    test('gives one that was overtaken the tokens of the other', async () => {
+    test('returns the tokens of the other request when two race', async () => {
       const first = await tokens();
       const send = table.send.bind(table);
       let overtaking: Promise<TestResponse> | undefined;
@@ -550,7 +550,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(body.access_token)).toBe(true);
     });
 
-    test('gives 50 at once the same tokens, and the grant lives on', async () => {
+    test('returns the same tokens to 50 parallel requests, and keeps the grant', async () => {
       const first = await tokens();
       const answers = await Promise.all(
         Array.from({ length: 50 }, () => refresh(client, first.refresh_token)),
@@ -573,7 +573,7 @@ describe('POST /oauth/token', () => {
       return body as { access_token: string; refresh_token: string };
     }
 
-    /** Which scopes an access token has, by what it may call. */
+    /** Returns the scopes of an access token, by the routes that it may call. */
     async function scopesOf(access_token: string): Promise<string[]> {
       expect(await isAccepted(access_token)).toBe(true);
       const may: string[] = [];
@@ -592,7 +592,7 @@ describe('POST /oauth/token', () => {
       ['review', ['review']],
       ['user', ['user']],
       [',', []],
-    ])('%j gives a token of as many', async (scope, expected) => {
+    ])('%j returns a token with these scopes', async (scope, expected) => {
       const { refresh_token } = await granted(['review', 'user']);
       const { status, body } = await refresh(client, refresh_token, { scope });
       expect(status).toBe(200);
@@ -603,7 +603,7 @@ describe('POST /oauth/token', () => {
         'token_type',
       ]);
       expect(await scopesOf(body.access_token)).toEqual(expected);
-      // The refresh token and the record of the grant keep all of it.
+      // The refresh token and the grant keep all scopes.
       const { body: next } = await refresh(client, body.refresh_token);
       expect(await scopesOf(next.access_token)).toEqual(['review', 'user']);
       const caller = { user_id: user.id, client_id: client.client_id, scope: '' };
@@ -612,7 +612,7 @@ describe('POST /oauth/token', () => {
     });
 
     test.each(['vote', 'review vote', 'admin', 'Review', 'review admin', 'constructor', '"'])(
-      '%j is more than was granted: nothing is replaced',
+      '%j exceeds the grant: refuses it and replaces nothing',
       async (scope) => {
         const { refresh_token } = await granted(['review', 'user']);
         expectError(await refresh(client, refresh_token, { scope }), 400, 'invalid_scope');
@@ -621,7 +621,7 @@ describe('POST /oauth/token', () => {
       },
     );
 
-    test('repeated with another scope gives what each asked, and one successor', async () => {
+    test('repeated with another scope returns each scope asked for, and one successor', async () => {
       const { refresh_token } = await granted(['review', 'user']);
       const answers = [];
       for (const scope of ['review', undefined, 'user', 'review']) {
@@ -634,7 +634,7 @@ describe('POST /oauth/token', () => {
       expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
     });
 
-    test('does not hide that the token was stolen', async () => {
+    test('still detects a stolen refresh token', async () => {
       const first = await granted(['review']);
       const { body } = await refresh(client, first.refresh_token);
       wait(31_000);
@@ -643,7 +643,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(body.access_token)).toBe(false);
     });
 
-    test('gives a token that the grant still bounds, and that revokes it', async () => {
+    test('returns a token that the grant limits, and that revokes the grant', async () => {
       const { refresh_token } = await granted(['review', 'user']);
       const { body } = await refresh(client, refresh_token, { scope: 'user' });
       const [grant] = (await listGrants(user.id)) as [Grant];
@@ -656,15 +656,15 @@ describe('POST /oauth/token', () => {
     });
   });
 
-  describe('knows at once of', () => {
-    test('a revocation', async () => {
+  describe('after a change', () => {
+    test('a revocation ends all tokens at once', async () => {
       const { access_token, refresh_token } = await tokens();
       await deleteGrants(user.id, client.client_id, batchDelete);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(client, refresh_token), 400, 'invalid_grant');
     });
 
-    test('a revocation that races with the redemption: nothing outlives it', async () => {
+    test('a revocation that races with the redemption leaves no grant', async () => {
       let redeemed = 0;
       for (let i = 0; i < 80; i++) {
         const code = await makeCode(client, user);
@@ -676,11 +676,11 @@ describe('POST /oauth/token', () => {
         else expect(body.error).toBe('invalid_grant');
         expect(await listGrants(user.id)).toEqual([]);
       }
-      // Or there was no race.
+      // Otherwise there was no race.
       expect(redeemed).toBeGreaterThan(0);
     });
 
-    test('a revocation, before a code of the last moment is listed', async () => {
+    test('a revocation reaches a code redeemed at the last moment', async () => {
       const late = await makeCode(client, user);
       const send = table.send.bind(table);
       let isFirst = true;
@@ -699,7 +699,7 @@ describe('POST /oauth/token', () => {
       expectError(await redeem(client, late), 400, 'invalid_grant');
     });
 
-    test('a new secret: the old one is good for a day, and not the one before', async () => {
+    test('a new secret leaves the previous one valid for one day', async () => {
       const first = await makeClient(owner);
       const { access_token, refresh_token } = await tokens(first);
       await rotateSecret(first.client_id, owner.id);
@@ -718,7 +718,7 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(access_token)).toBe(true);
     });
 
-    test('of three secrets none: who has two is refused another', async () => {
+    test('a third secret is refused', async () => {
       const first = await makeClient(owner);
       await rotateSecret(first.client_id, owner.id);
       const second = await renewed(first);
@@ -728,7 +728,7 @@ describe('POST /oauth/token', () => {
       }
     });
 
-    test('the end of an old secret by its owner', async () => {
+    test('the owner ends an old secret at once', async () => {
       const first = await makeClient(owner);
       await rotateSecret(first.client_id, owner.id);
       const { name, desc, website, redirect_uri } = first;
@@ -739,7 +739,7 @@ describe('POST /oauth/token', () => {
       expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
     });
 
-    test('the end of an application', async () => {
+    test('deleting the application ends its tokens at once', async () => {
       const old = await makeClient(owner);
       const { access_token, refresh_token } = await tokens(old);
       await deleteApplication(old.client_id, owner.id);
@@ -747,7 +747,7 @@ describe('POST /oauth/token', () => {
       expectError(await refresh(old, refresh_token), 401, 'invalid_client');
     });
 
-    test('the end of an account', async () => {
+    test('deleting the account ends its tokens at once', async () => {
       const leaving = await makeUser();
       const { body } = await redeem(client, await makeCode(client, leaving));
       await deleteAccount(leaving.id);

@@ -25,7 +25,7 @@ import { invoke } from '../helpers/invoke.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
 
-/** Somebody who signs in, and what they can do then. */
+/** A person who signs in, with calls to make as that person. */
 function person() {
   const name = `Zoë ${randomUUID()}`;
   const identity = {
@@ -46,7 +46,7 @@ function person() {
 }
 
 describe('DELETE /user/me', () => {
-  test('ends the account at once, before anything is erased', async () => {
+  test('closes the account at once, before anything is erased', async () => {
     const user = await makeUser({ display_name: 'Vic' });
     const review_id = await makeReview(user);
     await makeReview(user);
@@ -58,7 +58,7 @@ describe('DELETE /user/me', () => {
     });
     expect((await invoke(getUser, { path: { user_id: user.id } })).status).toBe(404);
     expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
-    // Nothing more to come, though the eraser has not been there yet.
+    // Nothing is added any more, although the eraser has not run yet.
     const query = { user_id: user.id, limit: '1' };
     expect((await invoke(listReviews, { query })).body).toEqual({
       count: 0,
@@ -72,7 +72,7 @@ describe('DELETE /user/me', () => {
     expect(await readItem(contactKey(user.id))).toBeUndefined();
   });
 
-  test('succeeds when only what follows it fails, with all its tokens refused', async () => {
+  test('succeeds if only a later step fails, and refuses all tokens', async () => {
     const user = await makeUser();
     const owner = await makeUser();
     for (let i = 0; i < 3; i++) await makeGrant(user, ['user'], { owner });
@@ -95,7 +95,7 @@ describe('DELETE /user/me', () => {
     expect(await readItem(userKey(user.id))).toBeUndefined();
   });
 
-  test('happens once', async () => {
+  test('succeeds only once', async () => {
     const { caller } = await makeUser();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => invoke(handler, { caller, method: 'DELETE' })),
@@ -104,7 +104,7 @@ describe('DELETE /user/me', () => {
     expect(statuses).toEqual([200, 401, 401, 401, 401]);
   });
 
-  test('lets the same person begin again', async () => {
+  test('lets the same person sign up again', async () => {
     const identity = {
       issuer: 'https://id.example',
       subject: randomUUID(),
@@ -124,7 +124,7 @@ describe('DELETE /user/me', () => {
     expect([before.id, after.id]).toContain(during.id);
   });
 
-  test('ends no block: the next account of the same person has it since the same time', async () => {
+  test('keeps a block: the person’s next account has it, with its original time', async () => {
     const { name, signIn, leave, publish } = person();
     const first = await signIn();
     const { decided_at } = await decideUser(first.id, 'block', operator);
@@ -157,7 +157,7 @@ describe('DELETE /user/me', () => {
   });
 
   test.each(['block', 'unblock'] as const)(
-    'beside the %s of the account knows which of both came first',
+    'racing with the %s of the account records which came first',
     async (verdict) => {
       for (let i = 0; i < 10; i++) {
         const { signIn, leave } = person();
@@ -177,7 +177,7 @@ describe('DELETE /user/me', () => {
     },
   );
 
-  test('beside many sign-ins leads to one account, which is blocked', async () => {
+  test('racing with many sign-ins leads to one account, which is blocked', async () => {
     const { signIn, leave } = person();
     const { id } = await signIn();
     await decideUser(id, 'block', operator);
@@ -188,7 +188,7 @@ describe('DELETE /user/me', () => {
     expect(after.every(({ blocked_at }) => blocked_at !== undefined)).toBe(true);
   });
 
-  test('leaves an identity alone that leads to another account', async () => {
+  test('does not change an identity that leads to another account', async () => {
     const { signIn, leave } = person();
     const first = await signIn();
     const contact = await readItem(contactKey(first.id));

@@ -25,7 +25,7 @@ function remove(review_id: string, { caller }: TestUser = author) {
 }
 
 describe('DELETE /review/{review_id}', () => {
-  test('takes a review away with all that hangs on it, in the end', async () => {
+  test('deletes a review and, eventually, everything that belongs to it', async () => {
     const entity_id = randomUUID();
     const id = await makeReview(author, { entity_id });
     await vote(other, id);
@@ -50,14 +50,14 @@ describe('DELETE /review/{review_id}', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('makes room for another review of the entity', async () => {
+  test('allows another review of the entity', async () => {
     const entity_id = randomUUID();
     await remove(await makeReview(author, { entity_id }));
     const id = await makeReview(author, { entity_id });
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: id });
   });
 
-  test('takes drafts and hidden reviews of the author', async () => {
+  test('deletes the author’s drafts and hidden reviews', async () => {
     const draft = await makeReview(author, { is_draft: true });
     const hidden = await makeReview(author);
     await setHidden(hidden, true);
@@ -67,7 +67,7 @@ describe('DELETE /review/{review_id}', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('refuses another user: 403, or 404 of what that user cannot see', async () => {
+  test('refuses another user: 403, or 404 if that user cannot see the review', async () => {
     const id = await makeReview(author);
     const { status, body } = await remove(id, other);
     expect([status, body.error]).toEqual([403, 'access_denied']);
@@ -77,11 +77,11 @@ describe('DELETE /review/{review_id}', () => {
     expect(await readItem(reviewKey(id))).toBeDefined();
   });
 
-  test.each([randomUUID(), 'x', ''])('knows no review %j: 404', async (id) => {
+  test.each([randomUUID(), 'x', ''])('returns 404 for the review id %j', async (id) => {
     expect((await remove(id)).status).toBe(404);
   });
 
-  test('refuses without a caller, and one whose account is going: 401', async () => {
+  test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const going = await makeUser();
     const id = await makeReview(going);
     expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);

@@ -29,7 +29,9 @@ afterEach(() => {
 
 const author = await makeUser();
 
-/** A review with more to it than a page and a batch, deleted: its id, and the records of that. */
+/**
+ * Deletes a review with more items than a page and a batch. Returns its id and its stream records.
+ */
 async function deleted(): Promise<[string, DynamoDBRecord[]]> {
   const review_id = await makeReview(author);
   for (const voter of await makeUsers(3)) await vote(voter, review_id);
@@ -53,7 +55,7 @@ async function remains(review_id: string): Promise<string[]> {
 }
 
 describe('the eraser', () => {
-  test('takes away all that a deleted review has left, however often it is told', async () => {
+  test('erases everything that a deleted review leaves, however often records repeat', async () => {
     const [id, Records] = await deleted();
     expect(await remains(id)).toHaveLength(304);
     for (let i = 0; i < 2; i++) {
@@ -62,7 +64,7 @@ describe('the eraser', () => {
     }
   });
 
-  test('leaves the grants of an application alone that the same form has made again', async () => {
+  test('keeps the grants of an application that the same form registered again', async () => {
     const [owner, user] = [await makeUser(), await makeUser()];
     const redirect_uri = 'https://client.example/';
     const form = { name: 'Demo', desc: '', website: redirect_uri, redirect_uri };
@@ -77,7 +79,7 @@ describe('the eraser', () => {
     expect(await listGrants(user.id)).toHaveLength(1);
   });
 
-  test('leaves a review and an account alone that were restored', async () => {
+  test('keeps a review and an account that were restored', async () => {
     const [ann, fan] = (await makeUsers(2)) as [TestUser, TestUser];
     await vote(fan, await makeReview(ann));
     const review_id = await makeReview(ann);
@@ -101,7 +103,7 @@ describe('the eraser', () => {
     expect(await scanTable()).toEqual(before);
   });
 
-  test('leaves what is still there alone', async () => {
+  test('keeps reviews and accounts that still exist', async () => {
     const id = await makeReview(author);
     const before = await remains(id);
     const Records = await readStream();
@@ -110,7 +112,7 @@ describe('the eraser', () => {
     expect(await remains(id)).toEqual(before);
   });
 
-  test('says where it failed, and goes on from there', async () => {
+  test('reports the record that failed, and resumes there', async () => {
     const [first, [one]] = await deleted();
     const [second, [two]] = await deleted();
     const Records = [one, two] as DynamoDBRecord[];
@@ -118,7 +120,7 @@ describe('the eraser', () => {
     const send = table.send.bind(table);
     let writes = 0;
     const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
-    // It breaks in the middle of the second.
+    // The failure is in the middle of the second record.
     jest.spyOn(table, 'send').mockImplementation(((command: never) => {
       const isWrite = (command as object) instanceof TransactWriteCommand;
       if (isWrite && ++writes > 6) throw interruption;

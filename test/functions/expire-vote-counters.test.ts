@@ -21,7 +21,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Counters of days long past, two for each user. */
+/** Writes counters of days long past, two for each user. */
 async function fill(users: number): Promise<void> {
   const counters = Array.from({ length: users }, (_, i) =>
     [32, 33 + (i % 400)].map((before) => ({
@@ -40,7 +40,7 @@ async function counters(): Promise<string[]> {
   return items.filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
 }
 
-test('deletes the counters of days that statistics no longer reach, and only those', async () => {
+test('deletes only the counters of days that statistics no longer cover', async () => {
   const logged = jest.spyOn(console, 'info').mockImplementation(() => {});
   const [author, voter] = [await makeUser(), await makeUser()];
   await vote(voter, await makeReview(author));
@@ -56,7 +56,7 @@ test('deletes the counters of days that statistics no longer reach, and only tho
   expect(logged).toHaveBeenCalledTimes(1);
 });
 
-test('goes on where it was interrupted', async () => {
+test('resumes after an interruption', async () => {
   jest.spyOn(console, 'info').mockImplementation(() => {});
   await fill(200);
   const send = table.send.bind(table);

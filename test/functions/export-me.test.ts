@@ -38,7 +38,7 @@ function ask({ caller }: TestUser, query?: Record<string, string>) {
   return invoke(handler, { caller, query });
 }
 
-/** All parts, joined as the description says. `between` is done after each. */
+/** Returns all parts, joined as the description says. Calls `between` after each part. */
 async function walk(
   userId: string,
   maxBytes?: number,
@@ -115,7 +115,7 @@ describe('GET /user/me/export', () => {
     await createPersonalToken({ user_id: user.id, name: 'Script', scopes: ['user'], days: 7 });
   });
 
-  test('gives all that is stored about a person', async () => {
+  test('returns everything stored about a person', async () => {
     const { status, headers, body } = await ask(user);
     expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
     expect(body.profile).toMatchObject({
@@ -172,7 +172,7 @@ describe('GET /user/me/export', () => {
     expect(body).not.toHaveProperty('next');
   });
 
-  test('gives no secret, and nothing of others', async () => {
+  test('returns no secret, and nothing of other people', async () => {
     const { body } = await ask(user);
     const given = JSON.stringify(body);
     const items = await scanTable();
@@ -185,7 +185,7 @@ describe('GET /user/me/export', () => {
     }
   });
 
-  test('names every item that is of this person', async () => {
+  test('names every item that belongs to this person', async () => {
     const given = JSON.stringify((await ask(user)).body);
     const own = (await scanTable()).filter(
       ({ pk, sk, user_id, author }) =>
@@ -205,22 +205,22 @@ describe('GET /user/me/export', () => {
     }
   });
 
-  test('has nothing of a review that the person has deleted, though it is still being erased', async () => {
+  test('omits a deleted review that is still being erased', async () => {
     const author = await makeUser();
     const kept = await makeReview(author);
     const gone = await makeReview(author);
-    // As a deletion leaves it that votes kept from being done at once.
+    // The state after a deletion that votes kept from finishing.
     await setAttributes(reviewKey(gone), { is_hidden: true, deleted_at: new Date().toISOString() });
     const { body } = await ask(author);
     expect(body.reviews.map(({ id }: { id: string }) => id)).toEqual([kept]);
   });
 
-  test('of an account that is gone is 401', async () => {
+  test('returns 401 for a deleted account', async () => {
     const caller = { ...user.caller, user_id: randomUUID() };
     expect((await invoke(handler, { caller })).status).toBe(401);
   });
 
-  test('refuses a cursor that is not of this person', async () => {
+  test('refuses a cursor of another person', async () => {
     const [other] = (await makeUsers(1)) as [TestUser];
     for (let i = 0; i < 3; i++) await makeReview(other);
     const { next = '' } = await readOwnData(other.id, undefined, 100);
@@ -233,11 +233,11 @@ describe('GET /user/me/export', () => {
   });
 
   test.each([
-    ['behind all that a list has', '\u{10ffff}\u{10ffff}'],
-    ['no Unicode', '\ud800'],
+    ['after the end of a list', '\u{10ffff}\u{10ffff}'],
+    ['invalid Unicode', '\ud800'],
     ['longer than a key', 'x'.repeat(2_000)],
     ['nothing', ''],
-  ])('refuses a cursor that a person has made up: %s', async (_, place) => {
+  ])('refuses a forged cursor: %s', async (_, place) => {
     for (const list of [
       'connections',
       'reviews',
@@ -251,7 +251,7 @@ describe('GET /user/me/export', () => {
     }
   });
 
-  test('in parts of any size is what it is in one, a review with many revisions included', async () => {
+  test('returns the same in parts of any size, including a review with many revisions', async () => {
     const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
     for (let i = 0; i < 4; i++) {
       const review_id = await makeReview(many);
@@ -288,7 +288,7 @@ describe('GET /user/me/export', () => {
     expect((await walk(many.id, 0)).parts).toHaveLength(3 + 1 + 3 + 5 + 7 + 4 + 2 + 6 + 3 + 3);
   });
 
-  test('loses and repeats nothing that stays while others are written and deleted', async () => {
+  test('neither loses nor repeats lasting items while others are written and deleted', async () => {
     const [writer, other] = (await makeUsers(2)) as [TestUser, TestUser];
     const kept: string[] = [];
     const gone: string[] = [];
@@ -304,7 +304,7 @@ describe('GET /user/me/export', () => {
       const id = gone.pop();
       if (id) await deleteReview(id, writer.id);
       if (rounds < 15) await makeReview(writer);
-      // The vote moves to the end, where it has yet to come.
+      // The vote moves to the end, which the walk has not reached yet.
       const [again = '', ...rest] = liked;
       if (rounds < 15) {
         await vote(writer, again, rounds % 2 === 0);
@@ -319,7 +319,7 @@ describe('GET /user/me/export', () => {
     expect(votes).toEqual(new Set(liked));
   });
 
-  test('gives a revision once that is made while the review is read', async () => {
+  test('returns a revision once if it is made while its review is read', async () => {
     const writer = await makeUser();
     const review_id = await makeReview(writer);
     const rate = (rating: number) =>
@@ -342,7 +342,7 @@ describe('GET /user/me/export', () => {
     ]);
   });
 
-  test('of an account that is larger than an answer comes in parts that Lambda takes', async () => {
+  test('splits a large account into parts that fit a Lambda response', async () => {
     const large = await makeUser();
     const long = '🎷'.repeat(5_000);
     const puts = Array.from({ length: 400 }, () => {

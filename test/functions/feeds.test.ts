@@ -23,7 +23,7 @@ import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
-/** An element of a document, whatever is before and behind its children left out. */
+/** An element of a document, without the text around its child elements. */
 interface Element {
   name: string;
   attributes: Record<string, string>;
@@ -31,7 +31,7 @@ interface Element {
   children: Element[];
 }
 
-/** Reads a document as strictly as XML 1.0 and its namespaces ask for. */
+/** Parses a document as strictly as XML 1.0 and its namespaces require. */
 function parse(xml: string): Element {
   const parser = new SaxesParser({ xmlns: true });
   const root: Element = { name: '', attributes: {}, text: '', children: [] };
@@ -71,7 +71,10 @@ function only(element: Element, name: string): Element {
   return found;
 }
 
-/** What a reader shows of HTML that has tags of lines and paragraphs only: every other tag would be somebody's who wrote a review. */
+/**
+ * Renders HTML that has only tags of lines and paragraphs, as a feed reader does. Any other tag
+ * would come from the author of a review.
+ */
 function shown(html: string): string {
   const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   const bare = html.replaceAll(/<(p( lang="en" dir="auto")?|\/p|br)>/g, (tag) =>
@@ -96,7 +99,7 @@ beforeAll(async () => {
   users = await makeUsers(3);
   author = users[0] as TestUser;
   for (const user of users) {
-    // What is of the same millisecond has no order.
+    // Entries of the same millisecond have no order.
     stopClock(Date.now() + 5);
     ids.unshift(await makeReview(user, { entity_id, rating: 3 }));
   }
@@ -106,7 +109,7 @@ describe.each([
   ['GET /entity/{entity_id}/reviews.atom', entityFeed, () => ({ entity_id })],
   ['GET /user/{user_id}/reviews.atom', userFeed, () => ({ user_id: author.id })],
 ])('%s', (_, handler, path) => {
-  test('is a feed as RFC 4287 asks for, with an ETag', async () => {
+  test('is a valid feed by RFC 4287, with an ETag', async () => {
     const { headers, body, feed } = await feedOf(handler, path() as Record<string, string>);
     expect(headers['content-type']).toBe('application/atom+xml');
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
@@ -137,7 +140,7 @@ describe.each([
 });
 
 describe('a feed', () => {
-  test('has the newest first, and when each was published and last changed', async () => {
+  test('lists the newest first, with the times of publication and last change', async () => {
     const { feed } = await feedOf(entityFeed, { entity_id });
     const entries = all(feed, 'entry');
     expect(entries.map((entry) => only(entry, 'id').text)).toEqual(
@@ -167,7 +170,7 @@ describe('a feed', () => {
     expect(before < only(after, 'updated').text).toBe(true);
   });
 
-  test('has no draft, nothing hidden, and at most 50', async () => {
+  test('contains no draft, no hidden review, and at most 50 entries', async () => {
     const writer = await makeUser();
     await makeReview(writer, { is_draft: true });
     await setHidden(await makeReview(writer), true);
@@ -183,16 +186,16 @@ describe('a feed', () => {
 
   test.each([
     ['markup', `<script>alert(1)</script> <img src=x onerror="x()"> ${text}`],
-    ['what ends CDATA', `]]> <![CDATA[ ]]]]>> --> ${text}`],
+    ['the end of CDATA', `]]> <![CDATA[ ]]]]>> --> ${text}`],
     ['entities', `&lt;b&gt; &amp; &amp;amp; &#0; &unknown; 'q' "q" & ${text}`],
     // XML 1.0 section 2.2.
     [
-      'characters that XML has not',
+      'characters that XML forbids',
       `\u0001\u0008\u000b\u001f\ufffe\uffff ${text}`,
       `${'\ufffd'.repeat(6)} ${text}`,
     ],
     ['several lines', `one\ntwo\n\nfour ${text}`],
-  ])('shows a hostile text as it was written: %s', async (_, hostile, expected = hostile) => {
+  ])('shows a hostile text as written: %s', async (_, hostile, expected = hostile) => {
     const writer = await makeUser();
     await makeReview(writer, { text: hostile, rating: null });
     const { feed } = await feedOf(userFeed, { user_id: writer.id });
@@ -201,7 +204,7 @@ describe('a feed', () => {
     expect(shown(content.text)).toBe(expected);
   });
 
-  test('shows stars alone where there is no text, and a text alone where there are no stars', async () => {
+  test('shows only stars without a text, and only the text without stars', async () => {
     const writer = await makeUser();
     await makeReview(writer, { text: null, rating: 3 });
     stopClock(Date.now() + 5);
@@ -233,7 +236,7 @@ describe('a feed', () => {
   });
 
   test.each(['A & B', '&amp;', '&lt;i&gt;', '<i>]]></i>', '"\'', '\u{10ffff}'])(
-    'shows a hostile name as it is: %j',
+    'shows a hostile name unchanged: %j',
     async (display_name) => {
       const writer = await makeUser({ display_name });
       await makeReview(writer);
@@ -243,7 +246,7 @@ describe('a feed', () => {
     },
   );
 
-  test('of an account that is gone is 404, in JSON', async () => {
+  test('returns 404 in JSON for a deleted account', async () => {
     const gone = await makeUser();
     await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
     for (const user_id of [gone.id, randomUUID()]) {
@@ -253,7 +256,7 @@ describe('a feed', () => {
     }
   });
 
-  test('is what the JSON of its entity, its user and their reviews leads to', async () => {
+  test('is linked from the JSON of its entity, its user and their reviews', async () => {
     const linkTo = (path: string) =>
       `</ws/1/${path}/reviews.atom>; rel="alternate"; type="application/atom+xml"`;
     const withPage = (path: string) =>

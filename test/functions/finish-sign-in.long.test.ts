@@ -11,7 +11,7 @@ import { contactKey } from '../../shared/table/keys.ts';
 import { readItem, scanTable } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 
-/** What the identity provider says of whoever comes next. */
+/** Claims of the next person whom the identity provider signs in. */
 let claims: Record<string, unknown> = {};
 
 const { privateKey } = await generateKeyPair('RS256');
@@ -40,7 +40,7 @@ const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
 afterAll(() => {
   provider.close();
 });
-// The reason of a failure is logged.
+// Failed sign-ins are logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -49,7 +49,7 @@ process.env.OIDC_ISSUER = issuer;
 process.env.OIDC_CLIENT_ID = 'reviews';
 process.env.OIDC_CLIENT_SECRET = 'secret';
 
-/** Goes to the provider and comes back as somebody of whom it says this. */
+/** Signs in at the provider as a person with these claims. */
 async function signInAs(
   said: Record<string, unknown>,
   handler: unknown = finishSignIn,
@@ -61,7 +61,7 @@ async function signInAs(
   return invoke(handler, { query, headers: { cookie } });
 }
 
-/** The way out to the provider, and the cookie that remembers it. */
+/** Begins a sign-in. Returns the redirect to the provider, and its cookie. */
 async function begin(query: Record<string, string> = {}) {
   let cookie = '';
   const keepCookie = async (...parameters: Parameters<typeof signIn>) => {
@@ -72,7 +72,7 @@ async function begin(query: Record<string, string> = {}) {
   return { ...(await invoke(keepCookie, { query })), cookie };
 }
 
-/** The account that a first sign-in makes. */
+/** Returns the account that a first sign-in makes. */
 async function accountOf(said: Record<string, unknown>): Promise<Record<string, unknown>> {
   const before = new Set((await scanTable()).map(({ pk }) => pk));
   expect(await signInAs(said)).toMatchObject({ status: 303 });
@@ -88,26 +88,30 @@ describe('the public name of a new account', () => {
     ['the name', { name: 'Ann', nickname: 'annie' }, 'Ann'],
     ['the nickname', { nickname: 'annie', preferred_username: 'a1' }, 'annie'],
     ['the user name', { name: '', preferred_username: 'a1' }, 'a1'],
-    ['a proposal where there is none', {}, reader],
-    ['none of an address', { email: 'ann@example.com' }, reader],
-    ['no address that is called a name', { name: 'ann@example.com', nickname: 'annie' }, 'annie'],
-    ['no long address', { name: `${'x'.repeat(60)}@example.com` }, reader],
+    ['a proposal if the provider sends none', {}, reader],
+    ['not derived from an email address', { email: 'ann@example.com' }, reader],
     [
-      'nothing that is no text',
+      'not an email address sent as the name',
+      { name: 'ann@example.com', nickname: 'annie' },
+      'annie',
+    ],
+    ['not a long email address', { name: `${'x'.repeat(60)}@example.com` }, reader],
+    [
+      'not a value of another type',
       { name: ['Ann'], nickname: { a: 1 }, preferred_username: 7 },
       reader,
     ],
-    ['nothing blank', { name: ' \n\u0000 ', nickname: 'annie' }, 'annie'],
-    ['no control characters', { name: '\u0007An\u0000n\r\n' }, 'Ann'],
-    ['64 characters of it', { name: '名'.repeat(65) }, '名'.repeat(64)],
-    ['no space at its end', { name: `${'x'.repeat(63)} y` }, 'x'.repeat(63)],
-    ['no half characters', { name: 'Ann \ud83c' }, 'Ann \ufffd'],
+    ['not blank', { name: ' \n\u0000 ', nickname: 'annie' }, 'annie'],
+    ['without control characters', { name: '\u0007An\u0000n\r\n' }, 'Ann'],
+    ['cut to 64 characters', { name: '名'.repeat(65) }, '名'.repeat(64)],
+    ['without a space at its end', { name: `${'x'.repeat(63)} y` }, 'x'.repeat(63)],
+    ['without half characters', { name: 'Ann \ud83c' }, 'Ann \ufffd'],
   ])('is %s', async (_, said, name) => {
     const { display_name } = await accountOf(said);
     expect(display_name).toEqual(typeof name === 'string' ? name : expect.stringMatching(name));
   });
 
-  test('is not the same for everybody without one', async () => {
+  test('differs between people without a name', async () => {
     const names = new Set<unknown>();
     for (let i = 0; i < 5; i++) names.add((await accountOf({})).display_name);
     expect(names.size).toBeGreaterThan(1);
@@ -124,7 +128,7 @@ test.each<[unknown, string | null]>([
   ['ann\ud83c@example.com', null],
   [['ann@example.com'], null],
   [undefined, null],
-])('of the email address %j an account keeps %j', async (email, kept) => {
+])('for the email address %j, an account keeps %j', async (email, kept) => {
   expect((await accountOf({ email })).email).toBe(kept);
 });
 
@@ -134,16 +138,16 @@ test.each<[unknown, string | null]>([
   [7, null],
   ['🎷'.repeat(65), '🎷'.repeat(64)],
   ['ann\ud83c', 'ann\ufffd'],
-])('of the name in the music database %j an account keeps %j', async (musicdb_username, kept) => {
+])('for the music database name %j, an account keeps %j', async (musicdb_username, kept) => {
   expect((await accountOf({ musicdb_username })).musicdb_username).toBe(kept);
 });
 
 test.each<[string, unknown]>([
-  ['none', undefined],
-  ['nothing', ''],
+  ['nothing', undefined],
+  ['an empty text', ''],
   ['a number', 7],
   ['more than 255 characters', 'x'.repeat(256)],
-])('a person with %s as subject is nobody', async (_, sub) => {
+])('refuses a sign-in with %s as subject', async (_, sub) => {
   const { status, headers, body } = await signInAs({ sub });
   expect(status).toBe(400);
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -157,8 +161,8 @@ test.each<[string, unknown]>([
 test.each<[string, () => number | undefined, boolean]>([
   ['a minute ago', () => Date.now() / 1000 - 60, true],
   ['eleven minutes ago', () => Date.now() / 1000 - 660, false],
-  ['at a time that it does not tell', () => undefined, true],
-])('a sign-in of somebody who proved it %s', async (_, auth_time, isFresh) => {
+  ['at an unknown time', () => undefined, true],
+])('the deletion page checks how recent the sign-in is: %s', async (_, auth_time, isFresh) => {
   const sub = randomUUID();
   let cookie = '';
   const keepCookie = async (...parameters: Parameters<typeof finishSignIn>) => {
@@ -172,7 +176,7 @@ test.each<[string, () => number | undefined, boolean]>([
   expect(body.includes('Sign in again')).toBe(!isFresh);
 });
 
-test('a subject of 255 characters is somebody', async () => {
+test('accepts a subject of 255 characters', async () => {
   const sub = 'x'.repeat(255);
   expect((await signInAs({ sub })).status).toBe(303);
 });
@@ -185,7 +189,7 @@ test.each<[string | undefined, string | null]>([
   ['login none', null],
   ['', null],
   [undefined, null],
-])('of the prompt %j the provider is told %j', async (prompt, told) => {
+])('for the prompt %j, the provider receives %j', async (prompt, told) => {
   const { status, headers } = await begin(prompt === undefined ? {} : { prompt });
   expect(status).toBe(303);
   expect(new URL(headers.location ?? '').searchParams.get('prompt')).toBe(told);

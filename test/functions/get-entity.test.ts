@@ -43,7 +43,7 @@ describe('GET /entity/{entity_id}', () => {
       { rating: 5, text: null, language: 'de' },
       { rating: null, language: 'de' },
       { rating: 1, language: 'ja' },
-      // Somebody calls it something else.
+      // One user calls the entity something else.
       { rating: 4, entity_type: 'artist', language: 'de' },
       { rating: 2, text: null },
       { rating: 4, language: 'de' },
@@ -61,7 +61,7 @@ describe('GET /entity/{entity_id}', () => {
     await vote(authors[4] as TestUser, c);
   });
 
-  test('sums up what is public', async () => {
+  test('summarizes public reviews', async () => {
     const { entity } = await get(entity_id);
     expect(entity).toEqual({
       id: entity_id,
@@ -102,12 +102,12 @@ describe('GET /entity/{entity_id}', () => {
     });
   });
 
-  test('is all zeros where nobody has reviewed', async () => {
+  test('returns zeros for an entity without reviews', async () => {
     const one = randomUUID();
     expect(await get(one)).toEqual({ entity: { id: one, ...nothing }, latest: [], popular: [] });
   });
 
-  test('leaves out the reviews of an account that is going', async () => {
+  test('omits the reviews of an account that is being deleted', async () => {
     const going = await makeUser();
     const one = randomUUID();
     await makeReview(going, { entity_id: one });
@@ -115,20 +115,20 @@ describe('GET /entity/{entity_id}', () => {
     expect(await get(one)).toMatchObject({ latest: [], popular: [] });
   });
 
-  test('has metadata only where it is asked for, null where no database is configured', async () => {
+  test('returns metadata only on request, and null if no database is configured', async () => {
     expect(await get(entity_id)).not.toHaveProperty('metadata');
     expect(await get(entity_id, { include_metadata: 'false' })).not.toHaveProperty('metadata');
     expect(await get(entity_id, { include_metadata: 'true' })).toHaveProperty('metadata', null);
     expect(await get(randomUUID(), { include_metadata: 'true' })).toHaveProperty('metadata', null);
   });
 
-  test('is for anybody, and a CDN may keep it for ten seconds', async () => {
+  test('is public, and cacheable by a CDN for ten seconds', async () => {
     const { headers } = await invoke(handler, { path: { entity_id } });
     expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
     expect(headers.etag).toMatch(/^"[\w-]+"$/);
   });
 
-  test('takes no more than a UUID: 404, and no other metadata than true or false: 400', async () => {
+  test('refuses an id that is no UUID (404), and a bad include_metadata (400)', async () => {
     expect(await invoke(handler, { path: { entity_id: 'x' } })).toMatchObject({
       status: 404,
       body: { error: 'not_found', description: 'Entity not found' },
@@ -137,7 +137,7 @@ describe('GET /entity/{entity_id}', () => {
     expect((await invoke(handler, { path: { entity_id }, query })).status).toBe(400);
   });
 
-  test('costs little, and with 401 reviews what it costs with seven', async () => {
+  test('costs little, and the same with 401 reviews as with seven', async () => {
     const few = await measure('get-entity', { path: { entity_id } });
     const many = await measure('get-entity', {
       path: { entity_id: await makeLongLists(authors[0] as TestUser) },

@@ -34,7 +34,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test('what it is told by makes no table one with data, for imports and the demo', async () => {
+test('health records do not make a table non-empty for imports and the demo', async () => {
   await Promise.all([noteDeed('daily-job'), noteDeed('backup')]);
   const end = await beginBulk();
   expect(await isEmptyTable()).toBe(true);
@@ -43,7 +43,7 @@ test('what it is told by makes no table one with data, for imports and the demo'
 });
 
 describe('GET /health', () => {
-  test('is well in an empty table, where nothing has been done yet', async () => {
+  test('is healthy with an empty table, before any job has run', async () => {
     const { status, headers, body } = await invoke(handler);
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
     expect(body).toEqual({
@@ -54,7 +54,7 @@ describe('GET /health', () => {
     });
   });
 
-  test('tells how long ago the daily job and a backup were done', async () => {
+  test('reports the age of the last daily job and the last backup', async () => {
     await dailyJob();
     await noteDeed('backup');
     wait(90);
@@ -65,7 +65,7 @@ describe('GET /health', () => {
     }
   });
 
-  test('is 503 once the daily job is over a day late', async () => {
+  test('returns 503 once the daily job is over a day late', async () => {
     await dailyJob();
     wait(25 * 3600);
     expect((await invoke(handler)).status).toBe(200);
@@ -73,14 +73,14 @@ describe('GET /health', () => {
     expect(await refusal()).toMatch(/^The daily job last ran \d+ seconds ago$/);
   });
 
-  test('is 503 while an import is not finished', async () => {
+  test('returns 503 while an import is unfinished', async () => {
     const finish = await beginBulk();
     expect(await refusal()).toMatch(/^An import is not finished/);
     await finish();
     expect((await invoke(handler)).status).toBe(200);
   });
 
-  test('is 503 when the database fails in whatever way, and logs how', async () => {
+  test('returns 503 for any database failure, and logs the cause', async () => {
     const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
     const failure = Object.assign(new Error('no'), { name: 'AccessDeniedException' });
     jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(failure));
@@ -93,7 +93,7 @@ describe('GET /health', () => {
       await makeReview(await makeUser());
     });
 
-    test('tells the lag of the stream, which is a fault from two minutes on', async () => {
+    test('reports the lag of the stream, and fails from two minutes on', async () => {
       expect((await invoke(handler)).body.stream_lag_seconds).toBe(0);
       wait(60);
       expect((await invoke(handler)).body.stream_lag_seconds).toBeGreaterThanOrEqual(60);
@@ -105,7 +105,7 @@ describe('GET /health', () => {
       expect((await invoke(handler)).body).toMatchObject({ status: 'ok', stream_lag_seconds: 0 });
     });
 
-    test('does not overlook a lag because reviews keep coming', async () => {
+    test('reports a lag even while new reviews arrive', async () => {
       const author = await makeUser();
       await makeReview(author);
       wait(135);

@@ -40,7 +40,7 @@ async function get({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]
 }
 
 describe('GET /user/me', () => {
-  test('gives the own profile of the spec', async () => {
+  test('returns the private profile that the spec describes', async () => {
     const identity = { issuer: 'https://id.example', subject: randomUUID() };
     const profile = { display_name: 'Ann ✓', email: 'a@example.com', musicdb_username: 'ann' };
     const user = await findOrCreateUser({ ...identity, ...profile });
@@ -56,7 +56,7 @@ describe('GET /user/me', () => {
     });
   });
 
-  test('gives null for what is not known', async () => {
+  test('returns null for unknown values', async () => {
     const { body } = await get(await makeUser());
     expect(body.user).toMatchObject({ email: null, musicdb_username: null });
   });
@@ -70,7 +70,7 @@ describe('GET /user/me', () => {
     [50, 'Apprentice', 50],
     [999, 'Apprentice', 50],
     [1000, 'Sorcerer', 200],
-  ])('says what a karma of %i makes', async (karma, label, votes_per_day) => {
+  ])('derives the user type from a karma of %i', async (karma, label, votes_per_day) => {
     const user = await makeUser({ karma });
     expect((await get(user)).body.user).toMatchObject({ karma, user_type: label });
     const { body } = await get(user, 'user_type');
@@ -79,7 +79,7 @@ describe('GET /user/me', () => {
   });
 
   test.each(['stats,user_type', 'user_type stats', 'stats, user_type,', 'stats user_type stats'])(
-    'takes inc=%s',
+    'accepts inc=%s',
     async (inc) => {
       const { status, body } = await get(await makeUser(), inc);
       expect(status).toBe(200);
@@ -96,14 +96,14 @@ describe('GET /user/me', () => {
     },
   );
 
-  test('takes an empty inc, but not two', async () => {
+  test('accepts an empty inc, but not two', async () => {
     expect((await get(await makeUser(), '')).status).toBe(200);
     expect((await get(await makeUser(), ['stats', 'stats'])).status).toBe(400);
   });
 
-  test('counts what was published and voted, by day, week and month', async () => {
+  test('counts reviews and votes by day, week and month', async () => {
     const [user, author] = (await makeUsers(2)) as [TestUser, TestUser];
-    // On the last moment before the month, the seven days and the day, and on the first of each.
+    // The last moments before the month, the seven days and the day, and the first moments of each.
     const times = [
       '2026-10-31T23:59:59.999Z',
       '2026-11-01T00:00:00.000Z',
@@ -130,7 +130,7 @@ describe('GET /user/me', () => {
     });
   });
 
-  test('counts a vote on the day on which it was last cast, and no vote that was taken back', async () => {
+  test('counts votes by the day last cast, without withdrawn votes', async () => {
     const [voter, author] = (await makeUsers(2)) as [TestUser, TestUser];
     stopClock(Date.parse('2026-11-18T12:00:00.000Z'));
     const ids = [await makeReview(author), await makeReview(author), await makeReview(author)];
@@ -165,11 +165,11 @@ describe('GET /user/me', () => {
       reviews_this_month: since('2026-11-01'),
     });
     const { read: least } = await measureRun(() => get(idle, 'stats'));
-    // 401 thin entries of the index, the user and the nodes of four times.
+    // 401 thin entries of the index, the user, and tree nodes for four times.
     expect(read - least).toBeLessThan(14);
   });
 
-  test('refuses who is gone', async () => {
+  test('refuses a deleted account', async () => {
     const user = await makeUser();
     await deleteAccount(user.id);
     expect(await get(user, 'stats')).toMatchObject({
@@ -179,7 +179,7 @@ describe('GET /user/me', () => {
     });
   });
 
-  test('does not tell others the email address', async () => {
+  test('does not show the email address to others', async () => {
     const { handler: getUser } = await import('../../functions/get-user.ts');
     const user = await makeUser();
     await setAttributes(contactKey(user.id), { email: 'secret@example.com' });

@@ -13,7 +13,7 @@ function get(review_id: string) {
 }
 
 describe('GET /review/{review_id}', () => {
-  test('shows all of a review', async () => {
+  test('returns the whole review', async () => {
     const entity_id = randomUUID();
     const id = await makeReview(author, { entity_id });
     await vote(await makeUser(), id, false);
@@ -60,12 +60,12 @@ describe('GET /review/{review_id}', () => {
     });
   });
 
-  test('takes the id in any case', async () => {
+  test('accepts the id in any case', async () => {
     const id = await makeReview(author);
     expect((await get(id.toUpperCase())).body.review.id).toBe(id);
   });
 
-  test('knows no draft, nothing hidden and nothing of an account that is going: 404', async () => {
+  test('returns 404 for drafts, hidden reviews and reviews of an account being deleted', async () => {
     const draft = await makeReview(author, { is_draft: true });
     const hidden = await makeReview(author);
     await setHidden(hidden, true);
@@ -90,7 +90,7 @@ describe('GET /review/{review_id}', () => {
     '\0',
     '../user',
     'x'.repeat(5000),
-  ])('knows no review %.60j: 404', async (id) => {
+  ])('returns 404 for the review id %.60j', async (id) => {
     const { status, body } = await get(id);
     expect(status).toBe(404);
     expect(body).toEqual({ error: 'not_found', description: 'Review not found' });

@@ -4,7 +4,7 @@ import { matchRoute } from '../../shared/http/match-route.ts';
 import { invoke } from '../helpers/invoke.ts';
 
 test.each(['https://api.example/ws', 'http://localhost:3000/ws'])(
-  'GET /.well-known/oauth-authorization-server says where everything of %s is',
+  'GET /.well-known/oauth-authorization-server returns the endpoints of %s',
   async (issuer) => {
     process.env.AUTH_URL = issuer;
     const { status, headers, body } = await invoke(handler);

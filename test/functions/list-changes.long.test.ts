@@ -34,13 +34,13 @@ afterEach(() => {
 });
 
 describe('GET /changes', () => {
-  test('without a position says where now is, and nothing else', async () => {
+  test('without a position returns only the current position', async () => {
     await makeReview(await makeUser());
     await applyStream();
     const { status, headers, body } = await ask();
     expect([status, body.changes, body.has_more]).toEqual([200, [], false]);
     expect((await follow(body.next)).told).toEqual([]);
-    // Whoever asks again when there is nothing new need not be sent that.
+    // A client that asks again while nothing is new need not receive a change.
     const first = await ask({ since: body.next });
     expect(first.body.next).toBe(body.next);
     expect(headers['cache-control']).toBe('public, no-cache');
@@ -52,7 +52,7 @@ describe('GET /changes', () => {
     expect(again.status).toBe(304);
   });
 
-  test('tells what is published, edited, voted on, hidden, shown again and deleted', async () => {
+  test('reports publications, edits, votes, hidings, restorations and deletions', async () => {
     const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
     let since = await position();
     const next = async () => {
@@ -125,7 +125,7 @@ describe('GET /changes', () => {
     expect(await next()).toEqual([]);
   });
 
-  test('tells nothing of drafts until they are published', async () => {
+  test('omits drafts until they are published', async () => {
     const author = await makeUser();
     const since = await position();
     const kept = await makeReview(author, { is_draft: true });
@@ -140,14 +140,14 @@ describe('GET /changes', () => {
     expect((await follow(since)).told).toMatchObject([{ id: kept, version: 3 }]);
   });
 
-  test('tells nothing more of an account once it is deleted, and then that its reviews are gone', async () => {
+  test('omits a deleted account, then reports its reviews as deleted', async () => {
     const author = await makeUser();
     const since = await position();
     const id = await makeReview(author);
     await feed(await records());
     await invoke(deleteMe, { caller: author.caller });
     expect((await ask({ since })).body).toMatchObject({ changes: [], users: [] });
-    // The eraser did not hear of what was read here.
+    // The eraser has not received the records that this test reads.
     await invoke(deleteMe, { caller: author.caller });
     const { eraseAccount } = await import('../../shared/account/erase-account.ts');
     await eraseAccount(author.id);
@@ -155,7 +155,7 @@ describe('GET /changes', () => {
     expect((await follow(since)).told).toEqual([{ id, version: 2, review: null }]);
   });
 
-  test('names the authors of the reviews on the page, with the name and karma of now', async () => {
+  test('names the authors on the page, with current name and karma', async () => {
     const [ann, bob, voter] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     let since = await position();
     const next = async () => {
@@ -171,7 +171,7 @@ describe('GET /changes', () => {
     const { changes, users } = await next();
     expect(changes).toHaveLength(3);
     expect(users).toHaveLength(2);
-    // Not with an e-mail address.
+    // No email address is included.
     expect(users).toEqual(
       expect.arrayContaining([
         { id: ann.id, display_name: ann.display_name, karma: 1 },
@@ -187,19 +187,19 @@ describe('GET /changes', () => {
     expect((await ask()).body.users).toEqual([]);
   });
 
-  test('tells what was changed often as it is now, on pages of any size', async () => {
+  test('reports a changed review in its current state, with any page size', async () => {
     const [author, ...voters] = (await makeUsers(6)) as [TestUser, ...TestUser[]];
     const since = await position();
     const ids: string[] = [];
     for (let i = 0; i < 12; i++) ids.push(await makeReview(author));
     for (const voter of voters) {
       for (const id of ids.slice(0, 8)) await vote(voter, id);
-      // Each change is logged by itself.
+      // Logs each change separately.
       await applyStream();
       await edit(author, ids[9] ?? '', { rating: 1 + voters.indexOf(voter) });
     }
     await applyStream();
-    // What is on one page is told once.
+    // A page reports each review once.
     const whole = await follow(since);
     expect(whole.told.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     for (const limit of [1, 2, 5, 11]) {
@@ -210,7 +210,7 @@ describe('GET /changes', () => {
     }
   });
 
-  test('tells all as it is now, whatever the stream tells twice, in other batches or at once', async () => {
+  test('reports the current state, however the stream repeats or batches records', async () => {
     const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
     const since = await position();
     const ids: string[] = [];
@@ -236,7 +236,7 @@ describe('GET /changes', () => {
     }
   });
 
-  test('goes on where the end of the log was read later than its head', async () => {
+  test('accepts a position newer than the log it reads, for a minute', async () => {
     const since = await position();
     const author = await makeUser();
     const id = await makeReview(author);
@@ -244,8 +244,8 @@ describe('GET /changes', () => {
     await applyStream();
     const { told, next } = await follow(since);
     expect(told).toMatchObject([{ id }]);
-    // The two halves of the transaction become readable one after the other, and the reader asks
-    // again in between.
+    // The two halves of the transaction become readable one after the other. The reader asks again
+    // in between.
     const send = table.send.bind(table);
     jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
       const answer = (await send(command as never)) as { Items?: { pk: string }[] };
@@ -255,7 +255,7 @@ describe('GET /changes', () => {
     }) as never);
     const between = await ask({ since: next });
     expect([between.status, between.body.changes]).toEqual([200, []]);
-    // A minute later it is no transaction that is being carried out.
+    // A minute later the transaction can no longer be in progress.
     stopClock(Date.now() + 61_000);
     expect((await ask({ since: next })).status).toBe(410);
     jest.restoreAllMocks();
@@ -265,7 +265,7 @@ describe('GET /changes', () => {
     expect((await follow(between.body.next)).told).toMatchObject([{ id, version: 2 }]);
   });
 
-  test('tells at once what changes all the time, with versions that only rise', async () => {
+  test('reports constant changes at once, with versions that only rise', async () => {
     const [author, ...voters] = (await makeUsers(12)) as [TestUser, ...TestUser[]];
     let since = await position();
     const { length } = since;
@@ -290,7 +290,7 @@ describe('GET /changes', () => {
     expect(next.length).toBeLessThan(length + 80);
   });
 
-  test('tells all that is logged in one lane in one millisecond', async () => {
+  test('reports all changes logged in one lane in one millisecond', async () => {
     const since = await position();
     stopClock(Date.now());
     const ids = Array.from({ length: 45 }, () => randomUUID().replace(/^.{8}/, '00000008'));
@@ -304,7 +304,7 @@ describe('GET /changes', () => {
   });
 
   test.each(['x', 'eyJ', `${Buffer.from('{"time":1}').toString('base64url')}`, ''])(
-    'refuses what is no position: %j',
+    'refuses an invalid position: %j',
     async (since) => {
       const { status, body } = await ask({ since });
       expect([status, body.error]).toEqual([400, 'invalid_request']);
@@ -317,14 +317,14 @@ describe('GET /changes', () => {
     expect([status, body.description]).toEqual([400, 'limit must be an integer from 1 to 100']);
   });
 
-  test('keeps a position good for 30 days, and then says to start again', async () => {
+  test('accepts a position for 30 days, then says to start again', async () => {
     const author = await makeUser();
     const since = await position();
     await makeReview(author);
     await applyStream();
     const now = Date.now();
     stopClock(now + 29.9 * 86_400_000);
-    // As DynamoDB deletes what is past its time to live.
+    // Deletes expired items, as DynamoDB does.
     await expireItems(new AbortController().signal);
     const { told, next } = await follow(since);
     expect(told).toHaveLength(1);
@@ -332,7 +332,7 @@ describe('GET /changes', () => {
     const { status, body } = await ask({ since });
     expect([status, body.error]).toEqual([410, 'gone']);
     expect(body.description).toContain('start again from a dump');
-    // Who keeps asking keeps a position that is good, though nothing happens for long.
+    // A client that keeps asking keeps a valid position, even if nothing happens for long.
     let kept = next;
     for (let days = 30; days < 100; days += 20) {
       stopClock(now + days * 86_400_000);
@@ -341,7 +341,7 @@ describe('GET /changes', () => {
     expect((await follow(kept)).told).toEqual([]);
   });
 
-  test('says so where what a position has still to tell is too old to be kept', async () => {
+  test('says to start again if the changes after a position have expired', async () => {
     const author = await makeUser();
     const since = await position();
     const ids = [await makeReview(author)];
@@ -351,7 +351,7 @@ describe('GET /changes', () => {
     await applyStream();
     const now = Date.now();
     stopClock(now + 29 * 86_400_000);
-    // The position of the first page is new, though of some lanes nothing was read for long.
+    // The position of the first page is new, although some lanes were not read for long.
     const { body } = await ask({ since, limit: '1' });
     expect(body.has_more).toBe(true);
     stopClock(now + 40 * 86_400_000);
@@ -375,7 +375,7 @@ describe('GET /changes', () => {
       }
     }
 
-    test('refuses a position of after that time, before and after something is logged', async () => {
+    test('refuses a later position, before and after something is logged', async () => {
       const author = await makeUser();
       await makeReview(author);
       await applyStream();
@@ -385,12 +385,12 @@ describe('GET /changes', () => {
       const lost = await position();
       expect(lost).not.toBe(old);
       await restore(before);
-      // For a minute it may still be a transaction that is being carried out.
+      // For a minute, a transaction may still be in progress.
       expect(await follow(lost)).toMatchObject({ told: [], next: lost });
       stopClock(Date.now() + 61_000);
       expect((await ask({ since: lost })).status).toBe(410);
       jest.useRealTimers();
-      // In the very lane that has lost something.
+      // Logs a change in the lane that has lost one.
       const lane = (id = '') => Number.parseInt(id.slice(0, 8), 16) % 8;
       do ids.push(await makeReview(author));
       while (lane(ids.at(-1)) !== lane(ids[0]));
@@ -400,7 +400,7 @@ describe('GET /changes', () => {
       expect((await follow(old)).told.map(({ id }) => id)).toContain(ids.at(-1));
     });
 
-    test('waits for what a transaction has still to show', async () => {
+    test('waits for the rest of a transaction in progress', async () => {
       const author = await makeUser();
       const since = await position();
       const known = new Set((await lanes()).map(({ pk, sk }) => pk + sk));
@@ -420,7 +420,7 @@ describe('GET /changes', () => {
     });
   });
 
-  test('goes on through a rebuild of the aggregates', async () => {
+  test('continues through a rebuild of the aggregates', async () => {
     const author = await makeUser();
     const since = await position();
     const first = await makeReview(author);

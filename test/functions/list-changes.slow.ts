@@ -44,7 +44,7 @@ afterEach(() => {
 
 describe('a mirror', () => {
   test.each([1, 2, 3])(
-    'that began with a dump and follows at random ends as a later dump (seed %i)',
+    'that starts from a dump matches a later dump (seed %i)',
     async (seed) => {
       const random = randomNumbers(seed);
       const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
@@ -55,7 +55,7 @@ describe('a mirror', () => {
         ids.push({ author, id: await makeReview(author) });
       }
       await applyStream();
-      // The position is taken first, and what happens before the table is read is told once more.
+      // The position is read before the table, so changes in between are repeated.
       let since = (await ask()).body.next as string;
       await edit(ids[0]?.author as TestUser, ids[0]?.id ?? '', { rating: 2 });
       const mirror = await dump();
@@ -65,7 +65,7 @@ describe('a mirror', () => {
         const { body } = await ask({ since, limit: `${1 + Math.floor(random() * 5)}` });
         for (const { id, version, review } of body.changes as Told[]) {
           const known = versions.get(id) ?? 0;
-          // Only that a review is gone may be told again with the version of an earlier time.
+          // Only a deletion may be reported again with an earlier version.
           if (version < known) expect(review).toBeNull();
           if (version <= known) continue;
           versions.set(id, version);
@@ -95,7 +95,7 @@ describe('a mirror', () => {
           behind.push(...(await records()));
           const count = Math.ceil(random() * behind.length);
           await feed(behind.slice(0, count));
-          // Now and then a batch comes once more.
+          // Some batches are delivered twice.
           behind = behind.slice(random() < 0.2 ? 0 : count);
         }
         if (random() < 0.4) await read();
@@ -109,9 +109,9 @@ describe('a mirror', () => {
   );
 });
 
-// The last, because the embedded engine slows down with every record in its stream.
-describe('GET /changes, of very much', () => {
-  test('fits what it tells into an answer of Lambda', async () => {
+// The last test, because the embedded engine slows down with every record in its stream.
+describe('GET /changes, with very many changes', () => {
+  test('fits its answer into a Lambda response', async () => {
     const author = await makeUser();
     const since = await position();
     const long = '🎷'.repeat(5_000);
@@ -140,7 +140,7 @@ describe('GET /changes, of very much', () => {
     expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
   }, 60_000);
 
-  test('reads long histories for a few reviews at a time, and tells all of them', async () => {
+  test('reads long histories in small groups, and reports all of them', async () => {
     const author = await makeUser();
     const since = await position();
     const ids: string[] = [];
@@ -169,11 +169,11 @@ describe('GET /changes, of very much', () => {
     expect(seen.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('reads a bounded part of the log for an answer, however often one review was changed', async () => {
+  test('reads a bounded part of the log for each answer', async () => {
     const author = await makeUser();
     const id = await makeReview(author);
     const since = await position();
-    // As 3,000 votes leave it that are cast one after the other.
+    // Writes the log of 3,000 votes cast one after the other.
     const lane = Number.parseInt(id.slice(0, 8), 16) % 8;
     const last = Number((await readItem(laneKey(lane)))?.latest);
     const items = Array.from({ length: 3_000 }, (_, n) => ({
@@ -186,17 +186,17 @@ describe('GET /changes, of very much', () => {
     await setAttributes(reviewKey(id), { version: 3_001 });
     const sent = jest.spyOn(table, 'send');
     const { told, pages } = await follow(since, 100);
-    // Two more are the head of the lanes and the review, for each page.
+    // Each page also reads the heads of the lanes, and the review.
     expect(sent.mock.calls.length / pages).toBeLessThan(50);
     expect(pages).toBeGreaterThan(2);
     expect(told.map(({ version }) => version)).toEqual(told.map(() => 3_001));
   });
 
-  test('costs one unit where nothing is new, else one a change and six a lane, however much is behind', async () => {
+  test('costs one unit if nothing is new, else one a change and six a lane', async () => {
     const since = await position();
     const query = { since };
     expect(await measure('list-changes', { query })).toMatchObject({ read: 1, roundTrips: 1 });
-    // Items of twenty changes each.
+    // Each log item holds twenty changes.
     const ids = Array.from({ length: 200 }, () => randomUUID());
     for (let version = 1; version <= 12; version++) {
       await logChanges(ids.map((id) => ({ id, version, isGone: true })));

@@ -54,14 +54,14 @@ describe('a cursor', () => {
     }
   });
 
-  test('keeps the filters of its list in the Link, and may be asked with another limit', async () => {
+  test('keeps the filters of its list in the Link, and accepts another limit', async () => {
     const { body, headers } = await list({ language: 'en', sort: 'popularity', limit: '3' });
     expect(headers.link).toContain('language=en');
     const query = { language: 'en', sort: 'popularity', limit: '20', cursor: body.next };
     expect((await list(query)).body.reviews).toHaveLength(9);
   });
 
-  test('leaves nothing out and repeats nothing while others publish and delete', async () => {
+  test('neither skips nor repeats entries while others publish and delete', async () => {
     const first = await list({ limit: '4' });
     const [author] = users;
     await makeReview(author as TestUser);
@@ -73,7 +73,7 @@ describe('a cursor', () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
-  test('is refused when it is forged, foreign or for another list', async () => {
+  test('is refused if it is forged, or of another list', async () => {
     const { next } = (await list({ limit: '2' })).body;
     const { next: foreign } = (await invoke(listUsers, { query: { limit: '2' } })).body;
     const flipped = (next[5] === 'A' ? 'B' : 'A') as string;
@@ -101,7 +101,7 @@ describe('a cursor', () => {
   test.each([
     ['popularity', '2026-01-01T00:00:00.000Z'],
     ['published_on', 5n],
-  ])('is refused when it is forged with a place of another order than %s', async (sort, after) => {
+  ])('is refused if its sort key does not match %s', async (sort, after) => {
     const query = { sort };
     const page = { limit: 2, offset: 0 };
     const { cursor } = await readFromCursor(query, page, async () => ({ next: after }));

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { handler } from '../../functions/list-languages.ts';
 import { invoke } from '../helpers/invoke.ts';
 
-test('GET /review/languages gives every ISO 639-1 code, sorted', async () => {
+test('GET /review/languages returns every ISO 639-1 code, sorted', async () => {
   const { status, body } = await invoke(handler);
   expect(status).toBe(200);
   expect(Object.keys(body)).toEqual(['languages']);

@@ -10,7 +10,7 @@ process.env.AUTH_URL = 'https://api.example/ws';
 
 const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
 const first = await makeClient(user);
-// What is of the same millisecond has no order.
+// Applications of the same millisecond have no order.
 stopClock(Date.now() + 1);
 const second = await makeClient(user);
 const foreign = await makeClient(other);
@@ -30,7 +30,7 @@ function presented(
 }
 
 describe('GET /user/me/applications', () => {
-  test('gives the own ones, oldest first, with their secrets to an own one', async () => {
+  test('returns the user’s applications with secrets, oldest first, to the user’s own application', async () => {
     expect(await list(user, second)).toEqual([
       presented(first, first.client_secret),
       presented(second, second.client_secret),
@@ -38,18 +38,18 @@ describe('GET /user/me/applications', () => {
     expect((await redeem(first, 'rvc_x')).body.error).toBe('invalid_grant');
   });
 
-  test('gives no secret to that of another', async () => {
+  test('returns no secrets to another user’s application', async () => {
     expect(await list(user, foreign)).toEqual([presented(first, null), presented(second, null)]);
   });
 
-  test('gives no secret to what is no longer there', async () => {
+  test('returns no secret to a deleted application', async () => {
     expect(await list(user, { client_id: 'f'.repeat(32) })).toEqual([
       presented(first, null),
       presented(second, null),
     ]);
   });
 
-  test('gives the new secret, and not what is deleted', async () => {
+  test('returns the new secret, and omits a deleted application', async () => {
     stopClock(Date.now() + 1);
     const [kept, gone] = [await makeClient(other), await makeClient(other)];
     await rotateSecret(kept.client_id, other.id);

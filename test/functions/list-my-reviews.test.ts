@@ -11,7 +11,7 @@ const [user, other, nobody] = (await makeUsers(3)) as [TestUser, TestUser, TestU
 /** Newest first. */
 const ids: string[] = [];
 for (let i = 0; i < 12; i++) {
-  // What is of the same millisecond has no order.
+  // Reviews of the same millisecond have no order.
   stopClock(Date.now() + 1);
   ids.unshift(await makeReview(user, { is_draft: i % 3 === 1 }));
   if (i % 3 === 2) await setHidden(ids[0] ?? '', true);
@@ -23,7 +23,7 @@ function list({ caller }: TestUser, query?: Record<string, string>) {
 }
 
 describe('GET /user/me/reviews', () => {
-  test('gives published, drafts and hidden ones, newest first', async () => {
+  test('returns published, draft and hidden reviews, newest first', async () => {
     const { status, body } = await list(user);
     expect(status).toBe(200);
     expect(body).toMatchObject({ count: 12, limit: 50, offset: 0 });
@@ -50,7 +50,7 @@ describe('GET /user/me/reviews', () => {
     });
   });
 
-  test('says what a moderator has decided last', async () => {
+  test('returns a moderator’s latest decision', async () => {
     const author = (await makeUsers(1))[0] as TestUser;
     const id = await makeReview(author);
     const moderation = async () => (await list(author)).body.reviews[0].moderation;
@@ -67,7 +67,7 @@ describe('GET /user/me/reviews', () => {
     expect(body.review).not.toHaveProperty('moderation');
   });
 
-  test('goes through them page by page', async () => {
+  test('pages through them', async () => {
     for (const limit of [1, 5, 7]) {
       const found: string[] = [];
       for (let offset = 0; offset < 12; offset += limit) {
@@ -84,13 +84,13 @@ describe('GET /user/me/reviews', () => {
     [{ offset: '12' }, 0],
     [{ offset: '9007199254740991' }, 0],
     [{ offset: '11', limit: '50' }, 1],
-  ])('gives %j', async (query, length) => {
+  ])('returns for %j', async (query, length) => {
     const { body } = await list(user, query);
     expect(body.count).toBe(12);
     expect(body.reviews).toHaveLength(length);
   });
 
-  test('gives nothing to who has written nothing', async () => {
+  test('returns an empty list to a user without reviews', async () => {
     expect((await list(nobody)).body).toEqual({ count: 0, limit: 50, offset: 0, reviews: [] });
   });
 

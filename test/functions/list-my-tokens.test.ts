@@ -16,7 +16,7 @@ const [owns, thirds, fourths] = await (async () => {
   for (const client of [own, third, fourth]) {
     const code = await makeCode(client, user, { scopes: ['review', 'vote'] });
     tokens.push((await redeem(client, code)).body.refresh_token);
-    // That of somebody else.
+    // A token of another user.
     await redeem(client, await makeCode(client, other));
   }
   return tokens as [string, string, string];
@@ -38,7 +38,7 @@ function seen(tokens: { client: Client; refresh_token: string }[]) {
 }
 
 describe('GET /user/me/tokens', () => {
-  test('gives the records of the spec', async () => {
+  test('returns the token records that the spec describes', async () => {
     const [record] = await list(own);
     const { client_id, client_secret, name, desc, website, redirect_uri } = own;
     const client = {
@@ -53,7 +53,7 @@ describe('GET /user/me/tokens', () => {
     expect(record).toEqual({ scopes: 'review vote', client, refresh_token: owns });
   });
 
-  test('gives all refresh tokens to an own application, and the secrets of own ones', async () => {
+  test('returns all refresh tokens to the caller’s own application, with its secrets', async () => {
     expect(seen(await list(own))).toEqual([
       ['Own', own.client_secret, owns],
       ['Third', null, thirds],
@@ -61,7 +61,7 @@ describe('GET /user/me/tokens', () => {
     ]);
   });
 
-  test('gives another’s application its own refresh token, and no secret', async () => {
+  test('returns only its own refresh token to another user’s application, without secrets', async () => {
     expect(seen(await list(third))).toEqual([
       ['Own', null, null],
       ['Third', null, thirds],
@@ -69,7 +69,7 @@ describe('GET /user/me/tokens', () => {
     ]);
   });
 
-  test('gives the one that is good now', async () => {
+  test('returns the current refresh token', async () => {
     const { body } = await refresh(fourth, fourths);
     const [, , record] = await list(fourth);
     expect(record.refresh_token).toBe(body.refresh_token);

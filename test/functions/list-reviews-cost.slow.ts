@@ -20,13 +20,16 @@ const length = 3000;
 const user_id = randomUUID();
 const reviews: Review[] = [];
 
-/** The entries that queries have read. */
+/** Index entries read by queries. */
 let read = 0;
 
-/** Few reviews match, all in the middle of the list: the 460 in German have a rating, the others none. */
+/**
+ * Makes review `i` of a list whose few matches are in its middle. The 460 reviews in German have a
+ * rating, the others none.
+ */
 function makeReviewAt(i: number): Review {
   const isFound = i >= 1270 && i < 1730;
-  // At either end, very many in one minute.
+  // At both ends very many reviews share one minute.
   const hours = Math.min(Math.max(i, 300), length - 300);
   const published_on = new Date(Date.UTC(2025, 0, 1) + hours * 3_600_000 + i).toISOString();
   return {
@@ -89,7 +92,7 @@ const queries = filters.flatMap((filter) =>
   ),
 );
 
-/** A near read in vain, 852 entries, then a page and what lies around it. */
+/** Entries allowed: 852 for a near read in vain, then a page and its surroundings. */
 const most = 852 + 250;
 
 async function walk(query: Query): Promise<string[]> {
@@ -106,7 +109,7 @@ async function walk(query: Query): Promise<string[]> {
   return ids;
 }
 
-describe('GET /review/ where few of many match', () => {
+describe('GET /review/ when few of many match', () => {
   test.each(queries)('reads little at any offset and by cursor: %j', async (query) => {
     const expected = listed(reviews, query).map(({ id }) => id);
     for (const offset of [0, 100, 380, 430]) {
@@ -118,13 +121,13 @@ describe('GET /review/ where few of many match', () => {
     expect(await walk(query)).toEqual(expected);
   });
 
-  test('does not try to read near where the page will be far', async () => {
+  test('does not try a near read when the page is far', async () => {
     for (const offset of ['75', '100', '380', '430']) {
       expect((await list({ user_id, language: 'de', offset })).read).toBeLessThan(100);
     }
   });
 
-  test('has what is not counted yet at the newest end, on as many pages as it takes', async () => {
+  test('includes entries at the newest end that are not counted yet', async () => {
     const fresh = Array.from({ length: 70 }, (_, i) => {
       const published_on = new Date(Date.UTC(2026, 0, 1) + i).toISOString();
       return { ...makeReviewAt(1500), published_on, created: published_on };

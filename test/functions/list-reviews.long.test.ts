@@ -28,7 +28,7 @@ function idsIn({ reviews }: { reviews: { id: string }[] }): string[] {
   return reviews.map(({ id }) => id);
 }
 
-/** A page, the count and the average, from all there is. */
+/** Computes a page, the count and the average by reading all reviews. */
 function oracle(reviews: readonly Review[], query: Query) {
   const { entity_id, limit = '50', offset = '0' } = query;
   const all = listed(reviews, query);
@@ -44,7 +44,7 @@ function average(reviews: readonly Review[], entity_id: string) {
     review.entity_id === entity_id && review.rating !== null ? [review.rating] : [],
   );
   const sum = ratings.reduce((total, rating) => total + rating, 0);
-  // In tenths, so that no half is lost to binary fractions.
+  // In tenths, so that binary fractions lose no half.
   const rating = ratings.length === 0 ? null : Math.round((10 * sum) / ratings.length) / 10;
   return { rating, count: ratings.length };
 }
@@ -76,7 +76,7 @@ describe('GET /review', () => {
       const review = {
         ...newReview(id, {
           entity_id,
-          // Now and then somebody calls an entity something else.
+          // Now and then a user calls an entity something else.
           entity_type:
             random() < 0.9 ? (types[entities.indexOf(entity_id) % 5] as EntityType) : pick(types),
           text: kind === 'rating' ? null : text,
@@ -100,7 +100,7 @@ describe('GET /review', () => {
     await applyStream();
   });
 
-  test('without parameters gives the newest 50, as GET /review/{review_id} shows them', async () => {
+  test('returns the newest 50 without parameters, as GET /review/{review_id} does', async () => {
     const answer = await list();
     expect(answer).toMatchObject({ count: 150, limit: 50, offset: 0 });
     expect(Object.keys(answer)).toEqual(['count', 'limit', 'offset', 'reviews', 'next']);
@@ -109,7 +109,7 @@ describe('GET /review', () => {
     expect(answer.reviews[7]).toEqual(body.review);
   });
 
-  test('filters, sorts and pages as a list of everything would', async () => {
+  test('filters, sorts and pages like a list of everything', async () => {
     const someEntities = [entities[0], entities[5]] as string[];
     const someUsers = [users[0]?.id, users[3]?.id] as string[];
     const queries: Query[] = [];
@@ -150,29 +150,32 @@ describe('GET /review', () => {
     }
   });
 
-  test.each(['popularity', 'published_on'])('walks through all by %s, both ways', async (sort) => {
-    const filters: Query[] = [
-      {},
-      { review_type: 'review' },
-      { entity_type: 'musicdb' },
-      { language: 'en', review_type: 'rating' },
-    ];
-    for (const filter of filters) {
-      for (const sort_order of ['asc', 'desc']) {
-        const query: Query = { ...filter, sort, sort_order };
-        const walked: string[] = [];
-        for (let offset = 0; offset < 160; offset += 40) {
-          walked.push(...idsIn(await list({ ...query, limit: '40', offset: `${offset}` })));
+  test.each(['popularity', 'published_on'])(
+    'walks through all by %s, in both directions',
+    async (sort) => {
+      const filters: Query[] = [
+        {},
+        { review_type: 'review' },
+        { entity_type: 'musicdb' },
+        { language: 'en', review_type: 'rating' },
+      ];
+      for (const filter of filters) {
+        for (const sort_order of ['asc', 'desc']) {
+          const query: Query = { ...filter, sort, sort_order };
+          const walked: string[] = [];
+          for (let offset = 0; offset < 160; offset += 40) {
+            walked.push(...idsIn(await list({ ...query, limit: '40', offset: `${offset}` })));
+          }
+          expect({ query, walked }).toEqual({
+            query,
+            walked: oracle(reviews, { ...query, limit: '200' }).ids,
+          });
         }
-        expect({ query, walked }).toEqual({
-          query,
-          walked: oracle(reviews, { ...query, limit: '200' }).ids,
-        });
       }
-    }
-  });
+    },
+  );
 
-  test('says what a filter by stars needs, and binds a cursor to it', async () => {
+  test('says what a filter by stars requires, and binds a cursor to it', async () => {
     const { body } = await invoke(handler, { query: { rating: '4' } });
     expect(body.description).toBe('rating must be sent together with entity_id or user_id');
     const user_id =
@@ -189,7 +192,7 @@ describe('GET /review', () => {
     expect((await invoke(handler, { query: other })).status).toBe(400);
   });
 
-  test('takes ids in any case, and ignores what it does not know', async () => {
+  test('accepts ids in any case, and ignores unknown parameters', async () => {
     const [entity_id = ''] = entities;
     const expected = oracle(reviews, { entity_id });
     const answer = await list({
@@ -200,7 +203,7 @@ describe('GET /review', () => {
     expect({ count: answer.count, ids: idsIn(answer) }).toMatchObject({ ids: expected.ids });
   });
 
-  test('is empty for an entity and a user that do not exist', async () => {
+  test('is empty for an unknown entity and an unknown user', async () => {
     const nothing = { count: 0, limit: 50, offset: 0, reviews: [] };
     const unrated = { average_rating: { rating: null, count: 0 } };
     expect(await list({ user_id: randomUUID() })).toEqual(nothing);
@@ -215,7 +218,7 @@ describe('GET /review', () => {
     ['0', 0],
     ['007', 7],
     ['9007199254740991', 9007199254740991],
-  ])('takes offset=%s', async (offset, number) => {
+  ])('accepts offset=%s', async (offset, number) => {
     expect(await list({ offset })).toMatchObject({ count: 150, offset: number });
   });
 
@@ -274,7 +277,7 @@ describe('GET /review', () => {
     });
   });
 
-  test('forgets what is hidden or a draft, and has it again when it is back', async () => {
+  test('omits hidden and draft reviews, and returns them once restored', async () => {
     const [author, other] = (await makeUsers(2)) as [TestUser, TestUser];
     const entity_id = randomUUID();
     const of = (language: string) => ({ entity_id, entity_type: 'work', language, rating: 2 });
@@ -318,7 +321,7 @@ describe('GET /review', () => {
     expect(await list({ user_id: other.id })).toMatchObject({ count: 1, reviews: [{ id: draft }] });
   });
 
-  test('has the first review of a new type and language at once, whatever follows the stream', async () => {
+  test('includes the first review of a new type and language at once', async () => {
     const [author] = (await makeUsers(1)) as [TestUser];
     const draft = { entity_type: 'label', language: 'el', is_draft: true };
     const path = { review_id: await makeReview(author, draft) };
@@ -344,7 +347,7 @@ describe('GET /review', () => {
     expect(idsIn(await list({ language: 'el' }))).toEqual([published, path.review_id]);
   });
 
-  test('walks through 45 reviews of one entity, 7 at a time', async () => {
+  test('pages through 45 reviews of one entity, 7 at a time', async () => {
     const entity_id = randomUUID();
     const authors = await makeUsers(45);
     const made: Review[] = [];
@@ -415,7 +418,7 @@ describe('include_metadata=true', () => {
     server.close();
   });
 
-  test('adds what the databases know, null for the rest, and drops no review', async () => {
+  test('adds known metadata, null for the rest, and omits no review', async () => {
     const [user] = (await user_id) as [TestUser];
     const rows: [EntityType, string | undefined, object | null][] = [
       ['release_group', '{"title":"Blue"}', { name: 'Blue' }],
@@ -462,7 +465,7 @@ describe('include_metadata=true', () => {
     expect(without.reviews[0]).not.toHaveProperty('metadata');
   });
 
-  test('asks for an entity as what each review says it is', async () => {
+  test('asks for an entity under the type that each review gives it', async () => {
     const [user, other] = (await makeUsers(2)) as [TestUser, TestUser];
     const entity_id = randomUUID();
     answers.set(entity_id, '{"name":"Ann"}');

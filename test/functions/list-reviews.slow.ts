@@ -18,7 +18,7 @@ const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
 const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
 
-/** What is asked differs from run to run; a failure shows the seed, which SEED brings back. */
+/** Random choices differ between runs. A failure prints the seed; set SEED to repeat the run. */
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const sampled = randomNumbers(seed);
 const sample = <T>(from: readonly T[]): T => from[Math.floor(sampled() * from.length)] as T;
@@ -28,7 +28,10 @@ const entities = Array.from({ length: 430 }, randomUUID);
 const types = ['work', 'event', 'bk_author', 'label'] as const;
 const reviews: Review[] = [];
 
-/** Bursts and pauses, a few very popular and very unpopular, one busy author and one hot entity. */
+/**
+ * Makes bursts and pauses, a few very popular and very unpopular reviews, one busy author and one
+ * hot entity.
+ */
 function makeReviews(): void {
   const start = Date.UTC(2025, 0, 1);
   for (const [a, user_id] of authors.entries()) {
@@ -126,7 +129,7 @@ const filters = [undefined, 'work', 'musicdb', 'bookdb'].flatMap((entity_type) =
     ),
   ),
 );
-/** One that nobody gives, rare ones, most of them, all. */
+/** Stars that no review has, rare stars, most stars, all stars. */
 const stars = ['2', '1', '3', '4,5', '2,1', '1,2,3,4,5'];
 const everywhere: Query[] = [
   {},
@@ -140,16 +143,16 @@ const owners: Query[] = [
 ];
 
 describe('GET /review/ at any offset', () => {
-  test('the lists of a busy author have rank trees, those of quiet entities have none', async () => {
+  test('only the lists of a busy author have rank trees', async () => {
     expect(await readItem(userKey(authors[0] as string))).toMatchObject({ rank_tree: 'ready' });
     const quiet = await readItem(entityKey(entities[1] as string));
     expect(quiet?.rating_count).toBeGreaterThan(0);
     expect(quiet).not.toHaveProperty('rank_tree');
   });
 
-  // All combinations are held against the reviews by `npm run bench`.
+  // `npm run bench` compares all combinations with the reviews.
   test.each(sortings)(
-    'gives every page that brute force gives, $sort $sort_order',
+    'returns the pages that brute force returns, $sort $sort_order',
     async (sorting) => {
       const combinations = owners.flatMap((owner) =>
         filters.map((filter) => ({ ...sorting, ...filter, ...owner })),
@@ -178,23 +181,20 @@ describe('GET /review/ at any offset', () => {
     },
   );
 
-  test.each(sortings)(
-    'gives the same from one end to the other, $sort $sort_order',
-    async (sorting) => {
-      for (const filter of everywhere) {
-        const query = { ...sorting, ...filter };
-        const expected = expectedIds(query);
-        for (let offset = number(31); offset <= expected.length; offset += 97) {
-          const { ids } = await list({ ...query, offset: `${offset}`, limit: '4' });
-          expect({ query, offset, ids }).toEqual({
-            query,
-            offset,
-            ids: expected.slice(offset, offset + 4),
-          });
-        }
+  test.each(sortings)('returns the same from either end, $sort $sort_order', async (sorting) => {
+    for (const filter of everywhere) {
+      const query = { ...sorting, ...filter };
+      const expected = expectedIds(query);
+      for (let offset = number(31); offset <= expected.length; offset += 97) {
+        const { ids } = await list({ ...query, offset: `${offset}`, limit: '4' });
+        expect({ query, offset, ids }).toEqual({
+          query,
+          offset,
+          ids: expected.slice(offset, offset + 4),
+        });
       }
-    },
-  );
+    }
+  });
 
   test.each(sortings)(
     'is walked by cursor without gap or duplicate, $sort $sort_order',
@@ -216,8 +216,8 @@ describe('GET /review/ at any offset', () => {
     },
   );
 
-  // As when votes move them between the reads of two levels.
-  test('goes on behind entries that have gone since they were counted', async () => {
+  // The state when votes move entries between the reads of two levels.
+  test('continues after entries that moved since they were counted', async () => {
     const sorting = { sort: 'popularity', sort_order: 'asc' };
     const expected = expectedIds(sorting);
     const first = (popularity: number) =>

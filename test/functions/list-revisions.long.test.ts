@@ -41,7 +41,7 @@ function list(review_id = id, query: Record<string, string> = {}) {
   return invoke(listRevisions, { path: { review_id }, query });
 }
 
-/** More revisions than fit an answer. */
+/** Writes more revisions than fit an answer. */
 async function putRevisions(review_id: string, content: string): Promise<void> {
   const size = Buffer.byteLength(JSON.stringify(JSON.stringify(content)));
   const timestamp = new Date().toISOString();
@@ -57,13 +57,13 @@ async function putRevisions(review_id: string, content: string): Promise<void> {
   await setAttributes(reviewKey(review_id), { edits: ids.length });
 }
 
-/** The proxy response itself. */
+/** Returns the raw proxy response. */
 async function rawList(review_id: string): Promise<APIGatewayProxyResult> {
   return listRevisions(eventOf({ path: { review_id } }), lambdaContext());
 }
 
 describe('GET /review/{review_id}/revisions', () => {
-  test('gives all, newest first', async () => {
+  test('returns all, newest first', async () => {
     const { status, body } = await list();
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual(['revisions']);
@@ -74,7 +74,7 @@ describe('GET /review/{review_id}/revisions', () => {
     expect(body.revisions[10]).toMatchObject({ id: 1, text, rating: 4 });
   });
 
-  test('leaves out the oldest when there is more than fits an answer', async () => {
+  test('omits the oldest if they do not fit an answer', async () => {
     const { review } = await getPublicReview(id);
     const all = await readRevisions(review);
     const { headers, body } = await list();
@@ -93,7 +93,7 @@ describe('GET /review/{review_id}/revisions', () => {
     ['2', [1]],
     ['1', []],
     [`${Number.MAX_SAFE_INTEGER}`, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]],
-  ])('gives those before %s', async (before, ids) => {
+  ])('returns revisions before %s', async (before, ids) => {
     const { status, headers, body } = await list(id, { before });
     expect(status).toBe(200);
     expect(body.revisions.map((revision: { id: number }) => revision.id)).toEqual(ids);
@@ -106,7 +106,7 @@ describe('GET /review/{review_id}/revisions', () => {
     expect(body.description).toBe('before must be an integer of at least 1');
   });
 
-  test('leads from page to page to every revision of a long history', async () => {
+  test('pages through every revision of a long history', async () => {
     const review_id = await makeReview(author);
     await putRevisions(review_id, '🎷'.repeat(5_000));
     const { edits } = (await getPublicReview(review_id)).review;
@@ -125,9 +125,9 @@ describe('GET /review/{review_id}/revisions', () => {
     expect(found).toEqual(Array.from({ length: edits + 1 }, (_, n) => edits + 1 - n));
   });
 
-  // A character as it is counted: JSON in JSON.
+  // Characters of different sizes, as JSON within JSON.
   test.each(['x', '"', '\n', '🎷', '\u0001'])(
-    'fills the 6 MB of an answer of Lambda, and no more, with texts of %j',
+    'fills Lambda’s limit of 6 MB, and no more, with texts of %j',
     async (character) => {
       const review_id = await makeReview(author);
       await putRevisions(review_id, character.repeat(5_000));
@@ -143,7 +143,7 @@ describe('GET /review/{review_id}/revisions', () => {
 });
 
 describe('GET /review/{review_id}/revisions/{rev}', () => {
-  test('gives one', async () => {
+  test('returns one revision', async () => {
     const { status, body } = await get('11');
     expect(status).toBe(200);
     expect(body).toEqual({ revision: last });
@@ -151,7 +151,7 @@ describe('GET /review/{review_id}/revisions/{rev}', () => {
   });
 
   test.each(['0', '12', '-1', '1.0', '1e0', '+1', ' 1', '', 'x', '1000000', '9'.repeat(40), '1#'])(
-    'knows no revision %j: 404',
+    'returns 404 for the revision %j',
     async (rev) => {
       const { status, body } = await get(rev);
       expect(status).toBe(404);
@@ -160,7 +160,7 @@ describe('GET /review/{review_id}/revisions/{rev}', () => {
   );
 });
 
-test('both know no hidden, draft or other review: 404', async () => {
+test('both return 404 for hidden, draft and unknown reviews', async () => {
   const hidden = await makeReview(author);
   await setHidden(hidden, true);
   const draft = await makeReview(author, { is_draft: true });

@@ -17,7 +17,7 @@ describe('GET /user', () => {
     expect(body).toEqual({ count: 0, limit: 50, offset: 0, users: [] });
   });
 
-  test('gives all users in the order in which they came, a page at a time', async () => {
+  test('returns all users in the order they joined, a page at a time', async () => {
     const users: TestUser[] = [];
     for (let i = 0; i < 60; i++) users.push(await makeUser({ display_name: `User ${i}` }));
     await applyStream();
@@ -55,7 +55,7 @@ describe('GET /user', () => {
 });
 
 describe('GET /user/{user_id}', () => {
-  test('gives the public profile, and no more', async () => {
+  test('returns only the public profile', async () => {
     const { id } = await makeUser({ display_name: 'Zoë 🎵', karma: 50 });
     await setAttributes(userKey(id), {
       created: '2024-02-29T12:34:56.789Z',
@@ -77,7 +77,7 @@ describe('GET /user/{user_id}', () => {
     }
   });
 
-  test('knows nobody else: 404', async () => {
+  test('returns 404 for an unknown user', async () => {
     const going = await makeUser();
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
     for (const user_id of [randomUUID(), going.id, 'x', '', going.id.replaceAll('-', '')]) {

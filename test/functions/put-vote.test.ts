@@ -53,7 +53,10 @@ function update(body: unknown) {
   return invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
 }
 
-/** Positive and negative votes of the review, then of each revision from the first, then the author's karma. */
+/**
+ * Returns the positive and negative votes of the review and of each revision from the first on,
+ * then the author's karma.
+ */
 async function counts(): Promise<unknown[]> {
   const path = { review_id: id };
   const { review } = (await invoke(getReview, { path })).body;
@@ -73,7 +76,7 @@ async function spent(user: TestUser = voter): Promise<unknown> {
 }
 
 describe('PUT /review/{review_id}/vote', () => {
-  test('stores the vote, and counts it on the review, the revision, the author and the day', async () => {
+  test('stores the vote, and counts it on the review, revision, author and day', async () => {
     const { status, body } = await put({ vote: true, colour: 'red' });
     expect(status).toBe(200);
     expect(body).toEqual({ message: 'Request processed successfully' });
@@ -85,12 +88,12 @@ describe('PUT /review/{review_id}/vote', () => {
     });
     expect(await counts()).toEqual([[1, 0], [1, 0], 1]);
     const counter = await readItem(dailyVotesKey(voter.id, today()));
-    // 38 days after the day began: a week after the daily job, should that fail.
+    // 38 days after the day began, so that the daily job may be a week late.
     const expires_at = Date.parse(today()) / 1000 + 38 * 86_400;
     expect(counter).toMatchObject({ count: 1, cast: 1, expires_at });
   });
 
-  test('changes the vote at no cost', async () => {
+  test('changes the vote without spending another', async () => {
     await vote(voter, id, true);
     await vote(voter, id, false);
     expect(await counts()).toEqual([[0, 1], [0, 1], -1]);
@@ -106,7 +109,7 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await spent()).toBe(1);
   });
 
-  test('counts a vote on the revision that was current when it was last cast', async () => {
+  test('counts a vote on the revision it was last cast on', async () => {
     const [second, third] = [await makeUser(), await makeUser()];
     await vote(voter, id, true);
     await vote(second, id, false);
@@ -114,7 +117,7 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await counts()).toEqual([[1, 1], [1, 1], [0, 0], 0]);
     await vote(third, id, true);
     expect(await counts()).toEqual([[2, 1], [1, 1], [1, 0], 1]);
-    // The same vote again, on what is there now.
+    // Casts the same vote again, on the current revision.
     await vote(voter, id, true);
     expect(await counts()).toEqual([[2, 1], [0, 1], [2, 0], 1]);
     await vote(second, id, true);
@@ -126,7 +129,7 @@ describe('PUT /review/{review_id}/vote', () => {
   });
 
   test.each([
-    ['an own review', () => put({ vote: true }, author)],
+    ['the caller’s own review', () => put({ vote: true }, author)],
     [
       'a review without text',
       async () => {
@@ -164,7 +167,7 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
   });
 
-  // The karma that begins a type, and the last below it; votes a day.
+  // The lowest karma of each type and the highest below it, with the votes a day.
   test.each([
     [-21, 'Blocked', 0],
     [-20, 'Spammer', 0],
@@ -192,13 +195,13 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await readItem(reviewKey(last))).toMatchObject({ popularity: 0 });
     expect(await spent()).toBe(limit || undefined);
     if (limit === 0) return;
-    // What has been voted on can be voted on again, but a vote that was taken back is not given back.
+    // An earlier vote can be changed at the limit. A withdrawn vote is not given back.
     expect((await put({ vote: false })).status).toBe(200);
     expect((await takeBack()).status).toBe(200);
     expect((await put({ vote: true })).status).toBe(403);
   });
 
-  test('tells what is left of the daily limit, and until when', async () => {
+  test('returns what is left of the daily limit, and its reset time', async () => {
     stopClock(Date.parse('2026-11-20T22:59:58.400Z'));
     const told = async (body: object, review_id = id) => {
       const { status, headers } = await put(body, voter, review_id);
@@ -210,7 +213,7 @@ describe('PUT /review/{review_id}/vote', () => {
     };
     const policy = '"votes";q=10;w=86400';
     expect(await told({ vote: true })).toEqual([200, policy, '"votes";r=9;t=3602', undefined]);
-    // Neither the same again nor another costs one.
+    // Repeating or changing the vote costs none.
     for (const vote of [true, false]) {
       expect(await told({ vote })).toEqual([200, policy, '"votes";r=9;t=3602', undefined]);
     }
@@ -231,21 +234,21 @@ describe('PUT /review/{review_id}/vote', () => {
     ]);
   });
 
-  test('tells who has no votes at all to wait for nothing', async () => {
+  test('omits the waiting time for a user without any votes', async () => {
     await setAttributes(userKey(voter.id), { karma: -15 });
     const { status, headers } = await put({ vote: true });
     expect([status, headers['ratelimit-policy']]).toEqual([403, '"votes";q=0;w=86400']);
     expect(headers).not.toHaveProperty('retry-after');
   });
 
-  test('lets a vote be changed that was cast before its user was blocked', async () => {
+  test('lets a user change a vote that was cast before being blocked', async () => {
     await vote(voter, id);
     await setAttributes(userKey(voter.id), { karma: -100 });
     expect((await put({ vote: false })).status).toBe(200);
     expect((await takeBack()).status).toBe(200);
   });
 
-  test('does not count the votes of yesterday', async () => {
+  test('does not count votes of yesterday', async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(voter.id, yesterday), { count: 10 });
     expect((await put({ vote: true })).status).toBe(200);
@@ -253,7 +256,7 @@ describe('PUT /review/{review_id}/vote', () => {
 });
 
 describe('GET /review/{review_id}/vote', () => {
-  test('gives the own vote', async () => {
+  test('returns the caller’s vote', async () => {
     await vote(voter, id, false);
     await setAttributes(voteKey(id, voter.id), { voted_at: '2024-02-29T12:34:56.789Z' });
     const { status, body } = await read();
@@ -261,7 +264,7 @@ describe('GET /review/{review_id}/vote', () => {
     expect(body).toEqual({ vote: { vote: false, voted_at: 'Thu, 29 Feb 2024 12:34:56 GMT' } });
   });
 
-  test('knows none of others: 404', async () => {
+  test('returns 404 for votes of others', async () => {
     await vote(voter, id);
     const { status, body } = await read(await makeUser());
     expect(status).toBe(404);
@@ -270,7 +273,7 @@ describe('GET /review/{review_id}/vote', () => {
 });
 
 describe('DELETE /review/{review_id}/vote', () => {
-  test('takes the vote back', async () => {
+  test('withdraws the vote', async () => {
     await vote(voter, id, false);
     const { status, body } = await takeBack();
     expect(status).toBe(200);
@@ -282,7 +285,7 @@ describe('DELETE /review/{review_id}/vote', () => {
     expect((await read()).status).toBe(404);
   });
 
-  test('takes it back from a review that has lost its text', async () => {
+  test('withdraws the vote from a review that has lost its text', async () => {
     await vote(voter, id);
     await update({ text: null });
     expect((await takeBack()).status).toBe(200);
@@ -295,7 +298,7 @@ describe.each([
   ['GET', read],
   ['DELETE', takeBack],
 ])('%s …/vote', (_, act) => {
-  test('knows no hidden, draft, deleted or other review: 404', async () => {
+  test('returns 404 for hidden, draft, deleted and unknown reviews', async () => {
     const [hidden, deleted] = [await makeReview(author), await makeReview(author)];
     await vote(voter, hidden);
     await vote(voter, deleted);
@@ -311,19 +314,19 @@ describe.each([
     expect((await act(voter, hidden)).status).toBe(200);
   });
 
-  test('knows no review of an account that is going: 404', async () => {
+  test('returns 404 for a review of an account being deleted', async () => {
     await vote(voter, id);
     await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
     expect((await act(voter)).status).toBe(404);
   });
 
-  test('refuses without a caller: 401', async () => {
+  test('refuses a missing caller: 401', async () => {
     const nobody = { ...voter, caller: undefined } as unknown as TestUser;
     expect((await act(nobody)).status).toBe(401);
   });
 });
 
-test('PUT …/vote knows no review of an account that is going, not even to repeat a vote on it: 404', async () => {
+test('PUT …/vote returns 404 for an account being deleted, even to repeat a vote', async () => {
   await vote(voter, id);
   await setAttributes(userKey(author.id), { deleted_at: new Date().toISOString() });
   const { status, body } = await put({ vote: true });
@@ -333,7 +336,7 @@ test('PUT …/vote knows no review of an account that is going, not even to repe
 test.each([
   ['PUT', () => put({ vote: true })],
   ['DELETE', () => takeBack()],
-])('%s …/vote refuses a caller whose account is going: 401', async (_, act) => {
+])('%s …/vote refuses a caller whose account is being deleted: 401', async (_, act) => {
   await vote(voter, id);
   await setAttributes(userKey(voter.id), { deleted_at: new Date().toISOString() });
   const { status, body } = await act();

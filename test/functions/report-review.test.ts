@@ -55,7 +55,7 @@ describe('POST /review/{review_id}/report', () => {
       expect({ status, read, write, roundTrips }).toEqual({
         status: 200,
         read: 6,
-        // One more than a report of somebody who has voted or reported on that day already.
+        // One unit more than a report of a user who voted or reported earlier that day.
         write: 14,
         roundTrips: 4,
       });
@@ -68,7 +68,7 @@ describe('POST /review/{review_id}/report', () => {
     ['Sorcerer', 1000, 200],
     ['Spammer', -15, 0],
     ['Blocked', -21, 0],
-  ])('a %s with karma %d reports %d reviews a day', async (type, karma, limit) => {
+  ])('a %s with karma %d can report %d reviews a day', async (type, karma, limit) => {
     const user = await makeUser({ karma });
     const counter = dailyVotesKey(user.id, new Date().toISOString().slice(0, 10));
     if (limit > 0) await setAttributes(counter, { reports: limit - 1 });
@@ -84,7 +84,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(await readItem(caseKey(last))).toBeUndefined();
   });
 
-  test('tells what is left of the daily limit, which votes have nothing to do with', async () => {
+  test('returns what is left of the daily limit, which votes do not change', async () => {
     stopClock(Date.parse('2026-11-20T22:59:58.400Z'));
     const user = await makeUser();
     const ids = await Promise.all((await makeUsers(11)).map((each) => makeReview(each)));
@@ -97,7 +97,7 @@ describe('POST /review/{review_id}/report', () => {
     await vote(user, `${ids[0]}`);
     for (const [i, id] of ids.slice(0, 10).entries()) {
       expect(await told(id)).toEqual([200, `"reports";r=${9 - i};t=3602`, undefined]);
-      // The same again costs none.
+      // Repeating the report costs none.
       expect(await told(id)).toEqual([200, `"reports";r=${9 - i};t=3602`, undefined]);
     }
     expect(await told(ids[10])).toEqual([403, '"reports";r=0;t=3602', '3602']);
@@ -110,7 +110,7 @@ describe('POST /review/{review_id}/report', () => {
     });
     stopClock(Date.parse('2026-11-21T00:00:00.000Z'));
     expect(await told(ids[10])).toEqual([200, '"reports";r=9;t=86400', undefined]);
-    // A month later nothing is left of either.
+    // A month later both counters have expired.
     stopClock(Date.parse('2027-01-01T00:00:00.000Z'));
     jest.spyOn(console, 'info').mockImplementation(() => {});
     await expire();
@@ -121,7 +121,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(left).toEqual([]);
   });
 
-  test('at the same time files never more than the limit', async () => {
+  test('never files more than the limit in parallel', async () => {
     const user = await makeUser();
     const ids = await Promise.all((await makeUsers(25)).map((each) => makeReview(each)));
     const answers = await Promise.all(ids.map((id) => report(id, {}, user)));
@@ -138,7 +138,7 @@ describe('POST /review/{review_id}/report', () => {
     ['an empty object', {}, 'Spam'],
     ['null for a reason', { reason: null }, 'Spam'],
     ['500 characters', { reason: '🎵'.repeat(500) }, '🎵'.repeat(500)],
-  ])('takes %s', async (_, body, reason) => {
+  ])('accepts %s', async (_, body, reason) => {
     const id = await makeReview(author);
     expect((await report(id, body)).status).toBe(200);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason });
@@ -161,7 +161,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(await readItem(reportKey(id, reader.id))).toBeUndefined();
   });
 
-  test('refuses an own review: 400', async () => {
+  test('refuses a report of the caller’s own review: 400', async () => {
     expect((await report(await makeReview(author), {}, author)).status).toBe(400);
   });
 
@@ -175,7 +175,7 @@ describe('POST /review/{review_id}/report', () => {
     expect(answer.status).toBe(415);
   });
 
-  test('knows no hidden, draft or other review: 404', async () => {
+  test('returns 404 for hidden, draft and unknown reviews', async () => {
     const hidden = await makeReview(author);
     await setHidden(hidden, true);
     const draft = await makeReview(author, { is_draft: true });
@@ -185,7 +185,7 @@ describe('POST /review/{review_id}/report', () => {
     }
   });
 
-  test('refuses without a caller, and one whose account is going: 401', async () => {
+  test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const id = await makeReview(author);
     expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
     const going = await makeUser();

@@ -36,14 +36,14 @@ describe('POST /oauth/revoke', () => {
     const answer = await revoke(client, { token: all[kind] });
     expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
     expect((await refresh(client, all.refresh_token)).body.error).toBe('invalid_grant');
-    // Another grant to the same client is another matter, and to repeat it is no error.
+    // Another grant to the same client remains. Repeating the revocation is no error.
     expect(await listGrants(user.id)).toHaveLength(1);
     expect((await revoke(client, { token: all[kind] })).status).toBe(200);
     expect((await revoke(client, { token: access_token })).status).toBe(200);
     expect(await listGrants(user.id)).toEqual([]);
   });
 
-  test('takes a replaced refresh token, a wrong hint, and Basic', async () => {
+  test('accepts a replaced refresh token, a wrong hint, and Basic', async () => {
     const { refresh_token } = await tokens();
     await refresh(client, refresh_token);
     const hint = { token_type_hint: 'access_token' };
@@ -56,13 +56,13 @@ describe('POST /oauth/revoke', () => {
   });
 
   test.each(['x', 'rva_x', 'rvr_', `rvr_${'A'.repeat(118)}`])(
-    'finds nothing to do for %s',
+    'succeeds without effect for %s',
     async (token) => {
       expect((await revoke(client, { token })).status).toBe(200);
     },
   );
 
-  test('refuses what is another client’s', async () => {
+  test('refuses a token of another client', async () => {
     const { refresh_token } = await tokens();
     const answer = await revoke(other, { token: refresh_token });
     expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -80,7 +80,7 @@ describe('POST /oauth/revoke', () => {
     expect(answer).toMatchObject({ status, body: { error, error_description: expect.anything() } });
   });
 
-  test('is HTTPS only, and takes nothing from the URL', async () => {
+  test('requires HTTPS, and ignores parameters in the URL', async () => {
     const { refresh_token: token } = await tokens();
     const { client_id, client_secret } = client;
     const form = { client_id, client_secret, token };

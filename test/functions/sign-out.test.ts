@@ -30,7 +30,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Sends the form of somebody who has signed in, and gives the answer and whether the session lives. */
+/** Sends the form of a signed-in user. Returns the answer and whether the session has ended. */
 async function leave(handler: unknown, fields: Record<string, string> = {}) {
   const { id } = await makeUser();
   const cookie = (await startSession(id)).split(';')[0] ?? '';
@@ -46,12 +46,12 @@ const discovery = (content: object): RequestListener => {
 };
 
 test.each<[string, RequestListener]>([
-  ['breaks off', (request) => request.socket.destroy()],
+  ['drops the connection', (request) => request.socket.destroy()],
   ['fails', (_, response) => response.writeHead(500).end('{}')],
   ['answers with a page', (_, response) => response.end('<!doctype html>')],
   ['names no address', discovery({ end_session_endpoint: 7 })],
   ['names a script', discovery({ end_session_endpoint: 'javascript:alert(1)' })],
-])('a provider that %s stops no sign-out, and is asked again', async (_, how) => {
+])('a provider that %s does not prevent sign-out, and is asked again', async (_, how) => {
   answer = how;
   asked = 0;
   const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
@@ -63,18 +63,18 @@ test.each<[string, RequestListener]>([
   expect(warned).toHaveBeenCalledTimes(1);
 });
 
-test('a provider that does not answer is waited for three seconds at most', async () => {
+test('waits for an unresponsive provider for three seconds at most', async () => {
   const waiting = new AbortController();
   const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(waiting.signal);
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   answer = () => waiting.abort(new DOMException('over', 'TimeoutError'));
   const { status, body, isOver } = await leave(deleteAccount, { name: 'Ann' });
   expect(timeout).toHaveBeenCalledWith(3_000);
-  // The page that is led to says farewell.
+  // The redirect leads to the page that confirms the sign-out.
   expect([status, isOver, body]).toEqual([303, true, '']);
 });
 
-test('a provider is asked once where its sessions end', async () => {
+test('asks a provider for its sign-out address once', async () => {
   asked = 0;
   answer = (request, response) => {
     expect(request.url).toBe('/tenant/.well-known/openid-configuration');

@@ -37,13 +37,13 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** What was written since the last call, as the consumer gets it. */
+/** Returns the records written since the last call, as the consumer receives them. */
 async function records(): Promise<DynamoDBRecord[]> {
   const all = await readStream();
   return all.filter(({ dynamodb }) => ['REVIEW', 'USER'].includes(dynamodb?.Keys?.sk?.S ?? ''));
 }
 
-/** Reviews that are published, changed, hidden, voted on, deleted, and users. */
+/** Publishes, changes, hides, votes on and deletes reviews, and adds users. */
 async function live(): Promise<void> {
   const [voter, ...authors] = await makeUsers(7);
   for (const [i, author] of authors.entries()) {
@@ -92,11 +92,11 @@ function shuffled<T>(from: readonly T[]): T[] {
     .map(([, value]) => value);
 }
 
-describe('the feed', () => {
-  test('keeps the totals of reviews by type, language and kind, and of users', async () => {
+describe('the consumer', () => {
+  test('keeps the totals of reviews by type, language and content, and of users', async () => {
     await live();
     await feed(await records());
-    // What has been entered and holds nothing is 0.
+    // A registered facet without reviews counts 0.
     expect(await totals()).toEqual({
       'TOTAL#release_group': { 'en|text': 2, 'en|both': 0, 'de|both': 0 },
     });
@@ -113,13 +113,13 @@ describe('the feed', () => {
     ['in any order', (all) => shuffled(all).map((record) => [record])],
     ['in any order, in batches, twice', (all) => [shuffled(all), shuffled(all)]],
     ['with an old half replayed', (all) => [all, all.slice(0, all.length / 2)]],
-  ])('counts right when records come %s', async (_, batches) => {
+  ])('counts exactly when records arrive %s', async (_, batches) => {
     await live();
     for (const batch of batches(await records())) await feed(batch);
     await expectExactTotals();
   });
 
-  test('counts right when batches are worked on at the same time', async () => {
+  test('counts exactly when batches are processed in parallel', async () => {
     await live();
     const all = await records();
     await Promise.all([feed(all), feed(all.slice(5)), ...all.map((record) => feed([record]))]);
@@ -127,7 +127,7 @@ describe('the feed', () => {
   });
 
   describe('in a batch that does not fit a transaction', () => {
-    /** Records of so many reviews in 35 facets, and of their authors. */
+    /** Returns records of `count` reviews in 35 facets, and of their authors. */
     async function many(count: number): Promise<DynamoDBRecord[]> {
       const languages = ['en', 'de', 'fr', 'ja', 'pt'];
       const types = ['artist', 'work', 'event', 'place', 'label', 'bk_author', 'bk_series'];
@@ -136,13 +136,13 @@ describe('the feed', () => {
       }
       return records();
     }
-    /** As few records as make a batch a busy one. */
+    /** Returns the fewest records that make a batch a busy one. */
     async function busy(): Promise<DynamoDBRecord[]> {
       await makeUsers(34);
       return records();
     }
     const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
-    /** Lets the process die at its nth transaction: before it, or when it is done but nobody knows. */
+    /** Kills the process at its nth transaction, either before it or after its commit. */
     function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
       const send = table.send.bind(table);
       const seen = { transactions: 0 };
@@ -156,31 +156,31 @@ describe('the feed', () => {
       return seen;
     }
 
-    test('adds up what changes have in common, and leaves nothing of it behind', async () => {
+    test('sums what changes have in common, and leaves no pending counts', async () => {
       const all = await many(40);
       const seen = dieAt(Number.POSITIVE_INFINITY, 'after');
       await feed(all);
       expect(await deferred()).toEqual([]);
       await expectExactTotals();
-      // 80 changes, which alone would be 80 transactions.
+      // 80 changes, which separately would take 80 transactions.
       expect(seen.transactions).toBeLessThan(12);
     });
 
     test.each(['before', 'after'] as const)(
-      'counts right when it dies %s any of its transactions, and the batch comes again',
+      'counts exactly if it dies %s a transaction and the batch repeats',
       async (when) => {
         const whole = await busy();
         const healthy = dieAt(Number.POSITIVE_INFINITY, when);
         await feed(whole);
         jest.mocked(table.send).mockRestore();
-        // One leaves counts for later, and one adds them.
+        // At least one transaction defers counts, and one adds them.
         expect(healthy.transactions).toBeGreaterThan(1);
         for (let nth = 1; nth <= healthy.transactions; nth++) {
           const all = await busy();
           dieAt(nth, when);
           await handler({ Records: all });
           jest.mocked(table.send).mockRestore();
-          // Half of it now, as Lambda parts batches.
+          // Sends half of the batch first, as Lambda splits batches.
           await feed(all.slice(0, 20));
           await feed(all.slice(20));
           expect(await deferred()).toEqual([]);
@@ -189,7 +189,7 @@ describe('the feed', () => {
       },
     );
 
-    /** Leaves counts for later, and gives the records that they are of. */
+    /** Leaves pending counts, and returns their records. */
     async function leaveCounts(): Promise<DynamoDBRecord[]> {
       const all = await busy();
       dieAt(2, 'before');
@@ -199,7 +199,7 @@ describe('the feed', () => {
       return all;
     }
 
-    test('adds what is left for later once, though two shards come to do it', async () => {
+    test('adds pending counts once, even from two shards', async () => {
       const all = await leaveCounts();
       const send = table.send.bind(table);
       jest.spyOn(table, 'send').mockImplementationOnce((async (command: object) => {
@@ -213,7 +213,7 @@ describe('the feed', () => {
       await expectExactTotals();
     });
 
-    test('adds what is left for later also when none of its records comes again', async () => {
+    test('adds pending counts even if none of their records repeats', async () => {
       await leaveCounts();
       await makeUser();
       await feed(await records());
@@ -221,7 +221,7 @@ describe('the feed', () => {
       await expectExactTotals();
     });
 
-    test('leaves nothing for later that a rebuild has counted', async () => {
+    test('discards pending counts that a rebuild has included', async () => {
       const all = await leaveCounts();
       await rebuildTotals();
       expect(await deferred()).toEqual([]);
@@ -231,7 +231,7 @@ describe('the feed', () => {
     });
   });
 
-  test('remembers for 14 days what was removed, so that nothing late brings it back', async () => {
+  test('remembers removed items for 14 days against late records', async () => {
     const author = await makeUser();
     const review_id = await makeReview(author);
     const path = { review_id };
@@ -246,12 +246,12 @@ describe('the feed', () => {
     await expectExactTotals();
   });
 
-  test('fails from the first record on that it cannot apply', async () => {
+  test('fails from the first record that it cannot apply', async () => {
     const users = await makeUsers(4);
     const all = await records();
     const poisoned = all.map((record, i) =>
       i === 2
-        ? // A key that no item can have.
+        ? // No item can have this key.
           {
             ...record,
             dynamodb: { ...record.dynamodb, Keys: { pk: { S: '' }, sk: { S: 'USER' } } },
@@ -261,7 +261,7 @@ describe('the feed', () => {
     expect(await handler({ Records: poisoned })).toEqual({
       batchItemFailures: [{ itemIdentifier: all[2]?.dynamodb?.SequenceNumber }],
     });
-    // No message: that of an error of DynamoDB may quote an item.
+    // Without the message, because an error message of DynamoDB may quote an item.
     const error = { name: 'ValidationException', stack: expect.any(Array) };
     expect(jest.mocked(console.warn).mock.calls).toEqual([
       [{ message: 'A batch failed; taking its records one by one', error }],
@@ -279,7 +279,7 @@ describe('the feed', () => {
     await expectExactTotals();
   });
 
-  test('waits while the totals are rebuilt', async () => {
+  test('waits while totals are rebuilt', async () => {
     const before = await totals();
     await makeUser();
     const all = await records();
@@ -289,7 +289,7 @@ describe('the feed', () => {
       batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
     });
     expect(await totals()).toMatchObject(before);
-    // A rebuild that died holds nobody up for longer.
+    // A rebuild that died blocks nobody any longer.
     await lockTotals('another', Math.floor(Date.now() / 1000) - 1);
     await feed(all);
     await deleteLocks();
@@ -298,7 +298,7 @@ describe('the feed', () => {
 });
 
 describe('a rebuild', () => {
-  test('finds nothing to correct where all is right, and lets go of its lock', async () => {
+  test('corrects nothing if all is right, and releases its lock', async () => {
     await live();
     await feed(await records());
     const counts = await rebuildTotals();
@@ -308,7 +308,7 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
-  test('puts right what is wrong, forgotten or left over', async () => {
+  test('corrects wrong, missing and leftover numbers', async () => {
     await setAttributes(totalKey('release_group'), { 'en|both': 1_000, 'en|text': -3 });
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
     await setAttributes(rankTreeKey('all', 'root', []), { '900t': 5, '900T': 5 });
@@ -324,12 +324,12 @@ describe('a rebuild', () => {
     expect(seen.at(-1)).toBeGreaterThan(0);
     expect(await readItem(ghost)).toMatchObject({ version: 4, counted: null });
     await expectExactTotals();
-    // Nothing is counted twice by what the stream has still to tell.
+    // Later stream records count nothing twice.
     await feed(await records());
     await expectExactTotals();
   });
 
-  test('agrees with what is written meanwhile', async () => {
+  test('is exact despite concurrent writes', async () => {
     const writing = live();
     await rebuildTotals();
     await writing;
@@ -337,8 +337,8 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
-  test('keeps the facets that writers announce meanwhile', async () => {
-    // Something to correct, so that there is a write after all has been counted.
+  test('keeps facets that writers register during the rebuild', async () => {
+    // Leaves something to correct, so that the rebuild writes after it has counted everything.
     await makeReview(await makeUser());
     const send = table.send.bind(table);
     let isAnnounced = false;
@@ -356,7 +356,7 @@ describe('a rebuild', () => {
     await feed(await records());
   });
 
-  test('leaves another rebuild alone, unless that has given no sign of life for a minute', async () => {
+  test('does not interrupt another rebuild, unless that was silent for a minute', async () => {
     const now = Math.floor(Date.now() / 1000);
     await lockTotals('another', now + 60);
     await expect(rebuildTotals()).rejects.toMatchObject({ status: 503 });
@@ -370,59 +370,56 @@ describe('a rebuild', () => {
     ['while it reads', () => 0],
     ['after its first write', () => 1],
     ['after its last write', (writes) => writes],
-  ])(
-    'that is held up for 70 seconds %s writes no more, and says what to run again',
-    async (_, choose) => {
-      const now = Date.now();
-      stopClock(now);
-      const author = await makeUser();
+  ])('that stalls for 70 seconds %s stops writing, and says what to rerun', async (_, choose) => {
+    const now = Date.now();
+    stopClock(now);
+    const author = await makeUser();
+    await makeReview(author);
+    await feed(await records());
+    const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
+    const send = table.send.bind(table);
+    const onWrite = (act: (writes: number) => unknown) => {
+      let writes = 0;
+      jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+        const answer = await send(command as never);
+        if (command instanceof BatchWriteCommand) await act(++writes);
+        return answer;
+      }) as never);
+    };
+    let all = 0;
+    onWrite((writes) => {
+      all = writes;
+    });
+    await leftover();
+    await rebuildTotals();
+    jest.mocked(table.send).mockRestore();
+    expect(all).toBeGreaterThan(1);
+
+    const pausedAfter = choose(all);
+    const pause = () => jest.setSystemTime(now + 70_000);
+    let last = 0;
+    onWrite(async (writes) => {
+      last = writes;
+      if (writes !== pausedAfter) return;
+      pause();
+      // The consumer stops waiting.
       await makeReview(author);
       await feed(await records());
-      const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
-      const send = table.send.bind(table);
-      const onWrite = (act: (writes: number) => unknown) => {
-        let writes = 0;
-        jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-          const answer = await send(command as never);
-          if (command instanceof BatchWriteCommand) await act(++writes);
-          return answer;
-        }) as never);
-      };
-      let all = 0;
-      onWrite((writes) => {
-        all = writes;
-      });
-      await leftover();
-      await rebuildTotals();
-      jest.mocked(table.send).mockRestore();
-      expect(all).toBeGreaterThan(1);
+    });
+    await leftover();
+    await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
+      status: 503,
+      message: expect.stringContaining('aggregates rebuild'),
+    });
+    expect(last).toBe(pausedAfter);
+    jest.mocked(table.send).mockRestore();
 
-      const pausedAfter = choose(all);
-      const pause = () => jest.setSystemTime(now + 70_000);
-      let last = 0;
-      onWrite(async (writes) => {
-        last = writes;
-        if (writes !== pausedAfter) return;
-        pause();
-        // The consumer has waited long enough.
-        await makeReview(author);
-        await feed(await records());
-      });
-      await leftover();
-      await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
-        status: 503,
-        message: expect.stringContaining('aggregates rebuild'),
-      });
-      expect(last).toBe(pausedAfter);
-      jest.mocked(table.send).mockRestore();
+    await rebuildTotals();
+    await feed(await records());
+    await expectExactTotals();
+  });
 
-      await rebuildTotals();
-      await feed(await records());
-      await expectExactTotals();
-    },
-  );
-
-  test('whose clock is two minutes behind loses its lock to the consumer, and says so', async () => {
+  test('with a clock two minutes behind reports that it lost its lock', async () => {
     const now = Date.now();
     stopClock(now - 120_000);
     const author = await makeUser();
@@ -438,7 +435,7 @@ describe('a rebuild', () => {
     };
     const send = table.send.bind(table);
     jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-      // All is read, and nothing written.
+      // Everything is read, and nothing written yet.
       if (command instanceof BatchWriteCommand) await meanwhile();
       return send(command as never);
     }) as never);
@@ -458,7 +455,7 @@ describe('a rebuild', () => {
   test.each<[string, () => Promise<unknown>, RegExp]>([
     ['the table is busy', async () => {}, /^Busy/],
     ['another is at work', () => lockTotals('another', Date.now()), /^Another rebuild is at work/],
-  ])('that gives up when %s says what to run again', async (_, hinder, reason) => {
+  ])('that gives up when %s says what to rerun', async (_, hinder, reason) => {
     await makeReview(await makeUser());
     await feed(await records());
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
@@ -505,7 +502,7 @@ describe('a rebuild', () => {
     await expectExactTotals();
   });
 
-  test('lets go of its lock when it fails', async () => {
+  test('releases its lock when it fails', async () => {
     const fail = () => {
       throw new Error('interrupted');
     };

@@ -27,7 +27,7 @@ function rename(name: string, desc = '') {
 
 describe('POST /account/applications/{client_id}', () => {
   test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(
-    'takes the name %j',
+    'accepts the name %j',
     async (name) => {
       expect((await rename(name)).status).toBe(303);
       expect(await findApplication(client_id)).toMatchObject({ name });
@@ -57,7 +57,7 @@ describe('POST /account/applications/{client_id}', () => {
     expect(await findApplication(client_id)).toEqual(before);
   });
 
-  test('takes a description that shows nothing, but none with U+0000', async () => {
+  test('accepts an invisible description, but none with U+0000', async () => {
     expect((await rename('Reviews', ' \u200b')).status).toBe(303);
     const { status, body } = await rename('Reviews', 'a\0b');
     expect(status).toBe(400);

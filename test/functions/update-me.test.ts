@@ -21,14 +21,14 @@ describe('POST /user/me', () => {
     [{ display_name: 'e\u0301 ﬁ ĳ\u00a0x' }],
     [{ display_name: '葛\u{e0100}城' }],
     [{ display_name: 'שלום' }],
-    // A Malayalam chillu as it was written before Unicode 5.1, and the flag of England.
+    // A Malayalam chillu as written before Unicode 5.1, and the flag of England.
     [{ display_name: 'കുമാര്\u200d നായര്\u200d' }],
     [{ display_name: 'Tom \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}' }],
     [{ display_name: '<b>"Ann" & \'Bob\'</b>' }],
     [{ email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(58)}.ef` }],
     [{}],
     [{ karma: 1000, id: 'x', identity: 'x', deleted_at: 'x', version: 9 }],
-  ])('takes %j', async (body) => {
+  ])('accepts %j', async (body) => {
     const { id, caller } = await makeUser();
     const before = await readItem(userKey(id));
     const answer = await invoke(handler, { caller, method: 'POST', body });
@@ -111,7 +111,7 @@ describe('POST /user/me', () => {
     expect(await readItem(userKey(id))).toEqual(before);
   });
 
-  test('takes null as not sent', async () => {
+  test('treats null as not sent', async () => {
     const { id, caller } = await makeUser({ display_name: 'Ann' });
     await setAttributes(contactKey(id), { email: 'ann@example.com', musicdb_username: null });
     const before = [await readItem(userKey(id)), await readItem(contactKey(id))];
@@ -121,7 +121,7 @@ describe('POST /user/me', () => {
     }
   });
 
-  test('refuses who is gone, and brings nobody back', async () => {
+  test('refuses a deleted account, and does not restore it', async () => {
     const { id, caller } = await makeUser();
     await deleteAccount(id);
     const before = await readItem(userKey(id));

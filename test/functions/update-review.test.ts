@@ -42,7 +42,7 @@ async function revisions() {
 const changed = `${text} And then some more.`;
 
 describe('POST /review/{review_id}', () => {
-  test('changes what is sent, and adds a revision', async () => {
+  test('changes the fields sent, and adds a revision', async () => {
     const day = '2024-01-01T00:00:00.000Z';
     await setAttributes(reviewKey(id), { created: day, last_updated: day });
     const { status, body } = await update({ text: changed });
@@ -64,7 +64,7 @@ describe('POST /review/{review_id}', () => {
     expect(await readItem(reviewKey(id))).toMatchObject({ version: 3 });
   });
 
-  test('takes away by null what need not remain, and counts it as what it is then', async () => {
+  test('removes fields sent as null, and counts the review by its new content', async () => {
     await update({ rating: null });
     expect(await show()).toMatchObject({ text, rating: null });
     expect(await readItem(entityKey(entity_id))).toMatchObject({
@@ -88,7 +88,7 @@ describe('POST /review/{review_id}', () => {
     { is_draft: false },
     { is_draft: null },
     { entity_id: randomUUID(), language: 'de', license_choice: 'CC0 1.0', edits: 7 },
-  ])('makes no revision of no change: %j', async (body) => {
+  ])('adds no revision if nothing changes: %j', async (body) => {
     const before = await readItem(reviewKey(id));
     expect((await update(body)).status).toBe(200);
     expect(await readItem(reviewKey(id))).toEqual(before);
@@ -112,7 +112,7 @@ describe('POST /review/{review_id}', () => {
     }
   });
 
-  test('publishes a draft once, though it is asked to several times at once', async () => {
+  test('publishes a draft once in parallel requests', async () => {
     const drafted = randomUUID();
     id = await makeReview(author, { entity_id: drafted, is_draft: true });
     const answers = await Promise.all(Array.from({ length: 4 }, () => update({ is_draft: false })));
@@ -120,7 +120,7 @@ describe('POST /review/{review_id}', () => {
     expect(await readItem(entityKey(drafted))).toMatchObject({ review_count: 1 });
   });
 
-  test('changes a draft, and keeps it one', async () => {
+  test('changes a draft, and keeps it a draft', async () => {
     id = await makeReview(author, { is_draft: true });
     expect((await update({ text: changed })).status).toBe(200);
     expect(await readItem(reviewKey(id))).toMatchObject({
@@ -130,13 +130,13 @@ describe('POST /review/{review_id}', () => {
     });
   });
 
-  test('makes no draft of what is published: 400', async () => {
+  test('refuses to turn a published review into a draft: 400', async () => {
     const { status, body } = await update({ is_draft: true });
     expect([status, body.error]).toEqual([400, 'invalid_request']);
     expect(body.description).toMatch(/^is_draft /);
   });
 
-  test('leaves what is hidden hidden', async () => {
+  test('keeps a hidden review hidden', async () => {
     await setHidden(id, true);
     expect((await update({ text: changed })).status).toBe(200);
     expect(await readItem(reviewKey(id))).toMatchObject({
@@ -177,7 +177,7 @@ describe('POST /review/{review_id}', () => {
     expect(await readItem(reviewKey(id))).toEqual(before);
   });
 
-  test('keeps a rating where only a rating is left: 400', async () => {
+  test('refuses to remove the rating of a review without text: 400', async () => {
     id = await makeReview(author, { text: null });
     expect((await update({ rating: null })).status).toBe(400);
     expect((await update({ text, rating: null })).status).toBe(200);
@@ -189,7 +189,7 @@ describe('POST /review/{review_id}', () => {
     expect(await show()).toMatchObject({ rating: 4 });
   });
 
-  test('does not tell another user of drafts and hidden reviews: 404', async () => {
+  test('returns 404 to other users for drafts and hidden reviews', async () => {
     await setHidden(id, true);
     const draft = await makeReview(author, { is_draft: true });
     for (const review_id of [id, draft, randomUUID(), 'x']) {
@@ -197,7 +197,7 @@ describe('POST /review/{review_id}', () => {
     }
   });
 
-  test('refuses without a caller, and one whose account is going: 401', async () => {
+  test('refuses a missing caller and one whose account is being deleted: 401', async () => {
     const answer = await invoke(handler, { path: { review_id: id }, body: { rating: 1 } });
     expect(answer.status).toBe(401);
     const going = await makeUser();

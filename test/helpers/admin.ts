@@ -12,14 +12,17 @@ import './table.ts';
 
 const { PATH, NODE_COMPILE_CACHE, SIGNING_KEYS } = process.env;
 
-/** Of the project. */
+/** The folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A data folder that says that this process is a stack, on the database of this test file. */
+/**
+ * Makes a data folder that names this process as a running stack, on the database of this test
+ * file.
+ */
 export function dataFolder(but: Partial<Discovery> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'admin-'));
   folders.push(folder);
@@ -35,10 +38,13 @@ export function dataFolder(but: Partial<Discovery> = {}): string {
   return folder;
 }
 
-/** The one that is taken unless another is named. */
+/** The data folder that commands use by default. */
 export const dataDir = dataFolder();
 
-/** What a process of its own says: for what changes the environment, or another database. */
+/**
+ * Runs the admin tool in a process of its own, for tests that change the environment or the
+ * database.
+ */
 export async function spawnAdmin(
   args: string[],
   DATA_DIR = dataDir,
@@ -57,7 +63,7 @@ export async function spawnAdmin(
   return { code, stdout, stderr };
 }
 
-/** The same in this process. */
+/** Runs the admin tool in this process. */
 export async function admin(args: string[], DATA_DIR = dataDir) {
   const said = { stdout: '', stderr: '' };
   process.env.DATA_DIR = DATA_DIR;
@@ -72,7 +78,7 @@ export async function admin(args: string[], DATA_DIR = dataDir) {
   return { code, ...said };
 }
 
-/** What it prints, when all is well: one JSON document, and nothing on stderr. */
+/** Runs a command that must succeed. Returns its one JSON document, and expects an empty stderr. */
 export async function run(...args: string[]) {
   const { code, stdout, stderr } = await admin(args);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
@@ -81,7 +87,7 @@ export async function run(...args: string[]) {
   return document;
 }
 
-/** Runs what must fail, one after the other. */
+/** Runs commands that must fail, one after the other. */
 export async function refuses(code: number, cases: [string[], string | RegExp, string?][]) {
   for (const [args, message, folder] of cases) {
     const stderr = typeof message === 'string' ? message : expect.stringMatching(message);

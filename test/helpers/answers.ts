@@ -1,4 +1,4 @@
-/** An answer that a guide shows: its language, and its text as it stands there. */
+/** An answer as a guide shows it, with its language. */
 export interface Shown {
   language: string;
   text: string;
@@ -6,7 +6,7 @@ export interface Shown {
 
 const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/.source;
 
-/** Differences in shape between an answer that a guide shows and what a command printed. */
+/** Lists differences in shape between an answer in a guide and the output of a command. */
 export function differencesOf({ language, text }: Shown, output: string): string[] {
   if (language !== 'json') return linesMissing(text, output, language === 'http');
   const json = output.slice(Math.max(0, output.search(/^[[{]/m)));
@@ -18,8 +18,8 @@ export function differencesOf({ language, text }: Shown, output: string): string
 }
 
 /**
- * Lines that are not in an output. Ids and numbers may be others, and `…` stands for anything. Of
- * HTTP, the status is exact, and names of headers may be written otherwise.
+ * Lists lines that are missing from an output. Ids and numbers may differ, and `…` matches
+ * anything. In HTTP the status is exact, and header names match in any case.
  */
 function linesMissing(text: string, output: string, isHttp: boolean): string[] {
   return text
@@ -42,7 +42,7 @@ function patternOf(line: string): string {
   });
 }
 
-/** Marks where more may stand than is shown. */
+/** Stands for more than the guide shows. */
 const more = '…';
 
 /** Parses JSON in which `…` stands for more fields or items. */

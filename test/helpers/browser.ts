@@ -1,4 +1,7 @@
-/** What a browser shows. When a redirect leads away from the service, `url` is where it leads and nothing is loaded. */
+/**
+ * A page in the browser. After a redirect away from the service, `url` is its target, and nothing
+ * is loaded.
+ */
 export interface Shown {
   url: string;
   status: number;
@@ -12,8 +15,8 @@ interface Cookie {
 }
 
 /**
- * A browser without scripts, of somebody who only visits the service at `authUrl` and whatever else its host has; and `others`, of which no
- * cookie has the name of one of ours.
+ * Opens a browser without scripts. It visits the service at `authUrl`, everything else on its host,
+ * and `others`, whose cookie names differ from ours.
  */
 export function openBrowser(authUrl: string, ...others: string[]) {
   const origins = [authUrl, ...others].map((url) => new URL(url).origin);
@@ -60,7 +63,7 @@ export function openBrowser(authUrl: string, ...others: string[]) {
     throw new Error(`too many redirects: ${url}`);
   }
 
-  /** Fills in a form of the page, the one with this text in it, and sends it off. */
+  /** Fills in and submits the form of the page that contains this text. */
   function submit(
     { url, html }: Shown,
     text: string,
@@ -80,7 +83,7 @@ export function openBrowser(authUrl: string, ...others: string[]) {
   }
 
   return {
-    /** The cookies, by name; what is in here can be changed. */
+    /** Cookies by name. Tests may change them. */
     jar,
     visit: (address: string) => load(address),
     post: (address: string, fields: Record<string, string>) =>
@@ -95,7 +98,10 @@ export function openBrowser(authUrl: string, ...others: string[]) {
 
 export type Browser = ReturnType<typeof openBrowser>;
 
-/** What a page says is wrong with a form, by the fields, and under no name what it says of all of it. */
+/**
+ * Returns the faults that a page reports in a form, by field. The empty name holds faults of the
+ * whole form.
+ */
 export function faultsOn({ html }: Shown): Record<string, string> {
   const [, ofAll] = /<p class="warning" role="alert">([^<]*)</.exec(html) ?? [];
   const beside = [...html.matchAll(/<p class="fault" id="([^"]*)-fault">([^<]*)</g)];
@@ -110,7 +116,7 @@ export function faultsOn({ html }: Shown): Record<string, string> {
   ]);
 }
 
-/** What stands in a field of a page. */
+/** Returns the content of a field on a page. */
 export function contentOf({ html }: Shown, name: string): string | undefined {
   const input = new RegExp(`<input[^>]* name="${name}"[^>]*>`).exec(html)?.[0];
   if (input) return attribute(input, 'value');
@@ -118,7 +124,7 @@ export function contentOf({ html }: Shown, name: string): string | undefined {
   return text && unescapeHtml(text);
 }
 
-/** What the page of an application shows, the secret folded away. */
+/** Returns the credentials on the page of an application. The secret is folded away. */
 export function credentialsOn(shown: Shown): { client_id: string; client_secret: string } {
   return {
     client_id: textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>'),
@@ -130,12 +136,12 @@ export function credentialsOn(shown: Shown): { client_id: string; client_secret:
   };
 }
 
-/** What a page says has been changed. */
+/** Returns the notice about a change. */
 export function noticeOn({ html }: Shown): string | undefined {
   return /<p class="notice" role="status">([^<]*)</.exec(html)?.[1];
 }
 
-/** Where the links lead to that stand as buttons, by their texts. */
+/** Returns the targets of links that look like buttons, by their texts. */
 export function waysOn({ html }: Shown): Record<string, string> {
   const links = html.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)</g);
   return Object.fromEntries(
@@ -143,7 +149,7 @@ export function waysOn({ html }: Shown): Record<string, string> {
   );
 }
 
-/** What is written between tags, the first time. */
+/** Returns the first text between two tags. */
 export function textBetween({ html }: Shown, before: string, after: string): string {
   const start = html.indexOf(before);
   if (start < 0) throw new Error(`the page has no ${before}`);
@@ -152,7 +158,7 @@ export function textBetween({ html }: Shown, before: string, after: string): str
   ).trim();
 }
 
-/** Where a page goes on to by itself. */
+/** Returns the address that a page loads by itself. */
 function refreshOf(html: string): string | undefined {
   const [, url] = /<meta http-equiv="refresh" content="0; url=([^"]*)">/.exec(html) ?? [];
   return url && unescapeHtml(url);

@@ -1,7 +1,10 @@
 import { afterAll } from '@jest/globals';
 import { chromium } from 'playwright-core';
 
-/** Debian’s Chromium, or the one that CHROMIUM names, for one test file. It is closed before a stack that is started after it. */
+/**
+ * Starts Debian’s Chromium, or the one named by CHROMIUM, for one test file. It closes before a
+ * stack that was started later.
+ */
 export async function launchBrowser(...args: string[]) {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

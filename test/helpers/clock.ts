@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 
-/** Stops the clock at this time, for dates only: whatever waits goes on as ever. `jest.useRealTimers()` ends it. */
+/** Stops the clock at this time, for dates only; timers go on. `jest.useRealTimers()` ends it. */
 export function stopClock(now: number): void {
   jest.useRealTimers();
   jest.useFakeTimers({

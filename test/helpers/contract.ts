@@ -4,7 +4,7 @@ import { ErrorBody, OAuthErrorBody } from '../../shared/http/presented.ts';
 import { openApiAt } from '../../shared/openapi.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 
-/** What a client got, and where from. */
+/** A response as a client received it, with its route. */
 interface Exchange {
   route: Route | undefined;
   method: string;
@@ -12,13 +12,13 @@ interface Exchange {
   body: unknown;
 }
 
-/** What the files of the JSON endpoints export. */
+/** Exports of the files of JSON endpoints. */
 interface Endpoint {
   handler: unknown;
   response?: v.GenericSchema;
 }
 
-/** Whether it is in the API's description: pages for people are not. */
+/** Returns whether the API's description includes the route. It omits pages. */
 export const isJson = ({ base, operation }: Route) =>
   base === undefined || operation === 'get-server-metadata';
 
@@ -26,7 +26,7 @@ const load = (route: Route): Promise<Endpoint> => import(`../../functions/${rout
 
 let routesByHandler: Promise<Map<unknown, Route>> | undefined;
 
-/** The route whose endpoint this is; of pages, and of what a test makes by itself, none. */
+/** Returns the route of a handler; undefined for pages and for handlers that a test makes. */
 export function routeOf(handler: unknown): Promise<Route | undefined> {
   routesByHandler ??= Promise.all(
     routes.filter(isJson).map(async (route) => [(await load(route)).handler, route] as const),
@@ -34,7 +34,7 @@ export function routeOf(handler: unknown): Promise<Route | undefined> {
   return routesByHandler.then((known) => known.get(handler));
 }
 
-/** Throws where a response is not what its endpoint says of it, down to the last field. */
+/** Throws if a response differs from the description of its endpoint, in any field. */
 export async function checkResponse({ route, method, status, body }: Exchange): Promise<void> {
   if (method === 'HEAD' || status === 304 || status === 204) return;
   const schema = status < 400 ? route && (await load(route)).response : errorSchemaOf(route);
@@ -49,7 +49,7 @@ export async function checkResponse({ route, method, status, body }: Exchange): 
 
 const documented: Record<string, Record<string, unknown>> = openApiAt('https://api.example').paths;
 
-/** What the OpenAPI document does not say of a response: its status, or the code of its error. */
+/** Lists parts of a response that the OpenAPI document lacks: its status, or its error code. */
 function undocumented({ path, method }: Route, status: number, body: unknown): string[] {
   const operation = documented[path]?.[method.toLowerCase()];
   if (!operation) return [`OpenAPI has no ${method} ${path} before \`npm run openapi\``];
@@ -73,14 +73,14 @@ function errorSchemaOf(route: Route | undefined) {
   return isOAuth ? v.union([OAuthErrorBody, ErrorBody]) : ErrorBody;
 }
 
-/** What of `body` breaks the schema, and which fields the schema does not have. */
+/** Lists faults of `body` against the schema, and fields that the schema does not have. */
 export function faultsOf(schema: v.GenericSchema, body: unknown): string[] {
   const { success, issues, output } = v.safeParse(schema, body);
   if (success) return undescribed(body, output, '');
   return issues.map((issue) => `${v.getDotPath(issue) ?? 'the body'}: ${issue.message}`);
 }
 
-/** The fields that parsing has dropped. */
+/** Lists the fields that parsing dropped. */
 function undescribed(sent: unknown, parsed: unknown, path: string): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   const known = parsed as Record<string, unknown>;
@@ -91,10 +91,10 @@ function undescribed(sent: unknown, parsed: unknown, path: string): string[] {
   );
 }
 
-/** As Node.js has it, for tests of a gateway whose functions are made up. */
+/** The original `fetch` of Node.js, for tests of a gateway with made-up functions. */
 export const uncheckedFetch = globalThis.fetch;
 
-/** Whatever a test gets from the service over HTTP is checked on the way. */
+/** Checks every response that a test receives from the service over HTTP. */
 globalThis.fetch = async (input, init) => {
   const response = await uncheckedFetch(input, init);
   const { pathname } = new URL(input instanceof Request ? input.url : input);

@@ -19,20 +19,20 @@ export interface Units {
   write: number;
 }
 
-/** Everything that is billed for one request. */
+/** All billed use of one request. */
 export interface Use extends Units {
-  /** Of Lambda, by call. */
+  /** Duration of each Lambda call. */
   milliseconds: readonly number[];
   /** Sent to the client, compressed and with headers. */
   kilobytes: number;
-  /** The same for a client that asks for no compression. */
+  /** Sent to a client that asks for no compression. */
   plainKilobytes?: number;
 }
 
 /**
- * Request units of a request. A list has as many authors as reviews. A vote and a new review
- * include the authorizer and what follows the stream, one change at a time. Units are measured by
- * test/bench.slow.ts for a table of 1,200 reviews, each of 1,500 characters; time is assumed.
+ * Request units by request. A list has as many authors as reviews. A vote and a new review include
+ * the authorizer and the consumers of the stream, one change at a time. Measured by
+ * `bench.slow.ts` with a table of 1,200 reviews of 1,500 characters. Times are assumed.
  */
 export const costs = {
   'a review': { read: 2, write: 0, milliseconds: [10], kilobytes: 1.6 },
@@ -48,23 +48,23 @@ export const costs = {
   'a new review': { read: 5.5, write: 44, milliseconds: [10, 20, 100], kilobytes: 0.6 },
 } as const satisfies Readonly<Record<string, Use>>;
 
-/** Units where the nodes of the rank trees have grown to 4 KB, and their roots to 8 KB. */
+/** Units with rank tree nodes grown to 4 KB, and roots to 8 KB. */
 export const grownCosts: Readonly<Record<'a vote' | 'a new review', Units>> = {
   'a vote': { read: 9.5, write: 132 },
   'a new review': { read: 5.5, write: 96 },
 };
 
-/** Write units, within one, of what follows the stream: for each of so many votes in a batch. */
+/** Write units of the stream’s consumers for each vote, by votes in a batch. Exact within one. */
 export const foldedVotes = [
   { votes: 1, write: 30 },
   { votes: 2, write: 24 },
   { votes: 5, write: 21 },
 ] as const;
 
-/** Write units of an import without what follows the stream; a vote comes with its review. */
+/** Write units of an import, without the consumers of the stream. A vote comes with its review. */
 export const importCosts = { account: 5, review: 20, vote: 5 };
 
-/** The bill of a million requests in US dollars, by what is billed. */
+/** Returns the bill of a million requests in US dollars, by item. */
 export function billOf({ read, write, milliseconds, kilobytes }: Use) {
   const seconds = milliseconds.reduce((sum, each) => sum + each, 0) / 1000;
   const bill = {
@@ -81,7 +81,7 @@ export function billOf({ read, write, milliseconds, kilobytes }: Use) {
   ) as Record<keyof typeof bill | 'total', number>;
 }
 
-/** The units of a vote and of a new review, added up from lines of the bench. */
+/** Adds up the units of a vote and of a new review from lines of the bench. */
 export function unitsIn(lines: readonly Line[]): Record<'a vote' | 'a new review', Units> {
   const sum = (...names: string[]): Units => {
     const found = lines.filter(({ name }) => names.includes(name));

@@ -1,6 +1,6 @@
 /**
- * Milliseconds that this thread works while `run` does, whatever else the machine does. The system
- * counts them coarsely: a short run may take none.
+ * Returns the milliseconds of CPU that this thread spends on `run`, whatever else the machine does.
+ * The system counts coarsely, so a short run may take 0.
  */
 export async function cpuOf(run: () => unknown): Promise<number> {
   const start = process.threadCpuUsage();

@@ -3,8 +3,9 @@ import type { Circus } from '@jest/types';
 import { TestEnvironment } from 'jest-environment-node';
 
 /**
- * Jest's own, but for a plain global object. Jest puts a proxy behind it, to find what tests leave there: every mention of `Array` or
- * `Object` goes through that, which took the AWS SDK as long as its work.
+ * Jest's Node.js environment with a plain global object. Jest wraps the global in a proxy to find
+ * leaks of tests. Each mention of `Array` or `Object` then passes the proxy, which takes the AWS
+ * SDK as long as its own work.
  */
 export default class PlainEnvironment extends TestEnvironment {
   constructor(...settings: ConstructorParameters<typeof TestEnvironment>) {
@@ -18,17 +19,23 @@ export default class PlainEnvironment extends TestEnvironment {
     if (this.context !== this.global) throw new Error('Jest makes its global object otherwise now');
   }
 
-  /** Notes ten calls of an error, as Node.js does, and not a hundred: the service meets many that it expects. */
+  /**
+   * Records ten frames of an error's stack, as Node.js does, instead of a hundred. The service
+   * throws many errors that it expects.
+   */
   override async setup(): Promise<void> {
     await super.setup();
     for (const realm of [globalThis, this.global]) realm.Error.stackTraceLimit = 10;
   }
 
-  /** Ends what a file or block has started although `-t` chooses none of its tests: Jest calls no hook then, and would wait for that for ever. */
+  /**
+   * Runs the `afterAll` hooks of a file or block if `-t` chooses none of its tests. Jest skips its
+   * hooks then, and waits for ever for open servers.
+   */
   async handleTestEvent(event: Circus.Event): Promise<void> {
     if (event.name !== 'run_describe_finish' || hasRun(event.describeBlock)) return;
     const { hooks } = event.describeBlock;
-    // What has a beforeAll has started nothing.
+    // A block with a `beforeAll` hook has started nothing.
     if (hooks.some(({ type }) => type === 'beforeAll')) return;
     for (const { type, fn } of hooks) if (type === 'afterAll') await (fn as () => unknown)();
   }

@@ -9,21 +9,21 @@ import { startTestStack } from './stack.ts';
 
 type StackOptions = Parameters<typeof startTestStack>[0];
 
-/** What the service is told of it. */
+/** Credentials of the service at the provider. */
 const client = { client_id: 'reviews', client_secret: 'a secret of some length' };
 
 /**
- * A local stack whose identity provider is as ordinary ones are: it keeps a session of its own,
- * signs out when asked to (OpenID Connect RP-Initiated Logout 1.0), and knows people by their
- * addresses, not by name. `publish` gives it another address for everybody.
+ * Starts a local stack with an ordinary identity provider. It keeps its own session, supports
+ * OpenID Connect RP-Initiated Logout 1.0, and knows people by address, not by name. `publish`
+ * returns its public address.
  */
 export async function startStackWithProvider(
   options: StackOptions = {},
   publish = async (local: string) => local,
 ) {
-  // The library warns of its memory, which is enough here.
+  // The library warns that it keeps data in memory, which is enough here.
   jest.spyOn(console, 'warn').mockImplementation(() => {});
-  // It answers once it has been told where the service is.
+  // Answers 503 until it knows the address of the service.
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => answer(request, response));
   server.listen(0, '127.0.0.1');

@@ -3,19 +3,19 @@ import { type EndpointRequest, eventOf } from '../../bin/bench/event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { checkResponse, routeOf } from './contract.ts';
 
-/** A response, with its body parsed where it is JSON. */
+/** A response. A JSON body is parsed. */
 export interface TestResponse {
   status: number;
   headers: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it before it has proved what is there.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies before they check their types.
   body: any;
 }
 
 type Handler = (event: APIGatewayProxyEvent, context: Context) => unknown;
 
 /**
- * Calls a handler as API Gateway's REST API does with Lambda proxy integration. The response must
- * be as its endpoint describes it.
+ * Calls a handler as API Gateway's REST API does with Lambda proxy integration. Throws if the
+ * response differs from its endpoint's description.
  */
 export async function invoke(
   handler: unknown,
@@ -34,5 +34,5 @@ export async function invoke(
   return { status: result.statusCode, headers, body };
 }
 
-/** Context that Lambda gives a handler about its run. */
+/** The context that Lambda passes to a handler. */
 export const lambdaContext = () => contextOf('test', 29_000);

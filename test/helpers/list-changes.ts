@@ -33,7 +33,7 @@ export async function position(): Promise<string> {
   return (await ask()).body.next;
 }
 
-/** All that has changed behind a position, in pages; and the position behind that. */
+/** Reads all changes after a position, page by page. Returns them with the next position. */
 export async function follow(
   since: string,
   limit = 50,
@@ -50,7 +50,7 @@ export async function follow(
   }
 }
 
-/** The records of the stream that the consumer asks for. */
+/** Returns the stream records that the consumer subscribes to. */
 export async function records(): Promise<DynamoDBRecord[]> {
   const all = await readStream();
   return all.filter((record) => consumers[0] && isFor(consumers[0], record));
@@ -65,7 +65,7 @@ export function edit({ caller }: TestUser, review_id: string, body: object) {
   return invoke(updateReview, { caller, path: { review_id }, body });
 }
 
-/** Leaves a review as so many edits do. */
+/** Gives a review the history of that many edits. */
 export async function addHistory(id: string, edits: number): Promise<void> {
   const item = await readItem(reviewKey(id));
   await setAttributes(reviewKey(id), { edits, version: edits + 1 });
@@ -77,7 +77,10 @@ export async function addHistory(id: string, edits: number): Promise<void> {
   await batchWrite(earlier.map((put) => ({ put })));
 }
 
-/** The public reviews as a dump has them, by id, read off the table without the feed. */
+/**
+ * Reads the public reviews from the table, not from the change feed. Returns them by id, as in a
+ * dump.
+ */
 export async function dump(): Promise<Map<string, string>> {
   const items = await scanTable();
   const alive = new Set(

@@ -2,8 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * State of a mirror: how far it has followed, and by id every public review as one line, the
- * highest version that was told of it, and what is known of people.
+ * State of a mirror: its position, the public reviews by id as one line each, the highest version
+ * seen of each, and the known users.
  */
 export interface Mirror {
   since: string;
@@ -12,12 +12,12 @@ export interface Mirror {
   users: Record<string, { display_name: string; karma: number }>;
 }
 
-/** Reads what a mirror has kept. */
+/** Reads the state of a mirror. */
 export function readMirror(file: string): Mirror {
   return JSON.parse(readFileSync(file, 'utf8')) as Mirror;
 }
 
-/** Keeps all of it or nothing, wherever the process is killed. */
+/** Writes the whole state or nothing, even if the process is killed. */
 export function keepMirror(file: string, mirror: Mirror): void {
   writeFileSync(`${file}.new`, JSON.stringify(mirror));
   renameSync(`${file}.new`, file);
@@ -30,7 +30,8 @@ interface Page {
   has_more: boolean;
 }
 
-// A process that follows the changes of a service for good: the file that it keeps, and a file with the base URL, which may change.
+// Follows the changes of a service for ever. Takes the file of its state, and a file with the base
+// URL, which may change.
 const [, script = '', file = '', address = ''] = process.argv;
 if (script.endsWith('helpers/mirror.ts')) {
   const mirror = readMirror(file);
@@ -53,7 +54,7 @@ if (script.endsWith('helpers/mirror.ts')) {
       if (changes.length > 0) keepMirror(file, mirror);
       if (!has_more) await sleep(100);
     } catch {
-      // The service is away, or busy.
+      // The service is down or busy.
       await sleep(100);
     }
   }

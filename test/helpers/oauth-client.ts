@@ -14,10 +14,10 @@ import { invoke, type TestResponse } from './invoke.ts';
 /** A registered application and its secret. */
 export type Client = Application & { client_secret: string };
 
-/** 43 characters, as RFC 7636 section 4.1 has them at least. */
+/** A code verifier of 43 characters, the minimum of RFC 7636 section 4.1. */
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
-/** Its S256 challenge. */
+/** The S256 challenge of the verifier. */
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
 /** Registers an application. */
@@ -32,7 +32,7 @@ export async function makeClient(
   return { ...application, client_secret: await clientSecret(client_id, secret_id) };
 }
 
-/** The code that a client gets when the user says yes. */
+/** Returns the code that a client receives when the user allows access. */
 export async function makeCode(
   { client_id, name, redirect_uri }: Client,
   user: Pick<TestUser, 'id'>,
@@ -46,13 +46,13 @@ export async function makeCode(
   return `${(await answerAuthorization(id, 'approve', user.id)).code}`;
 }
 
-/** A form of `fields`, without those that are undefined. */
+/** Encodes `fields` as a form. Omits undefined fields. */
 export function formOf(fields: Record<string, string | undefined>): string {
   const sent = Object.entries(fields).filter(([, value]) => value !== undefined);
   return new URLSearchParams(sent as [string, string][]).toString();
 }
 
-/** Posts a form, or what is to pass for one, to an OAuth endpoint. */
+/** Posts a form, or a malformed one, to an OAuth endpoint. */
 export function postForm(
   handler: unknown,
   form: Record<string, string | undefined> | string,
@@ -67,7 +67,7 @@ export function postForm(
   });
 }
 
-/** Redeems a code at the token endpoint; `fields` replace or, undefined, take away what is sent. */
+/** Redeems a code at the token endpoint. `fields` replace the defaults; undefined removes one. */
 export function redeem(
   { client_id, client_secret, redirect_uri }: Client,
   code: string,
@@ -78,7 +78,7 @@ export function redeem(
   return postForm(createToken, { ...form, ...fields });
 }
 
-/** Refreshes at the token endpoint, likewise. */
+/** Refreshes tokens at the token endpoint. `fields` work as in `redeem`. */
 export function refresh(
   { client_id, client_secret, redirect_uri }: Client,
   refresh_token: string,
@@ -89,7 +89,7 @@ export function refresh(
   return postForm(createToken, { ...form, ...fields });
 }
 
-/** An HTTP Basic header, of parts that are form-encoded already. */
+/** Makes an HTTP Basic header from form-encoded parts. */
 export function basic(id: string, secret: string): { Authorization: string } {
   return { Authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 
-/** Values that a client can send that would be a proxy. */
+/** Headers by which a client can pose as a proxy. */
 const spoofed = {
   'X-Forwarded-Proto': 'https',
   'X-Forwarded-Host': 'evil.example',
@@ -13,18 +13,15 @@ const spoofed = {
   Forwarded: 'for=127.0.0.1;proto=https;host=evil.example',
 };
 
-/**
- * An address of this machine that is no loopback: whoever sends from it is a stranger to the
- * service.
- */
+/** An address of this machine outside loopback. The service does not trust its requests. */
 const stranger = Object.values(networkInterfaces())
   .flat()
   .find((each) => each && !each.internal && each.family === 'IPv4')?.address;
 const testWithStranger = stranger ? test : test.skip;
 
 /**
- * The tests of plain HTTP at `local`, where a service behind a proxy is whose clients know it as
- * `issuer`.
+ * Defines the tests of plain HTTP. The service listens at `local` behind a proxy, and clients know
+ * it as `issuer`.
  */
 export function describePlainHttp(local: string, issuer: string): void {
   async function ask(method: string, path: string, sent: object, localAddress?: string) {
@@ -51,13 +48,13 @@ export function describePlainHttp(local: string, issuer: string): void {
   }
 
   describe('plain HTTP', () => {
-    test('is refused where HTTPS is a must', () => expectRefusals({}));
+    test('is refused if HTTPS is required', () => expectRefusals({}));
 
     testWithStranger('is refused whatever a stranger forwards', () =>
       expectRefusals(spoofed, stranger),
     );
 
-    test('is taken from the proxy that had it over HTTPS', async () => {
+    test('is accepted from a proxy that received HTTPS', async () => {
       const { status, body } = await ask('GET', '/oauth/authorize', spoofed);
       expect(status).toBe(400);
       expect(body).not.toContain('HTTPS only');

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
 
-/** Traffic that went through a proxy. */
+/** A request and its response that passed a proxy. */
 export interface Passed {
   url: URL;
   status: number;
@@ -18,9 +18,9 @@ export interface Passed {
 }
 
 /**
- * A TLS proxy on this machine for hosts elsewhere, by the way to each: an origin, or undefined for
- * what is not there. As Caddy and nginx do, it passes paths on as they are, and says by itself what
- * it was asked. From now on `fetch` reaches these hosts through it.
+ * Starts a TLS proxy on this machine for remote hosts. `wayTo` returns an origin, or undefined for
+ * an unknown site. Like Caddy and nginx, it keeps paths, and adds its own `X-Forwarded-*` headers.
+ * From then on `fetch` reaches these hosts through it.
  */
 export async function startTlsProxy(
   hosts: readonly string[],
@@ -88,7 +88,7 @@ export async function startTlsProxy(
   return { passed, port };
 }
 
-/** A key and a certificate of its own for these hosts. */
+/** Makes a key and a certificate for these hosts. */
 function certificate(hosts: readonly string[]): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

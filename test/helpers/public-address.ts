@@ -12,7 +12,7 @@ const redirect_uri = 'https://client.example/callback';
 const securityContact = 'security@example.org';
 
 /**
- * Words that name another address because they are about it: namespaces, and what a developer may
+ * Texts that contain another address on purpose: namespaces, and examples of what a developer may
  * register.
  */
 const said = [
@@ -24,9 +24,8 @@ const said = [
 ];
 
 /**
- * The tests of a service that people reach at `publicUrl`, through a TLS proxy. Its identity
- * provider has a name of its own, or is the one of ours where anybody signs in, for a
- * demonstration.
+ * Defines the tests of a service at `publicUrl`, behind a TLS proxy. Its identity provider has a
+ * host of its own, or is our demo provider, where anyone signs in.
  */
 export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 'demo') {
   const { host, pathname } = new URL(publicUrl);
@@ -34,7 +33,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
   const ways: { service?: string; login?: string } = {};
   const { passed } = await startTlsProxy([host, new URL(login).host], (url) => {
     if (url.host !== host) return ways.login;
-    // The lines of a proxy that has other sites on the host.
+    // The routes of a proxy that serves other sites on the same host.
     const isOurs = ['', '/.well-known/oauth-authorization-server'].some((above) =>
       `${url.pathname}/`.startsWith(`${above}${path}/`),
     );
@@ -59,7 +58,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     return account;
   }
 
-  test('the service is where PUBLIC_URL says', async () => {
+  test('serves its pages and API at PUBLIC_URL', async () => {
     expect([url, authUrl]).toEqual([`${publicUrl}/ws/1`, `${publicUrl}/ws`]);
     const home = await fetch(`${publicUrl}/`, { redirect: 'manual' });
     expect(new URL(home.headers.get('location') ?? '', `${publicUrl}/`).href).toBe(`${authUrl}/`);
@@ -78,7 +77,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     await fetch(`${publicUrl}/.well-known/security.txt`);
   });
 
-  test('a client library discovers it and does all of OAuth', async () => {
+  test('a client library discovers it and completes the whole OAuth flow', async () => {
     const issuer = new URL(authUrl);
     const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' });
     const server = await oauth.processDiscoveryResponse(issuer, discovered);
@@ -109,7 +108,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     const consent = await browser.visit(at.href);
     expect(consent.html).toContain('Let Library use your account?');
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
-    // It holds `iss` to the issuer (RFC 9207).
+    // Requires `iss` to be the issuer (RFC 9207).
     const answer = oauth.validateAuthResponse(server, client, new URL(back.url), state);
     const { refresh_token = '' } = await oauth.processAuthorizationCodeResponse(
       server,
@@ -165,7 +164,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect([...browser.jar.keys()].filter((name) => name.startsWith('__Host-session'))).toEqual([]);
   });
 
-  test('each cookie is for HTTPS and this very host', () => {
+  test('every cookie requires HTTPS and stays with this host', () => {
     const lines = passed
       .filter((each) => each.url.href.startsWith(`${authUrl}/`))
       .flatMap(({ headers }) => headers.getSetCookie());
@@ -199,7 +198,7 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
   });
 }
 
-/** Its headers and its body, but of the renderer of the reference, which is somebody else's. */
+/** Returns headers and body, without the renderer of the reference, which is third-party code. */
 function shown({ url, status, headers, body }: Passed): string {
   const isScript = url.pathname.endsWith('.js');
   const lines = [...headers].map(([name, value]) => `${name}: ${value}`);

@@ -3,8 +3,8 @@ import type { Item } from '../../shared/table/item.ts';
 import { scanTable } from './fixtures.ts';
 
 /**
- * What of the numbers in the table is not what follows from the reviews, votes and users in it: a line each, with the key. The partitions in
- * `known` were looked at before; it gets those that are looked at now.
+ * Lists numbers in the table that differ from a recount of its reviews, votes and users, one line
+ * with the key each. Skips the partitions in `known`, and adds the ones it checks.
  */
 export async function differences(known = new Set<string>()): Promise<string[]> {
   const found: string[] = [];
@@ -23,12 +23,12 @@ export async function differences(known = new Set<string>()): Promise<string[]> 
   return [...found, ...aggregateDifferencesIn(items)];
 }
 
-/** The same of totals, rank trees and projection states. */
+/** Lists differences in totals, rank trees and projection states. */
 export async function aggregateDifferences(): Promise<string[]> {
   return aggregateDifferencesIn(await scanTable());
 }
 
-/** Written without any of the code that keeps them. */
+/** Recounts without any of the code that maintains the numbers. */
 function aggregateDifferencesIn(items: readonly Item[]): string[] {
   const stored = aggregatesIn(items);
   const counted = countAggregates(items);
@@ -39,7 +39,9 @@ function aggregateDifferencesIn(items: readonly Item[]): string[] {
   });
 }
 
-/** The numbers of totals and rank trees, and what projection states count, by key and attribute; those of zero are left out. */
+/**
+ * Returns the nonzero numbers of totals, rank trees and projection states, by key and attribute.
+ */
 export async function readAggregates(): Promise<Map<string, unknown>> {
   return aggregatesIn(await scanTable());
 }
@@ -63,7 +65,10 @@ function countAggregates(items: readonly Item[]): Map<string, unknown> {
   const withTree = new Set(items.filter(({ rank_tree }) => rank_tree).map(({ pk }) => pk));
   const bump = (name: string) => counted.set(name, Number(counted.get(name) ?? 0) + 1);
 
-  /** One entry of a list's rank trees: blocks of 512 hours, slots of four, and minutes. Popularities stay below 64 in tests. */
+  /**
+   * Counts one entry in the rank trees of a list, in blocks of 512 hours, slots of four hours and
+   * minutes. Popularities stay below 64 in tests.
+   */
   function countIn(list: string, time: unknown, content: string, popularity = 0): void {
     const minutes = Math.floor(Date.parse(String(time)) / 60_000);
     const slots = Math.floor(minutes / 240);

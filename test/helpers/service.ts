@@ -20,24 +20,24 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A path that nothing lies at yet. */
+/** Returns a path where nothing exists yet. */
 export function fresh(name: string): string {
   return join(mkdtempSync(join(folder, 'x-')), name);
 }
 
-/** A service that was started as an operator starts it. */
+/** A service started as an operator starts it. */
 export interface Service {
   /** The base URL. */
   url: string;
-  /** Lines that it has printed. */
+  /** Lines printed so far. */
   out: string[];
   err: string[];
   process: ChildProcess;
-  /** Sends a signal. Gives the exit status, or the signal's name, when the process is gone. */
+  /** Sends a signal. Returns the exit status, or the signal's name, when the process has ended. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
-/** Starts the service on a free port. Throws what it says if it does not start. */
+/** Starts the service on a free port. Throws its output if it does not start. */
 export async function start(
   dataDir: string,
   { options = [], code = root }: { options?: readonly string[]; code?: string } = {},
@@ -75,12 +75,12 @@ export async function start(
   };
 }
 
-/** Runs a command of the operator's tool. Gives its answer; throws what it says on stderr. */
+/** Runs an admin command. Returns its answer; throws its stderr. */
 export async function admin(
   dataDir: string,
   args: readonly string[],
   code = root,
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it before it has proved what is there.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies before they check their types.
 ): Promise<any> {
   const command = ['--require', './bin/ready.cjs', 'bin/admin.ts', '--data-dir', dataDir, ...args];
   try {
@@ -91,14 +91,14 @@ export async function admin(
   }
 }
 
-/** Makes an account, and gives an access token of it. */
+/** Makes an account. Returns an access token for it. */
 export async function makeToken(dataDir: string, code = root): Promise<string> {
   const { id } = await admin(dataDir, ['user', 'create', '--name', 'Ann'], code);
   const options = ['--user', id, '--name', 'Test', '--scope', 'review'];
   return (await admin(dataDir, ['token', 'create', ...options], code)).access_token;
 }
 
-/** A review of another entity at each call. */
+/** Returns a review of another entity at each call. */
 export function review(): string {
   return JSON.stringify({
     entity_id: crypto.randomUUID(),
@@ -109,7 +109,7 @@ export function review(): string {
   });
 }
 
-/** Publishes a review, and gives its id. */
+/** Publishes a review. Returns its id. */
 export async function publish(url: string, token: string): Promise<string> {
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const response = await fetch(`${url}/review/`, { method: 'POST', headers, body: review() });
@@ -117,7 +117,7 @@ export async function publish(url: string, token: string): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-/** Number of these reviews that are not there. */
+/** Returns how many of these reviews are missing. */
 export async function missing(url: string, ids: readonly string[]): Promise<string[]> {
   const statuses = await Promise.all(
     ids.map(async (id) => [id, (await fetch(`${url}/review/${id}`)).status] as const),
@@ -125,7 +125,10 @@ export async function missing(url: string, ids: readonly string[]): Promise<stri
   return statuses.filter(([, status]) => status !== 200).map(([id]) => id);
 }
 
-/** Nothing that the environment of the tests sets for the service within them. */
+/**
+ * Returns the environment without the variables that the tests set for the service in their
+ * process.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { PATH, HOME } = globalThis.process.env;
   return { PATH, HOME };

@@ -5,8 +5,8 @@ import { afterAll, jest } from '@jest/globals';
 import { startStack } from '../../infra/local/stack.ts';
 
 /**
- * The service at work for one test file, with its data in memory and without its log; it ends with the file. It sets what shared/ reads from the
- * environment: a file that uses both imports that after it.
+ * Starts the service for one test file, with data in memory and without its log. It stops with the
+ * file. It sets the environment that shared/ reads, so import modules of shared/ after it.
  */
 export async function startTestStack(options: Partial<Parameters<typeof startStack>[0]> = {}) {
   jest.spyOn(console, 'info').mockImplementation(() => {});

@@ -7,7 +7,10 @@ import { afterAll } from '@jest/globals';
 import { clientOptions, databaseEnvironment, startDatabase } from '../../infra/local/database.ts';
 import { createTable } from '../../infra/local/table.ts';
 
-/** An engine of its own, empty. A file lets its stream be indexed, and this one costs no disk. */
+/**
+ * Starts an empty engine of its own. Its database is a file, because only a file lets the stream be
+ * indexed; in /dev/shm it takes no disk.
+ */
 async function startEngine() {
   const memory = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const temporary = mkdtempSync(join(memory, 'review-service-test-'));
@@ -26,7 +29,7 @@ async function startEngine() {
   };
 }
 
-/** A table of its own in a database that is there. */
+/** Makes a table of its own in an existing database. */
 async function borrow(endpoint: string) {
   const TableName = `reviews-${randomUUID()}`;
   await createTable(endpoint, TableName);
@@ -41,8 +44,8 @@ async function borrow(endpoint: string) {
   };
 }
 
-// A test file that imports this has a table to itself. One that has started the stack uses that of
-// the stack.
+// A test file that imports this module has a table to itself. After starting the stack, it uses the
+// table of the stack.
 if (!process.env.TABLE_NAME) {
   const given = process.env.DYNAMODB_ENDPOINT;
   const { endpoint, TableName, stop } = await (given ? borrow(given) : startEngine());

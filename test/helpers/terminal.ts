@@ -9,7 +9,7 @@ import { afterAll } from '@jest/globals';
 import type { openBrowser } from './browser.ts';
 import { root } from './service.ts';
 
-/** A port that is free at this moment. */
+/** Returns a port that is free at this moment. */
 export async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -20,8 +20,8 @@ export async function freePort(): Promise<string> {
 }
 
 /**
- * Starts the service as a reader does, in a home folder of its own, and ends it with the test file.
- * The environment is that of a new terminal.
+ * Starts the service as a reader does, in a home folder of its own and with the environment of a
+ * new terminal. It stops with the test file.
  */
 export async function startAsReader(...options: string[]) {
   const [port, home] = [await freePort(), mkdtempSync(join(tmpdir(), 'reader-'))];
@@ -43,15 +43,15 @@ export async function startAsReader(...options: string[]) {
   return { home, env, authUrl: `http://localhost:${port}/ws` };
 }
 
-/** Interactive shells without settings, as when somebody pastes into them. */
+/** Interactive shells without settings, as for a person who pastes commands. */
 export const shells = [
   ['bash', '--norc', '--noprofile', '-i'],
   ['zsh', '-f', '-i'],
 ].filter(([name = '']) => spawnSync(name, ['--version']).status === 0);
 
 /**
- * Pastes a script into a shell, which stops at the first command that fails. Where a command sends
- * its reader to the consent page, the person of `browser` allows what is asked.
+ * Pastes a script into a shell, which stops at the first command that fails. If a command leads to
+ * the consent page, the person in `browser` allows access.
  */
 export async function paste(
   script: string,
@@ -59,7 +59,7 @@ export async function paste(
   env: NodeJS.ProcessEnv,
   browser: ReturnType<typeof openBrowser>,
 ): Promise<{ stdout: string; stderr: string }> {
-  // In a session of its own it reaches for no terminal.
+  // In a session of its own, the shell opens no terminal.
   const shell = spawn(name, args, { cwd: root, env, detached: true });
   shell.stdin.end(`set -e\n${script}`);
   let stderr = '';

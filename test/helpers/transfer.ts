@@ -5,7 +5,7 @@ import { allRecords, scanInto } from '../../shared/transfer/export.ts';
 import type { Sourced, TransferRecord } from '../../shared/transfer/record.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 
-/** All records that an export has of the table. */
+/** Returns all records of an export of the table. */
 export async function exported(): Promise<TransferRecord[]> {
   const folder = mkdtempSync(join(tmpdir(), 'exported-'));
   const spool = new Spool(join(folder, 'spool'));
@@ -16,7 +16,7 @@ export async function exported(): Promise<TransferRecord[]> {
   return records;
 }
 
-/** Records as an import reads them from a file of one record per line. */
+/** Yields records as an import reads them from a file with one record per line. */
 export async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
   for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
 }

@@ -9,7 +9,7 @@ import { applyStream, makeReview, makeUsers, reviewBody } from '../helpers/fixtu
 import { invoke } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
 
-test('repairs beside eight people who vote and four who publish find nothing to repair', async () => {
+test('repairs find nothing to repair while eight people vote and four publish', async () => {
   const authors = await makeUsers(4);
   const voters = await makeUsers(8);
   const entity_id = randomUUID();
@@ -52,7 +52,7 @@ test('repairs beside eight people who vote and four who publish find nothing to 
   await traffic;
   expect(deeds).toBeGreaterThan(100);
   expect(sum).toMatchObject({ differences: 0, repaired: 0 });
-  // Else none of it was beside the audit.
+  // Otherwise nothing was written during the audit.
   expect(sum.changing).toBeGreaterThan(0);
   await applyStream();
   expect(await differences()).toEqual([]);

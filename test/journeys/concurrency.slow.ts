@@ -32,7 +32,7 @@ import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
 
 let author: TestUser;
-/** The partitions that tests before have left, and those that are known now. */
+/** The partitions of earlier tests, and of this one. */
 let before = new Set<string>();
 let known = before;
 beforeEach(async () => {
@@ -56,15 +56,15 @@ async function expectExactCounts(): Promise<void> {
   expect(await differences(known)).toEqual([]);
 }
 
-describe('at the same time', () => {
-  test('20 reviews by one user of one entity: one is stored', async () => {
+describe('in parallel', () => {
+  test('20 reviews by one user of one entity store one', async () => {
     const body = reviewBody();
     const answers = await many(20, () => invoke(createReview, { caller: author.caller, body }));
     expect(statuses(answers)).toEqual({ 200: 1, 400: 19 });
     await expectExactCounts();
   });
 
-  test('30 votes on one review: all are counted', async () => {
+  test('30 votes on one review are all counted', async () => {
     const review_id = await makeReview(author);
     const voters = await makeUsers(30);
     const answers = await many(30, (i) =>
@@ -84,7 +84,7 @@ describe('at the same time', () => {
     await expectExactCounts();
   });
 
-  test('25 votes by one user who has 10: 10 are counted', async () => {
+  test('25 votes by a user with 10 left count 10', async () => {
     const authors = await makeUsers(25);
     const ids = await Promise.all(authors.map((user) => makeReview(user)));
     const voter = await makeUser();
@@ -101,7 +101,7 @@ describe('at the same time', () => {
     await expectExactCounts();
   });
 
-  test('20 times the same vote by one user: one is counted, and one is spent', async () => {
+  test('20 identical votes by one user count and spend one', async () => {
     const review_id = await makeReview(author);
     const voter = await makeUser();
     const answers = await many(20, () =>
@@ -113,7 +113,7 @@ describe('at the same time', () => {
     expect(await readItem(dailyVotesKey(voter.id, day))).toMatchObject({ count: 1 });
   });
 
-  test('10 updates of one review: each is a revision', async () => {
+  test('10 updates of one review make a revision each', async () => {
     const review_id = await makeReview(author);
     const answers = await many(10, (i) =>
       invoke(updateReview, {
@@ -133,7 +133,7 @@ describe('at the same time', () => {
     await expectExactCounts();
   });
 
-  test('30 voters, 20 editors and 10 deleters on one entity: its summary equals an audit', async () => {
+  test('30 voters, 20 editors and 10 deleters leave an exact entity summary', async () => {
     const entity_id = randomUUID();
     const authors = await makeUsers(30);
     const content = { entity_id, entity_type: 'work' };
@@ -147,7 +147,7 @@ describe('at the same time', () => {
         const body = { vote: i % 4 > 0 };
         return invoke(putVote, { caller: voters[i]?.caller, path: at(i), body });
       }),
-      // Half of them edit what is deleted meanwhile.
+      // Half of them edit reviews that are deleted meanwhile.
       many(20, (i) => {
         const body = [{ rating: 5 }, { rating: null }, { text: null }, { rating: 1 }][i % 4];
         return invoke(updateReview, { caller: authors[i]?.caller, path: at(i), body });
@@ -314,7 +314,7 @@ describe('between the read and the write of', () => {
   });
 });
 
-describe('a deletion under so many votes that each of its writes comes too late', () => {
+describe('a deletion while votes make each of its writes too late', () => {
   let id: string;
   let cast: TestResponse[];
   beforeEach(async () => {
@@ -323,7 +323,10 @@ describe('a deletion under so many votes that each of its writes comes too late'
   });
   const remove = () => invoke(deleteReview, { caller: author.caller, path: { review_id: id } });
 
-  /** Deletes while somebody votes before every transaction of it; after `most` of them the database is gone. */
+  /**
+   * Deletes while somebody votes before every transaction of the deletion. After `most`
+   * transactions the database is down.
+   */
   async function removeInStorm(most = Number.POSITIVE_INFINITY): Promise<TestResponse> {
     const voters = await makeUsers(20);
     let isVoting = false;
@@ -349,9 +352,9 @@ describe('a deletion under so many votes that each of its writes comes too late'
     }
   }
 
-  test('gets through, and from its first success no vote does', async () => {
+  test('succeeds, and refuses votes from its first success on', async () => {
     expect((await removeInStorm()).status).toBe(200);
-    // Too late, withdrawn although a vote came before it, deleted.
+    // Too late, withdrawn although a vote came first, deleted.
     expect(cast.map(({ status }) => status)).toEqual([200, 200, 404]);
     expect(await readItem(reviewKey(id))).toBeUndefined();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
@@ -370,7 +373,7 @@ describe('a deletion under so many votes that each of its writes comes too late'
         await applyStream();
       },
     ],
-  ])('which stops half-way shows nothing, and is done when %s', async (_, finish) => {
+  ])('that stops half-way shows nothing, and completes when %s', async (_, finish) => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
     expect((await removeInStorm(2)).status).toBe(503);
     jest.mocked(console.error).mockRestore();

@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** A stack of its own process; gives its base URL. */
+/** Starts a stack in a process of its own. Returns its base URL. */
 async function start(): Promise<string> {
   child = spawn(process.execPath, ['bin/start.ts', '--port', '0', '--data-dir', dataDir], {
     cwd: root,
@@ -39,14 +39,14 @@ async function end(signal: NodeJS.Signals): Promise<void> {
   await gone;
 }
 
-/** Modules that work on the stack which runs now. */
+/** Imports modules that use the stack that runs now. */
 async function fixtures() {
   connect(dataDir);
   jest.resetModules();
   return import('../helpers/fixtures.ts');
 }
 
-test('what was answered 200 is there after kill -9, and all counts are right', async () => {
+test('every acknowledged write survives kill -9, and all counts are right', async () => {
   let url = await start();
   const { makeGrant, makeUser, reviewBody } = await fixtures();
   const clients = await Promise.all(
@@ -80,7 +80,7 @@ test('what was answered 200 is there after kill -9, and all counts are right', a
           }
         }
       } catch (error) {
-        // The others' requests are cut off; what has an answer must not be lost.
+        // Requests in flight are cut off. Acknowledged writes must not be lost.
         if (!killed) throw error;
       }
     }),
@@ -97,7 +97,7 @@ test('what was answered 200 is there after kill -9, and all counts are right', a
   }
   await fixtures();
   const { differences } = await import('../helpers/recount.ts');
-  // The consumers of the new process go on where those of the old one were: in a moment.
+  // The consumers of the new process resume from the old position within moments.
   const deadline = Date.now() + 10_000;
   while ((await differences()).length > 0 && Date.now() < deadline);
   expect(await differences()).toEqual([]);

@@ -42,7 +42,7 @@ async function end(name: string, signal: NodeJS.Signals): Promise<void> {
   await gone;
 }
 
-/** The service, wherever it listens this time. */
+/** Starts the service on any free port. */
 async function startService(): Promise<string> {
   const options = ['--port', '0', '--data-dir', dataDir, '--quiet'];
   const child = run('service', ['bin/start.ts', ...options]);
@@ -63,7 +63,7 @@ function startMirror(): void {
   run('mirror', ['test/helpers/mirror.ts', kept, address]);
 }
 
-/** A public dump as a mirror begins with it: the lines of reviews, users, and the position. */
+/** Reads a public dump as the initial state of a mirror: reviews, users and the position. */
 async function dump(): Promise<Mirror> {
   const { exportPublic } = await import('../../bin/export.ts');
   const out = join(folder, randomUUID());
@@ -87,12 +87,15 @@ async function dump(): Promise<Mirror> {
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 
-/** Known to everybody who writes: reviews and votes, each with the token of whose it is. */
+/** Reviews and votes that all writers know, each with its owner's token. */
 const reviews: { id: string; token: string }[] = [];
 const votes: { id: string; token: string }[] = [];
 const done: Record<string, number> = {};
 
-/** Writes at random for so long; what chance or the end of the service makes impossible is not counted. */
+/**
+ * Writes at random for that long. Ignores writes that chance or the end of the service makes
+ * impossible.
+ */
 async function write(url: string, tokens: readonly string[], forSeconds: number): Promise<void> {
   const { reviewBody, text } = await import('../helpers/fixtures.ts');
   const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
@@ -165,7 +168,7 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
 }
 
 test(
-  'a mirror that began with a dump and follows ends as a later dump, though it and the service are killed',
+  'a mirror matches a later dump, although it and the service are killed',
   async () => {
     let url = await startService();
     const { makeGrant, makeUser, reviewBody, setAttributes } = await import(
@@ -175,13 +178,13 @@ test(
     const tokens = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const user = await makeUser();
-        // Who is well known has 200 votes a day.
+        // A user with high karma has 200 votes a day.
         await setAttributes(userKey(user.id), { karma: 5_000 });
         return (await makeGrant(user, ['review', 'vote', 'user'])).access_token;
       }),
     );
     await write(url, tokens, seconds / 6);
-    // The dump is made while others write.
+    // Others write while the dump is made.
     const writing = write(url, tokens, seconds / 6);
     keepMirror(kept, await dump());
     startMirror();
@@ -198,7 +201,7 @@ test(
     startMirror();
     await writingAgain;
 
-    // A name and a karma come with the next review of theirs that changes.
+    // A name and a karma are sent with the next changed review of that user.
     for (const token of tokens) {
       const Authorization = `Bearer ${token}`;
       const headers = { Authorization, 'Content-Type': 'application/json' };

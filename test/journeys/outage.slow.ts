@@ -11,7 +11,7 @@ import { databaseEnvironment, startDatabase } from '../../infra/local/database.t
 const database = await startDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), 'outage-'));
 const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE } = process.env;
-// Not in this process: jest would hide from the service what kind of errors it meets.
+// In a process of its own, because Jest would hide the types of the service's errors.
 const stack = spawn(process.execPath, ['bin/start.ts', '--port', '0', '--data-dir', dataDir], {
   cwd: fileURLToPath(new URL('../..', import.meta.url)),
   env: { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, DYNAMODB_ENDPOINT: database.endpoint },
@@ -44,46 +44,43 @@ const { origin } = new URL(url);
 test.each<[string, NodeJS.Signals]>([
   ['does not answer', 'SIGSTOP'],
   ['is gone', 'SIGKILL'],
-])(
-  'while the database %s, everything that needs it says 503 in time, and when to come again',
-  async (_, signal) => {
-    process.kill(database.pid, signal);
-    const page = new URLSearchParams({
-      response_type: 'code',
-      client_id: grant.client_id,
-      redirect_uri: 'https://client.example/callback',
-    });
-    const asked: [string, string, object?][] = [
-      ['GET', `${url}/review/${review_id}`],
-      ['GET', `${url}/user/me`],
-      ['POST', `${url}/review`, reviewBody()],
-      ['PUT', `${url}/review/${review_id}/vote`, { vote: true }],
-      ['DELETE', `${url}/review/${randomUUID()}`],
-      ['DELETE', `${url}/user/me`],
-      ['GET', `${origin}/ws/oauth/authorize?${page}`],
-    ];
-    const start = performance.now();
-    await Promise.all(
-      asked.map(async ([method, url, body]) => {
-        const headers = url.includes('/oauth/') ? undefined : token;
-        const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
-        expect({
-          method,
-          url,
-          status: response.status,
-          retryAfter: response.headers.get('retry-after'),
-        }).toEqual({ method, url, status: 503, retryAfter: '1' });
-        if (!headers) {
-          expect(await response.text()).toContain('<h1>Please try again in a moment</h1>');
-          return;
-        }
-        expect(await response.json()).toEqual({
-          error: 'service_unavailable',
-          description: expect.any(String),
-          request_id: expect.any(String),
-        });
-      }),
-    );
-    expect(performance.now() - start).toBeLessThan(15_000);
-  },
-);
+])('while the database %s, requests fail in time with 503 and Retry-After', async (_, signal) => {
+  process.kill(database.pid, signal);
+  const page = new URLSearchParams({
+    response_type: 'code',
+    client_id: grant.client_id,
+    redirect_uri: 'https://client.example/callback',
+  });
+  const asked: [string, string, object?][] = [
+    ['GET', `${url}/review/${review_id}`],
+    ['GET', `${url}/user/me`],
+    ['POST', `${url}/review`, reviewBody()],
+    ['PUT', `${url}/review/${review_id}/vote`, { vote: true }],
+    ['DELETE', `${url}/review/${randomUUID()}`],
+    ['DELETE', `${url}/user/me`],
+    ['GET', `${origin}/ws/oauth/authorize?${page}`],
+  ];
+  const start = performance.now();
+  await Promise.all(
+    asked.map(async ([method, url, body]) => {
+      const headers = url.includes('/oauth/') ? undefined : token;
+      const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+      expect({
+        method,
+        url,
+        status: response.status,
+        retryAfter: response.headers.get('retry-after'),
+      }).toEqual({ method, url, status: 503, retryAfter: '1' });
+      if (!headers) {
+        expect(await response.text()).toContain('<h1>Please try again in a moment</h1>');
+        return;
+      }
+      expect(await response.json()).toEqual({
+        error: 'service_unavailable',
+        description: expect.any(String),
+        request_id: expect.any(String),
+      });
+    }),
+  );
+  expect(performance.now() - start).toBeLessThan(15_000);
+});

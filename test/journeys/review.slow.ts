@@ -9,13 +9,13 @@ import { startTestStack } from '../helpers/stack.ts';
 const oidcIssuer = 'https://id.example';
 const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/fixtures.ts');
 const { differences } = await import('../helpers/recount.ts');
 const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
 const { deleteGrants } = await import('../../shared/oauth/grant-repository.ts');
 
-/** One who calls the API with an access token. */
+/** Makes a client that calls the API with an access token. */
 async function client(...scopes: Scope[]) {
   const user = await makeUser();
   const { grant, access_token } = await makeGrant(user, scopes);
@@ -49,7 +49,7 @@ async function expectExactCounts(): Promise<void> {
   expect(await differences()).toEqual([]);
 }
 
-test('a review: published, read, voted on, reported, changed, hidden, brought back and deleted', async () => {
+test('a review is published, read, voted on, reported, changed, hidden, restored and deleted', async () => {
   const author = await client('review');
   const reader = await client('vote');
   const entity_id = randomUUID();
@@ -103,7 +103,7 @@ test('a review: published, read, voted on, reported, changed, hidden, brought ba
   expect((await anyone('GET', '/review')).body.count).toBe(0);
 });
 
-test('what a token may do, and what it may not', async () => {
+test('a token allows its scopes only', async () => {
   const author = await client('review');
   const path = `/review/${(await author.call('POST', '/review', reviewBody())).body.id}`;
 
@@ -123,7 +123,7 @@ test('what a token may do, and what it may not', async () => {
   expect((await anyone('GET', path)).status).toBe(200);
 });
 
-test('errors have one shape, whoever makes them', async () => {
+test('all errors have one shape', async () => {
   const { call } = await client('review');
   const cases: [number, string, Promise<{ status: number; body: object }>][] = [
     [400, 'invalid_request', call('POST', '/review', '{')],
@@ -142,7 +142,7 @@ test('errors have one shape, whoever makes them', async () => {
   }
 });
 
-test('eight users at work at the same time leave exact counts', async () => {
+test('eight parallel users leave exact counts', async () => {
   const random = randomNumbers(5);
   const below = (n: number) => Math.floor(random() * n);
   const clients = await Promise.all(Array.from({ length: 8 }, () => client('review', 'vote')));

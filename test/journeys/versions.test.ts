@@ -25,7 +25,7 @@ import {
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 
-/** Counted values, by the sort key of whom they are counted for. */
+/** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {
   USER: /^(karma|applications|[a-z_]+\|.*)$/,
   ENTITY: /^(review_count|rating_sum|rating_count|[a-z_]+\|.*)$/,
@@ -34,10 +34,7 @@ const counted: Record<string, RegExp> = {
   CASE: /^(state|round|reports)$/,
 };
 
-/**
- * Counts that were changed by records of the stream, and those of them whose version was not raised
- * with them.
- */
+/** Counts that the stream records change, and those changed without raising the version. */
 function changesIn(records: readonly DynamoDBRecord[]) {
   const changed = new Set<string>();
   const unmarked: string[] = [];
@@ -67,7 +64,7 @@ async function* sourced(records: TransferRecord[]) {
   for (const record of records) yield { where: 'here', record };
 }
 
-test('whatever is counted raises the version of the item that counts it, in the same write', async () => {
+test('every change of a count also raises its item’s version', async () => {
   const users = (await makeUsers(5)) as [TestUser, TestUser, TestUser, TestUser, TestUser];
   const [author, other, reader, third, fourth] = users;
   const entity_id = randomUUID();

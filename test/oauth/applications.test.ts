@@ -15,12 +15,12 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { makeUser, makeUsers, readItem } = await import('../helpers/fixtures.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');
 
-/** An owner who has signed in, with an application. */
+/** Signs in a developer, and registers an application. */
 async function own(name: string) {
   const browser = openBrowser(issuer);
   const account = await browser.signIn(name);
@@ -37,7 +37,7 @@ async function meAs(access_token: string): Promise<number> {
   return (await fetch(`${url}/user/me`, { headers })).status;
 }
 
-describe('the secret', () => {
+describe('the client secret', () => {
   test('is folded away, and nowhere else on the page', async () => {
     const { client, page } = await own('Ann');
     const shown = await page();
@@ -47,7 +47,7 @@ describe('the secret', () => {
     expect(shown.html).not.toContain('<details open');
   });
 
-  test('has one before it, which ends when its owner says so', async () => {
+  test('has at most one predecessor, which its owner can end', async () => {
     const { browser, client, page } = await own('Ben');
     const made = await browser.submit(await page(), 'Make a new secret');
     expect(noticeOn(made)).toContain('There is a new secret.');
@@ -55,7 +55,7 @@ describe('the secret', () => {
     expect(made.html).toMatch(
       /The old secret works until <time datetime="[^"]*">\d+ \w+ \d{4} at \d\d:\d\d UTC<\/time>/,
     );
-    // A third is not to be had.
+    // A third secret cannot be made.
     expect(made.html).not.toContain('Make a new secret');
     const renewed = { ...client, client_secret: secretOn(made) };
     for (const each of [client, renewed]) {
@@ -68,7 +68,7 @@ describe('the secret', () => {
     expect((await refresh(renewed, 'x')).body.error).toBe('invalid_grant');
   });
 
-  test('in use survives two clicks, at once or one after the other', async () => {
+  test('in use stays valid after two clicks, parallel or in turn', async () => {
     const { browser, client, page } = await own('Cid');
     const form = await page();
     const both = await Promise.all([1, 2].map(() => browser.submit(form, 'Make a new secret')));
@@ -76,7 +76,7 @@ describe('the secret', () => {
     expect(noticeOn(third)).toContain('There are two secrets already');
     expect(new Set([...both, third].map(secretOn)).size).toBe(1);
     expect((await refresh(client, 'x')).body.error).toBe('invalid_grant');
-    // After a day there is room for another.
+    // After a day another secret can be made.
     stopClock(Date.now() + 25 * 3_600_000);
     browser.jar.clear();
     await browser.signIn('Cid');
@@ -84,8 +84,8 @@ describe('the secret', () => {
   });
 });
 
-describe('the list', () => {
-  test('tells applications apart, and how many use them', async () => {
+describe('the list of applications', () => {
+  test('distinguishes applications, and says how many people use each', async () => {
     const { browser, id, client } = await own('Dan');
     const twin = await makeClient({ id });
     const [user] = await makeUsers(1);
@@ -103,7 +103,7 @@ describe('the list', () => {
     expect(entries[1]).toContain('<dt>Used by</dt><dd>1 person</dd>');
   });
 
-  test('says what an application is while there is none', async () => {
+  test('explains applications while there are none', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Nil');
     const { html } = await browser.visit('account/applications');
@@ -113,8 +113,8 @@ describe('the list', () => {
   });
 });
 
-describe('the end of everybody’s access', () => {
-  test('refuses all tokens and codes of before, and lets people connect anew', async () => {
+describe('revoking everybody’s access', () => {
+  test('refuses all earlier tokens and codes, and allows new connections', async () => {
     const { browser, client, page } = await own('Eve');
     const other = await makeClient(await makeUser());
     const [user, late] = await Promise.all([makeUser(), makeUser()]);
@@ -129,7 +129,7 @@ describe('the end of everybody’s access', () => {
     expect(await meAs(body.access_token)).toBe(401);
     expect((await refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
     expect((await redeem(client, waiting)).body.error).toBe('invalid_grant');
-    // The application is as it was, and so are others.
+    // The application itself and other applications have not changed.
     expect(secretOn(ended)).toBe(client.client_secret);
     expect(await meAs(elsewhere.body.access_token)).toBe(200);
 
@@ -141,7 +141,7 @@ describe('the end of everybody’s access', () => {
     expect((await refresh(client, again.body.refresh_token)).status).toBe(200);
   });
 
-  test('needs the tick', async () => {
+  test('requires the tick', async () => {
     const { browser, id, client, page } = await own('Fay');
     await insertGrant({ user_id: id, client_id: client.client_id, scopes: [] });
     for (const [button, fields] of [
@@ -156,7 +156,7 @@ describe('the end of everybody’s access', () => {
 });
 
 describe('a connection', () => {
-  test('tells whose it is, since when, when it was last used, and what it may do', async () => {
+  test('shows its developer, its start, its last use and its scopes', async () => {
     const owner = await makeUser({ display_name: 'Olga <b>' });
     const client = await makeClient(owner, 'https://client.example/callback');
     const browser = openBrowser(issuer);
@@ -188,8 +188,8 @@ describe('a connection', () => {
   });
 });
 
-describe('what a page says of a change', () => {
-  test('is one of ours, said once, and brought about by no link', async () => {
+describe('the notice about a change', () => {
+  test('is one of ours, shown once, and cannot be set by a link', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Kim');
     for (const left of ['Send%20money', 'constructor', '__proto__', 'Profile-saved']) {
@@ -206,7 +206,7 @@ describe('what a page says of a change', () => {
   });
 });
 
-test('an application that is deleted twice is gone, and the second click is told so', async () => {
+test('an application that is deleted twice is reported as deleted', async () => {
   const { browser, client, page } = await own('Lea');
   const form = await page();
   const first = await browser.submit(form, '>Delete<', { confirm: 'yes' });

@@ -15,11 +15,11 @@ import {
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-// A sign-in that fails is logged.
+// Failed sign-ins are logged.
 jest.spyOn(console, 'warn').mockImplementation(() => {});
 const { url, authUrl: issuer } = await startTestStack();
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { deleteApplication, updateApplication } = await import(
   '../../shared/oauth/application-repository.ts'
 );
@@ -49,7 +49,10 @@ const stranger = openBrowser(issuer);
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
 
-/** The authorization request with these parameters instead, twice where it is a list, none where it is undefined. */
+/**
+ * Returns the URL of an authorization request with these parameters changed. A list sends each
+ * value; undefined omits the parameter.
+ */
 function authorizeUrl(parameters: Parameters = {}): string {
   const all: Parameters = { response_type: 'code', client_id, redirect_uri, ...parameters };
   const pairs = Object.entries(all).flatMap(([name, value]) =>
@@ -58,7 +61,7 @@ function authorizeUrl(parameters: Parameters = {}): string {
   return `${issuer}/oauth/authorize?${new URLSearchParams(pairs as [string, string][])}`;
 }
 
-/** What pages with these statuses are called, where they are about an error. */
+/** Titles of error pages, by status. */
 const errorTitles: Record<number, RegExp> = {
   400: /^(That did not work|Please start again|You are not signed in|.* was not connected)$/,
   401: /^(You are signed out|Your account is gone)$/,
@@ -71,11 +74,11 @@ function expectErrorPage(shown: Shown, status = 400, title = errorTitles[status]
   expect(shown.status).toBe(status);
   expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(textBetween(shown, '<h1>', '</h1>')).toMatch(title ?? /^$/);
-  // There is always a way on.
+  // Every error page has a link to go on.
   expect(Object.keys(waysOn(shown))).not.toEqual([]);
 }
 
-/** The form of a page is there once more, as it was sent, and says what is wrong with one field. */
+/** Expects the form again, as it was sent, with the fault of one field. */
 function expectFormAgain(shown: Shown, name: string, value: string, fault?: string): void {
   expect(shown.status).toBe(400);
   expect(faultsOn(shown)).toEqual({
@@ -85,7 +88,7 @@ function expectFormAgain(shown: Shown, name: string, value: string, fault?: stri
   expect(contentOf(shown, name)).toBe(value);
 }
 
-/** The parameters of a redirect to the client. */
+/** Returns the parameters of a redirect to the client. */
 function sentBack({ url }: Shown): URLSearchParams {
   expect(url.startsWith(`${redirect_uri}&`)).toBe(true);
   return new URL(url).searchParams;
@@ -97,7 +100,7 @@ function allow(consent: Shown): Promise<Shown> {
   return ann.submit(consent, 'Allow', { decision: 'approve' });
 }
 
-describe('an authorization request without a client that is known good is answered on a page', () => {
+describe('an authorization request without a valid client and redirect URI shows an error page', () => {
   test.each<[string, Parameters]>([
     ['no client_id', { client_id: undefined }],
     ['an empty client_id', { client_id: '' }],
@@ -112,7 +115,7 @@ describe('an authorization request without a client that is known good is answer
       'the good redirect URI and an evil one',
       { redirect_uri: [redirect_uri, 'https://evil.example/'] },
     ],
-    ['one without its query', { redirect_uri: 'https://client.example/cb/a' }],
+    ['no query', { redirect_uri: 'https://client.example/cb/a' }],
     ['an empty query', { redirect_uri: 'https://client.example/cb/a?' }],
     ['more in the query', { redirect_uri: `${redirect_uri}&x=1` }],
     ['another query', { redirect_uri: 'https://client.example/cb/a?kept=2' }],
@@ -129,7 +132,7 @@ describe('an authorization request without a client that is known good is answer
     ['a host in capitals', { redirect_uri: 'https://CLIENT.example/cb/a?kept=1' }],
     ['a scheme in capitals', { redirect_uri: 'HTTPS://client.example/cb/a?kept=1' }],
     ['plain http', { redirect_uri: 'http://client.example/cb/a?kept=1' }],
-    ['its very port', { redirect_uri: 'https://client.example:443/cb/a?kept=1' }],
+    ['its default port', { redirect_uri: 'https://client.example:443/cb/a?kept=1' }],
     ['another port', { redirect_uri: 'https://client.example:8443/cb/a?kept=1' }],
     ['a user', { redirect_uri: 'https://x@client.example/cb/a?kept=1' }],
     ['the host as user', { redirect_uri: 'https://client.example@evil.example/cb/a?kept=1' }],
@@ -137,8 +140,8 @@ describe('an authorization request without a client that is known good is answer
     ['a longer domain', { redirect_uri: 'https://client.example.evil.example/cb/a?kept=1' }],
     ['a domain with a dot at the end', { redirect_uri: 'https://client.example./cb/a?kept=1' }],
     ['a backslash', { redirect_uri: 'https://client.example\\cb/a?kept=1' }],
-    ['a space behind', { redirect_uri: `${redirect_uri} ` }],
-    ['a space before', { redirect_uri: ` ${redirect_uri}` }],
+    ['a trailing space', { redirect_uri: `${redirect_uri} ` }],
+    ['a leading space', { redirect_uri: ` ${redirect_uri}` }],
     ['a line break', { redirect_uri: `${redirect_uri}\n` }],
     ['a null character', { redirect_uri: `${redirect_uri}\0` }],
     ['no scheme', { redirect_uri: redirect_uri.slice('https:'.length) }],
@@ -154,7 +157,7 @@ describe('an authorization request without a client that is known good is answer
     expect(await countRequests()).toBe(requests);
   });
 
-  test('the end of the application', async () => {
+  test('a deleted application', async () => {
     const gone = await makeClient(owner, redirect_uri);
     const consent = await ann.visit(authorizeUrl({ client_id: gone.client_id }));
     await deleteApplication(gone.client_id, owner.id);
@@ -163,7 +166,7 @@ describe('an authorization request without a client that is known good is answer
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'refuse' }));
   });
 
-  test('a redirect URI that the application has left behind', async () => {
+  test('a redirect URI that the application no longer has', async () => {
     const moving = await makeClient(owner, redirect_uri);
     const consent = await ann.visit(authorizeUrl({ client_id: moving.client_id }));
     const { name, desc, website } = moving;
@@ -180,7 +183,7 @@ test.each([
   [{ client_id: [client_id, client_id] }, 'client_id must be sent only once'],
   [{ redirect_uri: undefined }, 'redirect_uri is required'],
   [{ redirect_uri: [redirect_uri, redirect_uri] }, 'redirect_uri must be sent only once'],
-])('tells the developer what is wrong with %j', async (parameters, text) => {
+])('explains to the developer what is wrong with %j', async (parameters, text) => {
   const { html } = await stranger.visit(authorizeUrl(parameters));
   expect(html).toContain(`<details><summary>For the developer</summary><p>${text}.</p></details>`);
 });
@@ -188,7 +191,7 @@ test.each([
 describe('an error page', () => {
   const website = 'https://client.example/';
 
-  test('names the application that made a mistake, and leads back to it', async () => {
+  test('names the application that made the mistake, and links back to it', async () => {
     const shown = await ann.visit(authorizeUrl({ redirect_uri: 'https://client.example/x' }));
     expectErrorPage(shown, 400, /^Demo was not connected$/);
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
@@ -197,25 +200,25 @@ describe('an error page', () => {
       'Go back to client.example': website,
       'Go to your account': `${issuer}/account`,
     });
-    // Who is signed in has the menu.
+    // A signed-in person sees the menu.
     expect(shown.html).toContain('<nav aria-label="Main">');
     expect((await stranger.visit(shown.url)).html).not.toContain('<nav aria-label="Main">');
   });
 
-  test('leads to where an application has people sent, and not where it says it is at home', async () => {
+  test('links to the redirect URI’s host, not to the application’s website', async () => {
     const elsewhere = await makeClient(owner, 'https://evil.example/cb?x=1');
     const shown = await ann.visit(authorizeUrl({ client_id: elsewhere.client_id }));
     expect(waysOn(shown)).toMatchObject({ 'Go back to evil.example': 'https://evil.example/' });
     expect(shown.html).not.toContain('client.example');
   });
 
-  test('names nobody where nobody is known', async () => {
+  test('names no application if it is unknown', async () => {
     const shown = await ann.visit(authorizeUrl({ client_id: 'f'.repeat(32) }));
     expectErrorPage(shown, 400, /^The application was not connected$/);
     expect(waysOn(shown)).toEqual({ 'Go to your account': `${issuer}/account` });
   });
 
-  test('leads back to the application of a question that is over', async () => {
+  test('links back to the application of an expired or answered request', async () => {
     const consent = await ann.visit(authorizeUrl());
     await ann.submit(consent, 'Allow', { decision: 'refuse' });
     const at = textBetween(consent, '<form method="post" action="', '"');
@@ -227,7 +230,7 @@ describe('an error page', () => {
     }
   });
 
-  test('lets who is signed out sign in, and answer then', async () => {
+  test('lets a signed-out person sign in, and answer then', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Ola');
     const consent = await browser.visit(authorizeUrl({ state: 'x' }));
@@ -246,7 +249,7 @@ describe('an error page', () => {
     ['account', 'Save', 'account'],
     ['account/delete', 'Delete my account', 'account/delete'],
     ['account/applications', 'Register', 'account/applications'],
-  ])('of a form on %s leads back to it', async (path, text, back) => {
+  ])('for a form on %s links back to it', async (path, text, back) => {
     const browser = openBrowser(issuer);
     await browser.signIn('Pat');
     const page = await browser.visit(path);
@@ -260,7 +263,7 @@ describe('an error page', () => {
     expect(signIn.searchParams.get('return_to')).toBe(`${issuer}/${back}`);
   });
 
-  test('says that an account is gone', async () => {
+  test('says that the account was deleted', async () => {
     const browser = openBrowser(issuer);
     const page = await browser.signIn('Quin');
     await deleteAccount(textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
@@ -273,16 +276,16 @@ async function countRequests(): Promise<number> {
 }
 
 /**
- * The parameters that a link leads back to the client with: nobody is sent there who has never let
- * it in (RFC 9700 section 4.11.2).
+ * Returns the parameters of the link back to the client. A person who has never allowed the client
+ * is not redirected (RFC 9700 section 4.11.2).
  */
 function ledBack(shown: Shown): URLSearchParams {
   expectErrorPage(shown, 400, /^Demo was not connected$/);
   return sentBack({ ...shown, url: waysOn(shown)['Go back to client.example'] ?? '' });
 }
 
-describe('an authorization request that is at fault is sent back', () => {
-  test('at once where the person has let the application in before', async () => {
+describe('an invalid authorization request returns to the client', () => {
+  test('at once if the person has allowed the application before', async () => {
     const other = await makeClient(owner, redirect_uri);
     const request = { client_id: other.client_id, scope: 'x', state: 'y' };
     expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
@@ -343,11 +346,11 @@ describe('an authorization request that is at fault is sent back', () => {
     ['an answer in a form', { response_mode: 'form_post' }, 'invalid_request'],
     ['two response modes', { response_mode: ['query', 'query'] }, 'invalid_request'],
     ['a signed request', { request: 'eyJ.eyJ.x' }, 'request_not_supported'],
-    ['what looks like our own', { request: 'f'.repeat(32) }, 'request_not_supported'],
-    ['a request elsewhere', { request_uri: 'https://x.example/' }, 'request_uri_not_supported'],
+    ['an id like ours', { request: 'f'.repeat(32) }, 'request_not_supported'],
+    ['a request URI', { request_uri: 'https://x.example/' }, 'request_uri_not_supported'],
   ])('%s', async (_, parameters, error) => {
     const url = authorizeUrl({ state: 'x', ...parameters });
-    // Whoever has not signed in does that first.
+    // A newcomer signs in first.
     const newcomer = openBrowser(issuer);
     const signIn = await newcomer.visit(url);
     expect(signIn.html).toContain('Development sign-in');
@@ -371,7 +374,7 @@ describe('an authorization request that is at fault is sent back', () => {
     ['two states', ['x', 'y']],
     ['2,049 letters', 'x'.repeat(2049)],
     ['2,049 bytes', `x${'é'.repeat(1024)}`],
-  ])('%s, without any', async (_, state) => {
+  ])('without a state if it has %s', async (_, state) => {
     const newcomer = openBrowser(issuer);
     const signIn = await newcomer.visit(authorizeUrl({ state }));
     for (const shown of [
@@ -385,7 +388,7 @@ describe('an authorization request that is at fault is sent back', () => {
   });
 
   test.each([{ response_mode: 'query' }, { response_mode: '' }, { request: '', request_uri: '' }])(
-    'not with %j',
+    'but not for %j',
     async (parameters) => {
       const consent = await ann.visit(authorizeUrl(parameters));
       expect(consent.html).toContain('Let Demo use your account?');
@@ -402,8 +405,8 @@ describe('the state', () => {
     ['signs', `+ % %20 %2B & = ; # ? / \\ : @ , ~ * ! ' ( ) [ ] { } | ^`],
     ['quotes', `"'\`<script>alert(1)</script>`],
     ['a line break', 'a\r\nSet-Cookie: x=y'],
-    ['an own answer', 'x&code=evil&error=evil'],
-  ])('comes back as it is: %s', async (_, state) => {
+    ['parameters of an answer', 'x&code=evil&error=evil'],
+  ])('comes back unchanged: %s', async (_, state) => {
     const consent = await ann.visit(authorizeUrl({ state }));
     const refused = await ann.submit(consent, 'Allow', { decision: 'refuse' });
     expect([...sentBack(refused)]).toEqual([
@@ -419,17 +422,17 @@ describe('the state', () => {
       ['state', state],
       ['iss', issuer],
     ]);
-    // For clients that decode it by hand: a plus sign is not everywhere a space.
+    // Some clients decode by hand, and do not read a plus sign as a space.
     expect(approved.url).not.toContain('+');
   });
 
-  test('does not come where it was not sent', async () => {
+  test('is omitted if it was not sent', async () => {
     const answer = sentBack(await allow(await ann.visit(authorizeUrl())));
     expect(answer.has('state')).toBe(false);
   });
 
   const random = randomNumbers(1);
-  /** 2,048 bytes of UTF-8 that do not compress. */
+  /** Makes 2,048 bytes of UTF-8 that do not compress. */
   const randomState = (first: number, last: number) => {
     let state = '';
     while (Buffer.byteLength(state) < 2048) {
@@ -458,17 +461,17 @@ describe('the state', () => {
     const cookie = [...browser.jar].find(([key]) => key.startsWith('sign-in-'));
     const attributes = '__Host-=; Max-Age=1800; Path=/; HttpOnly; Secure; SameSite=Lax';
     const size = `${cookie?.[0]}${cookie?.[1].value}${attributes}`.length;
-    // A browser drops what has more; the usual state takes far less.
+    // Browsers drop larger cookies. A usual state takes far less.
     expect(size).toBeLessThan(name.startsWith('2 KB') ? 4000 : 1000);
     const consent = await browser.submit(signIn, 'Sign in', { name: 'Ben' });
     expect(consent.html).toContain('Let Demo use your account?');
     const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
     expect(sentBack(back).get('state')).toBe(state);
-    // To come back to the page does not ask anew.
+    // Opening the page again does not ask again.
     expectErrorPage(await browser.visit(consent.url));
   });
 
-  test('is read from what we have sealed only, and not for ever', async () => {
+  test('is read only from our sealed request, until that expires', async () => {
     const stopped = Date.now();
     const sealed = await sealRequest({
       client_id,
@@ -485,7 +488,7 @@ describe('the state', () => {
     expectErrorPage(await ann.visit(at + sealed));
   });
 
-  test('is not read of an application that is gone', async () => {
+  test('is not read for a deleted application', async () => {
     const gone = await makeClient(owner, redirect_uri);
     const browser = openBrowser(issuer);
     const signIn = await browser.visit(authorizeUrl({ client_id: gone.client_id }));
@@ -495,7 +498,7 @@ describe('the state', () => {
 });
 
 describe('the consent page', () => {
-  test('shows who asks for what, and who is asked', async () => {
+  test('shows the application, its scopes and the person asked', async () => {
     const { html, headers } = await ann.visit(authorizeUrl({ scope: 'vote,user vote' }));
     for (const text of [
       'Let Demo use your account?',
@@ -510,16 +513,17 @@ describe('the consent page', () => {
       /<li><strong>Know who you are\.<\/strong> Your profile with your email address.* drafts.* connected\.<\/li>/,
     );
     expect(html).not.toContain('Write in your name');
-    // What cannot be undone stands apart, and there is nothing to lose one's way by.
+    // A permission that cannot be undone stands apart, and no menu leads elsewhere.
     const warning = textBetween({ html } as Shown, '<div class="warning">', '</div>');
     expect(warning).toContain('Delete your account');
     expect(html.replace(warning, '')).not.toContain('Delete your account');
     expect(html).not.toMatch(/<nav|Sign out/);
-    // Browsers hold the whole chain of redirects after the form to it, and the client may go on to anywhere.
+    // Browsers apply form-action to all redirects after the form, and the client may redirect
+    // anywhere.
     expect(headers.get('content-security-policy')).not.toContain('form-action');
   });
 
-  test('lets another person of the same browser answer', async () => {
+  test('lets another person in the same browser answer', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Ida');
     const consent = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
@@ -528,7 +532,7 @@ describe('the consent page', () => {
     expect(text).toBe('Not you? Use another account');
     expect(new URL(href).searchParams.get('prompt')).toBe('login');
     const signedIn = await browser.submit(await browser.visit(href), 'Sign in', { name: 'Jon' });
-    // The provider, too, lets go of the one before, by a form that a script would send off.
+    // The provider ends the earlier session, too, by a form that a script would submit.
     const asked = await browser.submit(signedIn, 'Continue', { logout: 'yes' });
     expect(asked.html).toContain('asks to act for you, <strong>Jon</strong>.');
     const back = sentBack(await browser.submit(asked, 'Allow', { decision: 'approve' }));
@@ -540,7 +544,7 @@ describe('the consent page', () => {
     expect(await me.json()).toMatchObject({ user: { display_name: 'Jon' } });
   });
 
-  test('grants what was asked for and no more, whatever the form says', async () => {
+  test('grants only the scopes asked for, whatever the form says', async () => {
     const consent = await ann.visit(authorizeUrl({ scope: 'vote' }));
     const evil = { redirect_uri: 'https://evil.example/', scope: 'user', client_id: 'x' };
     const back = await ann.submit(consent, 'Allow', { decision: 'approve', ...evil });
@@ -551,7 +555,7 @@ describe('the consent page', () => {
     expect(grant).toMatchObject({ client_id, scopes: ['vote'] });
   });
 
-  test('asks with the challenge that was sent first', async () => {
+  test('keeps the challenge that was sent first', async () => {
     const parameters = { code_challenge: challenge, code_challenge_method: 'S256' };
     const consent = await ann.visit(authorizeUrl(parameters));
     const back = await ann.submit(consent, 'Allow', { decision: 'approve', code_challenge: '' });
@@ -566,13 +570,13 @@ describe('the consent page', () => {
     ['a token of unusual letters', { csrf: 'é'.repeat(43) }, 403],
     ['no decision', { decision: '' }, 400],
     ['another decision', { decision: 'Approve' }, 400],
-  ])('takes no answer with %s', async (_, fields, status) => {
+  ])('refuses an answer with %s', async (_, fields, status) => {
     const consent = await ann.visit(authorizeUrl());
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'approve', ...fields }), status);
     expect(sentBack(await allow(consent)).has('code')).toBe(true);
   });
 
-  test.each(['f'.repeat(32), '../x', ''])('takes no answer to the request %j', async (id) => {
+  test.each(['f'.repeat(32), '../x', ''])('refuses an answer to the request %j', async (id) => {
     const csrf = textBetween(await ann.visit(authorizeUrl()), 'name="csrf" value="', '"');
     const query = new URLSearchParams({ request_id: id });
     const answer = { csrf, decision: 'approve' };
@@ -580,7 +584,7 @@ describe('the consent page', () => {
     expectErrorPage(await ann.post('oauth/authorize', answer));
   });
 
-  test('takes no answer with the token of another session', async () => {
+  test('refuses an answer with the token of another session', async () => {
     const ben = openBrowser(issuer);
     await ben.signIn('Ben');
     const bens = await ben.visit(authorizeUrl());
@@ -588,14 +592,14 @@ describe('the consent page', () => {
     const consent = await ann.visit(authorizeUrl());
     const fields = { decision: 'approve', csrf };
     expectErrorPage(await ann.submit(consent, 'Allow', fields), 403);
-    // Nor from an earlier session of the same person.
+    // A token of the same person’s earlier session is refused, too.
     const before = await ben.visit(authorizeUrl());
     ben.jar.clear();
     await ben.signIn('Ben');
     expectErrorPage(await ben.submit(before, 'Allow', { decision: 'approve' }), 403);
   });
 
-  test('takes no answer from nobody', async () => {
+  test('refuses an answer without a session', async () => {
     const consent = await ann.visit(authorizeUrl());
     const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
     expectErrorPage(shown, 401);
@@ -604,14 +608,14 @@ describe('the consent page', () => {
   test.each([
     ['approve', 'refuse'],
     ['refuse', 'approve'],
-  ])('takes one answer, and that was: %s', async (decision, other) => {
+  ])('accepts only the first answer: %s', async (decision, other) => {
     const consent = await ann.visit(authorizeUrl());
     sentBack(await ann.submit(consent, 'Allow', { decision }));
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: other }));
   });
 
   test.each(['approve', 'refuse'])(
-    'answers alike when it is sent twice, for a minute: %s',
+    'repeats its result for a minute if sent twice: %s',
     async (decision) => {
       const consent = await ann.visit(authorizeUrl({ state: 'x' }));
       const start = Date.now();
@@ -624,7 +628,7 @@ describe('the consent page', () => {
     },
   );
 
-  test('answers alike to two clicks at once, and the code is good once, as long as the first', async () => {
+  test('returns one code to two parallel clicks, valid as long as the first', async () => {
     for (let i = 0; i < 15; i++) {
       const consent = await ann.visit(authorizeUrl());
       const [first, second] = await Promise.all([allow(consent), allow(consent)]);
@@ -641,7 +645,7 @@ describe('the consent page', () => {
     expect((await redeem(client, code)).body.error).toBe('invalid_grant');
   });
 
-  test('gives nobody else the answer that one has got', async () => {
+  test('does not repeat its result to another person', async () => {
     const consent = await ann.visit(authorizeUrl());
     const anns = textBetween(consent, '<form method="post" action="', '"');
     await allow(consent);
@@ -651,7 +655,7 @@ describe('the consent page', () => {
     expectErrorPage(await ben.post(anns, { csrf, decision: 'approve' }));
   });
 
-  test('takes one answer of ten at once, and answers that alike', async () => {
+  test('accepts one of ten parallel answers, and repeats its result', async () => {
     const { name } = client;
     const request = {
       client_id,
@@ -675,7 +679,7 @@ describe('the consent page', () => {
     }
   });
 
-  test('takes no answer meant for a name that the application has given up', async () => {
+  test('refuses an answer if the application has been renamed', async () => {
     const moving = await makeClient(owner, redirect_uri, 'Trusty');
     const consent = await ann.visit(authorizeUrl({ client_id: moving.client_id }));
     const { desc, website } = moving;
@@ -687,7 +691,7 @@ describe('the consent page', () => {
     expectErrorPage(await ann.visit(textBetween(consent, '<form method="post" action="', '"')));
   });
 
-  test('takes three round trips, whatever it tells', async () => {
+  test('takes three round trips, whatever it shows', async () => {
     const log: string[] = [];
     const send = table.send.bind(table);
     const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
@@ -700,7 +704,7 @@ describe('the consent page', () => {
     sent.mockRestore();
     const asked = log.slice(0, 8).filter((each) => each !== 'answered');
     expect(log.slice(0, 4)).toEqual(['GetCommand', 'answered', 'GetCommand', 'answered']);
-    // The last four are on their way together.
+    // The last four run in parallel.
     expect(asked.slice(2).toSorted()).toEqual([
       'BatchWriteCommand',
       'GetCommand',
@@ -710,7 +714,7 @@ describe('the consent page', () => {
     expect(log).toHaveLength(12);
   });
 
-  test('is not shown for two requests, or for a request that is answered', async () => {
+  test('is not shown for two requests, or for an answered request', async () => {
     const consent = await ann.visit(authorizeUrl());
     const at = textBetween(consent, '<form method="post" action="', '"');
     const [, request] = at.split('=');
@@ -720,7 +724,7 @@ describe('the consent page', () => {
     expectErrorPage(await ann.visit(at));
   });
 
-  test('is not taken by an account that is gone', async () => {
+  test('refuses the answer of a deleted account', async () => {
     const cat = openBrowser(issuer);
     const id = textBetween(await cat.signIn('Cat'), '<dt>User id</dt><dd><code>', '</code>');
     const consent = await cat.visit(authorizeUrl());
@@ -761,7 +765,7 @@ describe('the sign-in', () => {
     expect(browser.jar.get('session /')?.value).not.toBe('x');
   });
 
-  test('returns to the account when the way is too long for a cookie', async () => {
+  test('returns to the account if the target is too long for a cookie', async () => {
     const browser = openBrowser(issuer);
     const noise = Array.from({ length: 2000 }, () => randomUUID()).join('');
     const return_to = `${issuer}/account/connections?x=${noise.slice(0, 8000)}`;
@@ -770,7 +774,7 @@ describe('the sign-in', () => {
     expect(shown.url).toBe(`${issuer}/account`);
   });
 
-  test('begun again and again leaves four cookies', async () => {
+  test('leaves at most four cookies when it is begun repeatedly', async () => {
     const browser = openBrowser(issuer);
     for (let i = 0; i < 6; i++) await browser.visit('account/connections');
     expect([...browser.jar.keys()].filter((name) => name.startsWith('sign-in-'))).toHaveLength(4);
@@ -779,18 +783,18 @@ describe('the sign-in', () => {
     expect(shown.url).toBe(`${issuer}/account/connections`);
   });
 
-  test('returns to where one wanted to go', async () => {
+  test('returns to the page that was asked for', async () => {
     const browser = openBrowser(issuer);
     const signIn = await browser.visit('account/connections?x=%26%2B');
     const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
     expect(shown.url).toBe(`${issuer}/account/connections?x=%26%2B`);
   });
 
-  test('refuses two returns', async () => {
+  test('refuses two return addresses', async () => {
     expectErrorPage(await stranger.visit('account/sign-in?return_to=/ws/account&return_to=x'));
   });
 
-  test('makes a new session each time, which one cannot be given by another', async () => {
+  test('makes a new session each time, and ignores a planted one', async () => {
     const browser = openBrowser(issuer);
     browser.jar.set('session /', { value: 'planted', path: '/' });
     await browser.signIn('Eve');
@@ -807,12 +811,13 @@ describe('the sign-in', () => {
     expect(idOf(second)).not.toBe(idOf(first));
   });
 
-  test('is finished only in the browser that began it, once', async () => {
+  test('can be finished once, only in the browser that began it', async () => {
     const attacker = openBrowser(issuer);
     const began = await attacker.visit('account/sign-in');
     const [name, cookie] = [...attacker.jar].find(([key]) => key.startsWith('sign-in-')) ?? [];
     attacker.jar.delete(name ?? '');
-    // The provider sends the attacker's code to where the victim's browser would be.
+    // The provider redirects to the callback with the attacker's code, as the victim's browser
+    // would.
     const shown = await attacker.submit(began, 'Sign in', { name: 'Mallory' });
     expect(shown.url).toContain('/account/callback?code=');
     expectErrorPage(shown);
@@ -832,14 +837,14 @@ describe('the sign-in', () => {
     'error=access_denied',
     'error=login_required&state=x',
     '',
-  ])('says that it failed: %s', async (query) => {
+  ])('reports a failure: %s', async (query) => {
     const browser = openBrowser(issuer);
     await browser.visit('account/sign-in');
     expectErrorPage(await browser.visit(`account/callback?${query}`));
     expect(browser.jar.has('session /')).toBe(false);
   });
 
-  test('makes the same account of the same person, and one only', async () => {
+  test('makes one account per person', async () => {
     const browsers = Array.from({ length: 5 }, () => openBrowser(issuer));
     const pages = await Promise.all(browsers.map((browser) => browser.signIn('Fay')));
     const ids = pages.map((page) => textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
@@ -858,7 +863,7 @@ describe('the sign-in', () => {
   });
 });
 
-test('who deletes the account is on a page that can be loaded again', async () => {
+test('the page after an account deletion can be reloaded', async () => {
   const browser = openBrowser(issuer);
   await browser.signIn('Moritz');
   const page = await browser.visit('account/delete');
@@ -867,7 +872,7 @@ test('who deletes the account is on a page that can be loaded again', async () =
   expect(over.html).toContain('Your account is gone');
 });
 
-test('the front page tells search engines and previews of links what it is', async () => {
+test('the front page describes itself to search engines and link previews', async () => {
   const { html } = await openBrowser(issuer).visit('');
   for (const name of ['name="description"', 'property="og:description"']) {
     expect(html).toMatch(new RegExp(`<meta ${name} content="[^"]*reviews of albums[^"]*">`));
@@ -875,14 +880,14 @@ test('the front page tells search engines and previews of links what it is', asy
   expect(html.indexOf('on your own website')).toBeLessThan(html.indexOf('curl'));
 });
 
-describe('whoever is new', () => {
+describe('a new user', () => {
   const question = 'What should others call you?';
   const paths = ['account/tokens', authorizeUrl({ state: 'x' })];
 
-  test('is asked for a public name where access is given, with a proposal, until there is one', async () => {
+  test('is asked for a public name, with a proposal, until it is set', async () => {
     const browser = openBrowser(issuer);
     const account = await browser.signIn('Kim');
-    // There the name stands in the profile already.
+    // The profile form already contains the name.
     expect(account.html).not.toContain(question);
     expect(account.html).toContain('You are new here');
     expect(account.html).toContain('<dd>New: votes on up to 10 reviews a day</dd>');
@@ -903,7 +908,7 @@ describe('whoever is new', () => {
     }
   });
 
-  test('is back on the consent page with the name, and nothing is lost of the request', async () => {
+  test('returns to the consent page with the name and the whole request', async () => {
     const browser = openBrowser(issuer);
     const signIn = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
     const consent = await browser.submit(signIn, 'Sign in', { name: 'Lea' });
@@ -916,11 +921,11 @@ describe('whoever is new', () => {
     expect(back.get('code')).toMatch(/^rvc_/);
     const { html } = await browser.visit('account');
     expect(html).toContain('<h1>Lea the Reader</h1>');
-    // The question was for the name alone.
+    // The form asked for the name only.
     expect(html).toContain('name="email" value="Lea@example.com"');
   });
 
-  test('need not answer', async () => {
+  test('may skip the name', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Max');
     const back = await browser.submit(await browser.visit(authorizeUrl()), 'Allow', {
@@ -932,7 +937,7 @@ describe('whoever is new', () => {
     expect((await again.visit('account/tokens')).html).toContain(question);
   });
 
-  test('has a name once an application has set one', async () => {
+  test('has a name once an application has set it', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Nia');
     const consent = await browser.visit(authorizeUrl({ scope: 'user' }));
@@ -953,7 +958,7 @@ describe('whoever is new', () => {
     expect((await browser.visit('account/tokens')).html).not.toContain(question);
   });
 
-  test('comes back to pages of ours only', async () => {
+  test('returns only to pages of the service', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Oda');
     const page = await browser.visit('account/tokens');
@@ -968,14 +973,14 @@ describe('whoever is new', () => {
     }
     const fault = await browser.submit(page, question, { display_name: ' ' });
     expectFormAgain(fault, 'display_name', ' ', 'It must have some visible character.');
-    // The way back is not lost by a mistake.
+    // An invalid form keeps the return address.
     const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
     expect(named.url).toBe(`${issuer}/account/tokens`);
     expect(noticeOn(named)).toBe('Your profile is saved.');
   });
 });
 
-describe('the pages of the account', () => {
+describe('the account pages', () => {
   const evil = `<script>alert("1")</script>&'`;
 
   test('escape what people write', async () => {
@@ -1060,11 +1065,11 @@ describe('the pages of the account', () => {
     for (const [name, text] of Object.entries(sent)) {
       expect(contentOf(shown, name)).toBe(text.replaceAll('\r\n', '\n'));
     }
-    // Put right, it is the same form.
+    // The corrected form keeps its id.
     expect(contentOf(shown, 'form_id')).toBe(contentOf(form, 'form_id'));
   });
 
-  test('count a line of a description as browsers do', async () => {
+  test('count a line break in a description as browsers do', async () => {
     const form = await ann.visit('account/applications');
     const desc = `\n${'x\n'.repeat(249)}x`;
     const fields = { name: 'Lines', desc, website: 'https://x.example', redirect_uri };
@@ -1074,7 +1079,7 @@ describe('the pages of the account', () => {
     expect(contentOf(registered, 'desc')).toBe(desc);
   });
 
-  test('register one application of a form that is sent twice', async () => {
+  test('register one application for a form that is sent twice', async () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Una');
     const form = await browser.visit('account/applications');
@@ -1085,7 +1090,8 @@ describe('the pages of the account', () => {
     expect(first).toMatch(/^[\da-f]{32}$/);
     expect(second).toBe(first);
     expect(idOf(await submit())).toBe(first);
-    // Other content or another form is another application, and nobody else comes by this one.
+    // Other content or another form makes another application, and another user cannot reach this
+    // one.
     const others = [
       await submit({ desc: 'x' }),
       await browser.submit(await browser.visit('account/applications'), 'Register', fields),
@@ -1099,7 +1105,7 @@ describe('the pages of the account', () => {
     expect(list.html.match(/>Once</g)).toHaveLength(3);
   });
 
-  test('register no 26th application', async () => {
+  test('refuse a 26th application', async () => {
     const browser = openBrowser(issuer);
     const page = await browser.signIn('Max');
     const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
@@ -1123,7 +1129,7 @@ describe('the pages of the account', () => {
     'https://client.example?a',
     'https://xn--wgv71a.example/',
     'https://a_b.client-1.example/@c',
-  ])('register an application with the redirect URI %s, as it is', async (uri) => {
+  ])('register the redirect URI %s unchanged', async (uri) => {
     const form = await ann.visit('account/applications');
     const fields = {
       name: '名'.repeat(64),
@@ -1139,7 +1145,7 @@ describe('the pages of the account', () => {
     expect(back.url).toContain('code=');
   });
 
-  test('take the website https://client.example#about', async () => {
+  test('accept the website https://client.example#about', async () => {
     const form = await ann.visit('account/applications');
     const website = 'https://client.example#about';
     const fields = { name: 'A', desc: '', website, redirect_uri };
@@ -1147,7 +1153,7 @@ describe('the pages of the account', () => {
     expect(registered.html).toContain(`value="${website}"`);
   });
 
-  test('are about one’s own applications only', async () => {
+  test('show only the user’s own applications', async () => {
     const page = await ann.visit('account/applications');
     const csrf = textBetween(page, 'name="csrf" value="', '"');
     const at = `account/applications/${client_id}`;
@@ -1184,13 +1190,13 @@ describe('the pages of the account', () => {
       const fields = { display_name: 'Hal', email: '', [name]: value };
       expectFormAgain(await hal.submit(page, 'Save', fields), name, value, fault);
     }
-    // Both are told at once.
+    // Both faults are shown at once.
     const both = await hal.submit(page, 'Save', { display_name: ' ', email: 'x' });
     expect(Object.keys(faultsOn(both))).toEqual(['', 'display_name', 'email']);
     expect((await hal.visit('account')).html).toContain('<h1>Hal 9000</h1>');
   });
 
-  test('say what applications get to know', async () => {
+  test('say what applications can read', async () => {
     const consent = await ann.visit(authorizeUrl());
     const told = textBetween(consent, '<strong>Know who you are.</strong>', '</li>');
     expect(told).toMatch(/email address.* drafts.* connected/);
@@ -1201,7 +1207,7 @@ describe('the pages of the account', () => {
     expect(html).toContain('Shown to applications that you connect, not to other people.');
   });
 
-  test('take forms only', async () => {
+  test('accept forms only', async () => {
     const response = await fetch(`${issuer}/account`, {
       method: 'POST',
       headers: {

@@ -6,7 +6,7 @@ import * as openid from 'openid-client';
 import { type Browser, credentialsOn, openBrowser } from '../helpers/browser.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-// They have no types.
+// These libraries have no types.
 const require = createRequire(import.meta.url);
 const { AuthorizationCode } = require('simple-oauth2');
 const OAuth2Strategy = require('passport-oauth2');
@@ -19,7 +19,7 @@ let browser: Browser;
 let client_id: string;
 let client_secret: string;
 
-// The developer is the user, too.
+// The developer is also the user.
 beforeAll(async () => {
   browser = openBrowser(issuer);
   await browser.signIn(name);
@@ -33,7 +33,7 @@ beforeAll(async () => {
   ({ client_id, client_secret } = credentialsOn(registered));
 });
 
-/** What the browser is sent back to the client with. */
+/** Allows access. Returns the URL that the browser is redirected to. */
 async function allow(authorizationUrl: URL | string): Promise<URL> {
   const consent = await browser.visit(`${authorizationUrl}`);
   expect(consent.html).toContain('Let Library use your account?');
@@ -47,7 +47,7 @@ async function profile(access_token: string): Promise<{ status: number; name: st
   return { status: response.status, name: user?.display_name ?? '' };
 }
 
-/** As the user does it on the page of the connected applications. */
+/** Revokes access on the page of connected applications, as a user does. */
 async function revoke(access_token: string): Promise<void> {
   const connections = await browser.visit('account/connections');
   const after = await browser.submit(connections, 'Revoke access');
@@ -58,7 +58,7 @@ async function revoke(access_token: string): Promise<void> {
 describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
   'openid-client, %p',
   (method) => {
-    test('does it all', async () => {
+    test('completes the whole OAuth flow', async () => {
       const config = await openid.discovery(
         new URL(issuer),
         client_id,
@@ -101,7 +101,7 @@ describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
   },
 );
 
-test('oauth4webapi does it all', async () => {
+test('oauth4webapi completes the whole OAuth flow', async () => {
   const insecure = { [oauth.allowInsecureRequests]: true };
   const discovery = { algorithm: 'oauth2', ...insecure } as const;
   const response = await oauth.discoveryRequest(new URL(issuer), discovery);
@@ -156,7 +156,7 @@ test('oauth4webapi does it all', async () => {
 });
 
 describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (method) => {
-  test('does it all', async () => {
+  test('completes the whole OAuth flow', async () => {
     const client = new AuthorizationCode({
       client: { id: client_id, secret: client_secret },
       auth: {
@@ -188,7 +188,7 @@ describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (m
 });
 
 describe.each([true, false])('passport-oauth2, pkce: %s', (pkce) => {
-  test('does it all', async () => {
+  test('completes the whole OAuth flow', async () => {
     const strategy = new OAuth2Strategy(
       {
         authorizationURL: `${issuer}/oauth/authorize`,
@@ -208,7 +208,7 @@ describe.each([true, false])('passport-oauth2, pkce: %s', (pkce) => {
       ) => done(null, { access_token, refresh_token }),
     );
     const session = {};
-    // What passport itself adds to a strategy.
+    // Passport adds these methods to a strategy.
     const run = (query: object) =>
       new Promise<{ location?: string; user?: { access_token: string; refresh_token: string } }>(
         (resolve, reject) => {

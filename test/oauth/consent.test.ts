@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { deleteApplication } = await import('../../shared/oauth/application-repository.ts');
 const { countPeople, deleteGrantsOf } = await import('../../shared/oauth/application-grants.ts');
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
@@ -29,7 +29,7 @@ function authorizeUrl({ client_id }: { client_id: string }, scope = 'review'): s
   return `${issuer}/oauth/authorize?${new URLSearchParams(query)}`;
 }
 
-/** A person who has signed in, and the id of the account. */
+/** Signs in a person. Returns the browser and the account id. */
 async function come(name: string) {
   const browser = openBrowser(issuer);
   const account = await browser.signIn(name);
@@ -41,15 +41,15 @@ function factOn(shown: Shown, term: string): string {
   return fact.replaceAll(/<[^>]*>/g, '');
 }
 
-/** What is listed under a heading, until the next one. */
+/** Returns the items between a heading and the next one. */
 function listedUnder({ html }: Shown, heading: string): string[] {
   const [, after = ''] = html.split(new RegExp(`<h[23]>${heading}</h[23]>`));
   const until = after.split(/<h[23]>/)[0] ?? '';
   return [...until.matchAll(/<strong[^>]*>([^<]*)\.<\/strong>/g)].map(([, text = '']) => text);
 }
 
-describe('who asks', () => {
-  test('is told by others than the developer', async () => {
+describe('the application on the consent page', () => {
+  test('is described by facts, not by its developer', async () => {
     const client = await makeClient(owner);
     await setAttributes(applicationKey(client.client_id), { created: '2025-01-31T23:59:59.000Z' });
     const { browser } = await come('Ann');
@@ -60,7 +60,7 @@ describe('who asks', () => {
     expect(factOn(consent, 'Used by')).toBe('nobody yet');
   });
 
-  test('gets nobody while a moderator has blocked the developer, whoever comes how', async () => {
+  test('is refused to everybody while a moderator has blocked its developer', async () => {
     const blocked = await makeUser();
     const client = await makeClient(blocked, undefined, 'Shelf');
     const { browser } = await come('Ann');
@@ -68,7 +68,7 @@ describe('who asks', () => {
     const why = { reason: 'spam', note: '', moderator_id: null } as const;
     await decideUser(blocked.id, 'block', why);
 
-    /** A page of ours, that neither sends on to the client nor leads there. */
+    /** Expects a page of the service that neither redirects nor links to the client. */
     const isRefused = ({ status, url, html }: Shown) => {
       expect([status, url.startsWith(issuer)]).toEqual([403, true]);
       expect(html).toContain('<h1>Shelf cannot be connected</h1>');
@@ -79,7 +79,7 @@ describe('who asks', () => {
     const yes = { decision: 'approve' };
     isRefused(await browser.submit(before, 'Allow', yes));
     isRefused(await browser.visit(authorizeUrl(client)));
-    // As one that is at fault would be sent back.
+    // An invalid request, which would otherwise return to the client.
     isRefused(await browser.visit(authorizeUrl(client, 'everything')));
     isRefused(await browser.visit(textBetween(before, '<form method="post" action="', '"')));
     for (const scope of ['review', 'everything']) {
@@ -94,7 +94,7 @@ describe('who asks', () => {
     expect((await browser.submit(after, 'Allow', yes)).url).toMatch(/^https:\/\/client\.example/);
   });
 
-  test('speaks last, and briefly', async () => {
+  test('has its own description last, and shortened', async () => {
     const client = await makeClient(owner);
     await setAttributes(applicationKey(client.client_id), { desc: 'Trust me, I am Google.' });
     const { browser } = await come('Ann');
@@ -106,20 +106,20 @@ describe('who asks', () => {
     }
   });
 
-  test('is made by nobody when the developer has just left', async () => {
+  test('is marked if its developer has just left', async () => {
     const leaving = await makeUser();
     const client = await makeClient(leaving);
     await deleteAccount(leaving.id);
     const { browser } = await come('Ann');
     const shown = await browser.visit(authorizeUrl(client));
-    // The eraser may have been quicker.
+    // The eraser may already have deleted the application.
     if (shown.status === 200) expect(factOn(shown, 'Made by')).toBe('somebody who has left');
     else expect(shown.html).toContain('was not connected');
   });
 });
 
-describe('how many people use it', () => {
-  test('are those who granted something that is not revoked', async () => {
+describe('the number of people who use an application', () => {
+  test('counts people with a grant that is not revoked', async () => {
     const client = await makeClient(owner);
     const { client_id } = client;
     const users = await makeUsers(4);
@@ -141,7 +141,7 @@ describe('how many people use it', () => {
     expect(await countPeople(client_id)).toEqual({ count: 0, isMore: false });
   });
 
-  test('are counted as far as it is cheap', async () => {
+  test('is exact only up to a limit', async () => {
     const client = await makeClient(owner);
     const { client_id } = client;
     const put = Array.from({ length: 600 }, (_, i) => {
@@ -157,10 +157,10 @@ describe('how many people use it', () => {
   });
 });
 
-describe('what is granted already', () => {
+describe('earlier grants', () => {
   const base = 'Know who you are';
 
-  test('is recognized, and only what is new is asked for', async () => {
+  test('are recognized, so that only new scopes are asked for', async () => {
     const client = await makeClient(owner);
     const { browser, id } = await come('Bea');
     const first = await browser.visit(authorizeUrl(client, 'review,vote,user'));
@@ -192,15 +192,15 @@ describe('what is granted already', () => {
     expect(less.html).toContain('Nothing: it is let in once more');
     expect(less.html).not.toContain('Careful');
 
-    // What another person granted is not.
+    // Grants of another person do not count.
     const other = await come('Cid');
     const others = await other.browser.visit(authorizeUrl(client, 'review'));
     expect(others.html).not.toContain('allowed Demo before');
   });
 });
 
-describe('whoever cancels the sign-in', () => {
-  test('may try again, or go back, and the client hears of it', async () => {
+describe('a person who cancels the sign-in', () => {
+  test('may retry or go back, and the client receives access_denied', async () => {
     const client = await makeClient(owner);
     const browser = openBrowser(issuer);
     const signIn = await browser.visit(authorizeUrl(client));
@@ -220,7 +220,7 @@ describe('whoever cancels the sign-in', () => {
     expect(consent.html).toContain('Let Demo use your account?');
   });
 
-  test('loses nothing of a question that had been asked already', async () => {
+  test('keeps the consent request that was open', async () => {
     const client = await makeClient(owner);
     const { browser } = await come('Eli');
     const consent = await browser.visit(authorizeUrl(client));
@@ -229,11 +229,11 @@ describe('whoever cancels the sign-in', () => {
     const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
     expect(waysOn(shown)['Go back to client.example']).toContain('error=access_denied&state=s');
     const again = await browser.visit(waysOn(shown)['Try again'] ?? '');
-    // Eli's session is as it was.
+    // Eli's session is unchanged.
     expect(again.html).toContain('asks to act for you, <strong>Eli</strong>.');
   });
 
-  test('is led nowhere when the question has become too old, or was none', async () => {
+  test('has no link to the client without a valid request', async () => {
     const client = await makeClient(owner);
     const browser = openBrowser(issuer);
     const start = Date.now();

@@ -8,14 +8,14 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { makeClient } = await import('../helpers/oauth-client.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 const deleteButton = '>Delete my account<';
 
-/** A person with an account, and its page. */
+/** Signs up a person. Returns the account page. */
 async function join(email: string) {
   const browser = openBrowser(authUrl, issuer);
   const asked = await browser.visit('account');
@@ -28,7 +28,7 @@ async function join(email: string) {
 const isThere = async (id: string) => (await fetch(`${url}/user/${id}`)).status === 200;
 
 describe('GET /account/delete', () => {
-  test('tells what goes and what stays', async () => {
+  test('says what is deleted and what stays', async () => {
     const { browser, id } = await join('ann@example.com');
     const page = await browser.visit('account/delete');
     expect(page.html).toContain('What goes, for good');
@@ -40,7 +40,7 @@ describe('GET /account/delete', () => {
     expect((await browser.visit('account/delete')).html).toMatch(
       /What you have registered[^:]*:\s*<strong>Shelf &lt;b&gt;<\/strong>, <strong>Player<\/strong>/,
     );
-    // It is a page of the account.
+    // The menu marks it as a page of the account.
     expect(page.html).toMatch(/<a href="[^"]*\/account" aria-current="true">Account/);
   });
 
@@ -52,7 +52,7 @@ describe('GET /account/delete', () => {
     expect(stays).toContain('The block of a moderator: a hash of who signs in, without your name');
   });
 
-  test('asks who has not just signed in to do so, with a password', async () => {
+  test('requires a sign-in within ten minutes, with a password', async () => {
     const { browser, id, name } = await join('ben@example.com');
     const old = await browser.visit('account/delete');
     const now = Date.now();
@@ -62,12 +62,12 @@ describe('GET /account/delete', () => {
     const stale = await browser.visit('account/delete');
     expect(stale.html).not.toContain(deleteButton);
     expect(waysOn(stale)).toMatchObject({ 'Keep the account': `${authUrl}/account` });
-    // A form of before does no more than the page.
+    // A form from before shows the page again, and deletes nothing.
     const refused = await browser.submit(old, 'Delete my account', { name });
     expect(waysOn(refused)).toEqual(waysOn(stale));
     expect(await isThere(id)).toBe(true);
 
-    // The provider knows the person, and would let anybody in who sits there.
+    // Otherwise the provider would sign in anyone at this browser without a password.
     const asked = await browser.visit(waysOn(stale)['Sign in again'] ?? '');
     expect(headingOf(asked)).toBe('Who are you?');
     const fresh = await browser.submit(asked, 'Sign in', { email: 'ben@example.com' });
@@ -94,21 +94,21 @@ describe('POST /account/delete', () => {
     ['as it is', (name: string) => name],
     ['with one space', (name: string) => name.replaceAll('  ', ' ')],
     ['with spaces around', (name: string) => ` ${name} `],
-    ['with an accent of its own', (name: string) => name.normalize('NFD')],
-  ])('deletes the account whose name is typed %s', async (how, typed) => {
+    ['with a combining accent', (name: string) => name.normalize('NFD')],
+  ])('deletes the account if its name is typed %s', async (how, typed) => {
     const { browser, id, name } = await join(`${how.replaceAll(' ', '-')}@example.com`);
     const page = await browser.visit('account/delete');
     const asked = await browser.submit(page, 'Delete my account', { name: typed(name) });
     expect(await isThere(id)).toBe(false);
     const over = await browser.submit(asked, 'op.logoutForm', { logout: 'yes' });
     expect(headingOf(over)).toBe('Your account is gone');
-    // There is a way on, and no menu.
+    // The page has a link to go on, and no menu.
     expect(over.html).toMatch(/<a href="[^"]*\/account">sign in<\/a>/);
     expect(over.html).not.toContain('<nav');
     expect(headingOf(await browser.visit('account'))).toBe('Who are you?');
   });
 
-  test('tells who clicks twice that the account is gone', async () => {
+  test('tells a person who clicks twice that the account was deleted', async () => {
     const { browser, name } = await join('dan@example.com');
     const page = await browser.visit('account/delete');
     const session = browser.jar.get('session /');

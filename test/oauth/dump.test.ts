@@ -23,7 +23,7 @@ const issued: string[] = [];
 let client: Client;
 let dump: string[];
 
-/** Every text in an item, and every part of one that its separators make. */
+/** Returns every text in an item, and each part between separators. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') return [value, ...value.split('#')];
   if (typeof value !== 'object' || value === null) return [];
@@ -52,17 +52,17 @@ beforeAll(async () => {
   dump = [...new Set((await scanTable()).flatMap(texts))].filter((text) => text !== '');
 });
 
-test('the table holds no credential that was issued, whole or in part', () => {
+test('the table contains no issued credential, whole or in part', () => {
   const everything = dump.join('\n');
   for (const credential of issued) {
     const [, bare = credential] = /^rv[a-z]_(.*)/.exec(credential) ?? [];
     expect(everything).not.toContain(bare);
-    // The MAC is in the last 43 letters, the secret half of a session behind the last dot.
+    // The MAC is the last 43 characters. The secret half of a session follows the last dot.
     expect(everything).not.toContain(bare.slice(-20));
   }
 });
 
-test('nothing that is in the table is a credential', async () => {
+test('no value in the table works as a credential', async () => {
   expect(dump.length).toBeGreaterThan(80);
   const methodArn = 'arn:aws:execute-api:local:000000000000:local/ws/GET/1/user/me';
   for (const text of dump) {
@@ -85,6 +85,6 @@ test('nothing that is in the table is a credential', async () => {
     const headers = { cookie: `__Host-session=${encodeURIComponent(text)}` };
     expect(await readSession(eventOf({ headers }))).toBeUndefined();
   }
-  // None of the attempts has hurt anybody.
+  // The attempts have changed nothing.
   expect(await listGrants(client.user_id)).toHaveLength(1);
 });

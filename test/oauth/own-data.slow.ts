@@ -5,7 +5,7 @@ import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, authUrl } = await startStackWithProvider();
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { newReview } = await import('../../shared/review/review.ts');
 const { reviewItem } = await import('../../shared/review/review-writes.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
@@ -18,7 +18,7 @@ async function join(email: string) {
   return { browser, id, account };
 }
 
-/** Reviews with texts of so many bytes each; gives their ids. */
+/** Writes `count` reviews with texts of that many bytes each. Returns their ids. */
 async function write(userId: string, count: number, bytes: number): Promise<string[]> {
   const reviews = Array.from({ length: count }, () =>
     newReview(userId, {
@@ -56,7 +56,7 @@ function fileIn({ status, headers, html }: Shown) {
 }
 
 describe('GET /account/data', () => {
-  test('is one file for nearly everybody, by a link on the account page', async () => {
+  test('is one file for nearly everybody, linked from the account page', async () => {
     const { browser, id, account } = await join('ann@example.com');
     const ids = await write(id, 3, 100);
     expect(account.html).toContain(`<a class="button quiet" href="${authUrl}/account/data">`);
@@ -67,7 +67,7 @@ describe('GET /account/data', () => {
     expect(data).not.toHaveProperty('next');
   });
 
-  test('is a list of files where there is more than fits one, and they hold all of it', async () => {
+  test('is split into several files if one cannot hold everything', async () => {
     const { browser, id } = await join('ben@example.com');
     const ids = await write(id, 700, 20_000);
     let page = await browser.visit('account/data');
@@ -76,7 +76,7 @@ describe('GET /account/data', () => {
       ...html.matchAll(/<li><a href="([^"]+)">(Part \d+)<\/a>/g),
     ];
     const links = linksOn(page);
-    // Where reading takes seconds, the list goes on behind a link.
+    // If reading takes seconds, the list continues behind a link.
     for (let more = moreOn(page); more; more = moreOn(page)) {
       page = await browser.visit(more);
       links.push(...linksOn(page));
@@ -91,7 +91,7 @@ describe('GET /account/data', () => {
     expect(found.toSorted()).toEqual(ids.toSorted());
   });
 
-  test('sends who has not signed in to do so, and gives nobody a part of another', async () => {
+  test('requires a sign-in, and returns no part of another user’s data', async () => {
     const nobody = openBrowser(authUrl, issuer);
     const shown = await nobody.visit('account/data');
     expect([shown.status, shown.html]).toEqual([200, expect.stringContaining('Sign in')]);

@@ -17,7 +17,7 @@ process.env.OIDC_CLIENT_SECRET = 'secret';
 const user = await makeUser();
 const { client_id, redirect_uri } = await makeClient(user);
 const author = await makeUser();
-/** What is in the paths: the user is a moderator, and the author has reviewed something. */
+/** Path parameters. The user is a moderator, and the author has a review. */
 const named = {
   client_id,
   token_id: 'f'.repeat(32),
@@ -30,10 +30,10 @@ const session = await readSession(eventOf({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
 
 const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));
-/** Without what goes to the identity provider. */
+/** Pages that do not redirect to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
-/** A request for a page, as its route has it. */
+/** Requests a page by its route. */
 async function ask(
   route: Route,
   {
@@ -59,7 +59,7 @@ async function ask(
 describe.each(pages.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_, route) => {
-    test('is HTTPS only', async () => {
+    test('requires HTTPS', async () => {
       const query = { client_id, redirect_uri, response_type: 'code' };
       const { status, body, headers } = await ask(route, {
         query,
@@ -77,7 +77,7 @@ describe.each(pages.map((route) => [`${route.method} ${route.path}`, route] as c
 describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_, route) => {
-    test('is framed, sniffed, kept and told to nobody', async () => {
+    test('forbids framing, sniffing, storing and referrers', async () => {
       const query =
         route.operation === 'request-authorization'
           ? { client_id, redirect_uri, response_type: 'code' }
@@ -108,7 +108,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
     });
 
     if (route.path.includes('{client_id}')) {
-      test('knows no application by what is no client id', async () => {
+      test('refuses an invalid client id: 404', async () => {
         const handler = await loadFunction(route.operation);
         const answer = await invoke(handler, {
           method: route.method,
@@ -122,7 +122,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
     }
 
     if (route.method === 'POST') {
-      test('takes no form without the token of the session', async () => {
+      test('refuses a form without the token of the session', async () => {
         const form = {
           confirm: 'yes',
           decision: 'approve',
@@ -140,7 +140,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect((await ask(route, { query, form: { ...form, csrf } })).status).toBe(401);
       });
 
-      test('takes no field twice', async () => {
+      test('refuses a repeated field', async () => {
         const headers = { cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
         const handler = await loadFunction(route.operation);
         const body = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
@@ -154,7 +154,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(answer.body).toContain('csrf must be sent only once');
       });
     } else if (!/^(request-authorization|show-sign-out|show-home)$/.test(route.operation)) {
-      test('lets one sign in first, and comes back', async () => {
+      test('asks for a sign-in first, then returns', async () => {
         const answer = await ask(route, { query: { x: '&=+ é' } });
         expect(answer.status).toBe(303);
         const location = new URL(answer.headers.location ?? '');
@@ -172,7 +172,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
   },
 );
 
-test('the texts of the pages can be told apart by their titles', async () => {
+test('the pages have distinct titles', async () => {
   const titles = await Promise.all(
     own
       .filter(({ method, operation }) => {
@@ -195,7 +195,7 @@ test('the texts of the pages can be told apart by their titles', async () => {
   expect(new Set(titles).size).toBe(titles.length);
 });
 
-test('a page takes no parameter twice that it reads, and ignores the others', async () => {
+test('a page refuses a repeated parameter that it reads, and ignores others', async () => {
   const handler = await loadFunction('sign-in');
   const query = { return_to: ['/ws/account', '/ws/account'], other: ['x', 'x'] };
   const { status, body } = await invoke(handler, { query });
@@ -203,7 +203,7 @@ test('a page takes no parameter twice that it reads, and ignores the others', as
   expect(body).toContain('<p>return_to must be sent only once.</p>');
 });
 
-test('a sign-in without the identity provider fails on a page, and cleanly', async () => {
+test('a sign-in without the identity provider shows an error page', async () => {
   const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
   const route = pages.find(({ operation }) => operation === 'sign-in');
   for (let i = 0; i < 2; i++) {

@@ -15,7 +15,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-// The stack has set what these read.
+// Imported after the stack, which sets the environment that they read.
 const { scanTable } = await import('../helpers/fixtures.ts');
 const { stopClock } = await import('../helpers/clock.ts');
 
@@ -32,7 +32,7 @@ async function ask(browser: Browser, fields: Record<string, string>): Promise<Sh
   return browser.submit(form, 'Make the token', { name: 'Script', days: '30', ...fields });
 }
 
-/** The token that a page shows, of which a person copies all. */
+/** Returns the whole token that a page shows. */
 function tokenOn(shown: Shown): string {
   expect(shown.status).toBe(200);
   return textBetween(shown, '<code class="copy">', '</code>');
@@ -57,7 +57,7 @@ const review = {
 };
 
 describe('a personal access token', () => {
-  test('without a scope says that it has none, and offers what it can do', async () => {
+  test('without a scope says so, and lists what it can do', async () => {
     const { browser } = await signIn('Ann without scopes');
     const made = await ask(browser, { name: 'Reader' });
     expect(made.html).toContain('This token has no scope');
@@ -65,13 +65,13 @@ describe('a personal access token', () => {
     expect(shown).toBe(`-H "Authorization: Bearer ${tokenOn(made)}" ${url}/user/me`);
   });
 
-  test('is made in a minute, shown once, and works for the scopes that were ticked', async () => {
+  test('is shown once, and allows the ticked scopes', async () => {
     const { browser, id } = await signIn('Ann');
     const made = await ask(browser, { name: 'Ann’s script', review: 'yes' });
     const token = tokenOn(made);
     expect(token).toMatch(/^rva_[\w-]+$/);
     expect(made.headers.get('cache-control')).toContain('no-store');
-    // It offers a command that publishes.
+    // The page shows a command that publishes a review.
     const shown = textBetween(made, `<code class="copy">curl`, '</code>');
     expect(shown).toContain(`-H "Authorization: Bearer ${token}" ${url}/review/ `);
     const [, offered = ''] = /-d '(.*)'$/.exec(shown) ?? [];
@@ -88,16 +88,16 @@ describe('a personal access token', () => {
     expect(listed.html).toContain('<h2>Ann’s script</h2>');
     expect(listed.html).toContain('<dt>Scopes</dt><dd>review</dd>');
     expect(listed.html).not.toContain(token);
-    // The table has nothing to use.
+    // The table contains nothing usable.
     expect(inspect(await scanTable(), { depth: null })).not.toContain(token.slice(4, 30));
-    // No application shows it as its own.
+    // No application lists it among its tokens.
     expect((await call(token, '/user/me/tokens')).body).toEqual({ tokens: [] });
     expect((await browser.visit('account/connections')).html).toContain(
       'No application is connected.',
     );
   });
 
-  test('outlives the end of a connection that is none', async () => {
+  test('survives a revocation for an application that is not connected', async () => {
     const { browser } = await signIn('Una');
     const made = await ask(browser, { name: 'Backup' });
     const csrf = textBetween(made, 'name="csrf" value="', '"');
@@ -122,7 +122,7 @@ describe('a personal access token', () => {
     expect((await again.visit('account/tokens')).html).toContain('You have none.');
   });
 
-  test('is revoked by its owner, and by nobody else', async () => {
+  test('can be revoked by its owner only', async () => {
     const { browser } = await signIn('Ben');
     const { browser: stranger } = await signIn('Eve');
     const token = tokenOn(await ask(browser, {}));
@@ -137,14 +137,14 @@ describe('a personal access token', () => {
     expect((await call(token, '/user/me')).status).toBe(401);
   });
 
-  test('goes with the account', async () => {
+  test('is deleted with the account', async () => {
     const { browser } = await signIn('Cora');
     const token = tokenOn(await ask(browser, { user: 'yes' }));
     expect((await call(token, '/user/me', 'DELETE')).status).toBe(200);
     expect((await call(token, '/user/me')).status).toBe(401);
   });
 
-  test('is one of twenty at most', async () => {
+  test('is limited to twenty per user', async () => {
     const { browser } = await signIn('Dora');
     for (let i = 0; i < 20; i++) tokenOn(await ask(browser, { name: `Script ${i}` }));
     const refused = await ask(browser, { name: 'One more', vote: 'yes', days: '90' });
@@ -152,7 +152,7 @@ describe('a personal access token', () => {
     expect(faultsOn(refused)).toEqual({
       '': 'You have 20 personal access tokens already; revoke one that you no longer need.',
     });
-    // What was typed is still there.
+    // The form keeps what was typed.
     expect(refused.html).toContain('value="One more"');
     expect(refused.html).toContain('<option value="90" selected>');
     expect(refused.html).toMatch(/name="vote" value="yes" checked/);
@@ -162,7 +162,7 @@ describe('a personal access token', () => {
   test.each([
     [{ name: '' }, { name: 'Please fill this in.' }],
     [{ name: 'x'.repeat(65) }, { name: 'It must have 1 to 64 characters.' }],
-  ])('needs a name that can be read: %j', async (fields, faults) => {
+  ])('requires a readable name: %j', async (fields, faults) => {
     const { browser } = await signIn('Emil');
     const refused = await ask(browser, fields);
     expect(refused.status).toBe(400);
@@ -170,7 +170,7 @@ describe('a personal access token', () => {
   });
 
   test.each<Record<string, string>>([{ days: '8' }, { days: '' }, { review: 'no' }])(
-    'is not made of what no form sends: %j',
+    'refuses values that no form sends: %j',
     async (fields) => {
       const { browser } = await signIn('Finn');
       const refused = await ask(browser, fields);

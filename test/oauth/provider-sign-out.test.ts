@@ -10,7 +10,7 @@ afterEach(() => {
 const open = () => openBrowser(authUrl, issuer);
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 
-/** Opens the account where one may have to sign in first. */
+/** Opens the account, and signs in if necessary. */
 async function signIn(browser: ReturnType<typeof open>, email: string): Promise<Shown> {
   const asked = await browser.visit('account');
   expect(headingOf(asked)).toBe('Who are you?');
@@ -19,21 +19,21 @@ async function signIn(browser: ReturnType<typeof open>, email: string): Promise<
 
 const yes = { logout: 'yes' };
 
-describe('where the identity provider has a session of its own', () => {
-  test('it lets people in again who did not sign out', async () => {
+describe('with an identity provider that has its own session', () => {
+  test('a person who did not sign out is signed in without a question', async () => {
     const browser = open();
     expect(headingOf(await signIn(browser, 'ann@example.com'))).toMatch(/^Reader \d{4}$/);
     browser.jar.delete('session /');
     expect(headingOf(await browser.visit('account'))).toMatch(/^Reader \d{4}$/);
   });
 
-  test('sign-out ends it, and both sessions are over', async () => {
+  test('sign-out ends both sessions', async () => {
     const browser = open();
     const account = await signIn(browser, 'ben@example.com');
     const asked = await browser.submit(account, 'Sign out');
     expect(asked.url.startsWith(`${issuer}/session/end?`)).toBe(true);
     expect(headingOf(asked)).toBe('Do you want to sign out?');
-    // Ours is over whatever the person answers.
+    // Our session ends whatever the person answers to the provider.
     expect(browser.jar.has('session /')).toBe(false);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(over.url).toBe(`${authUrl}/account/sign-out`);
@@ -42,7 +42,7 @@ describe('where the identity provider has a session of its own', () => {
     expect(headingOf(await browser.visit('account'))).toBe('Who are you?');
   });
 
-  test('so does the end of the account, and the farewell is said', async () => {
+  test('deleting the account ends both sessions, and confirms the deletion', async () => {
     const browser = open();
     const account = await signIn(browser, 'cat@example.com');
     const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
@@ -52,13 +52,13 @@ describe('where the identity provider has a session of its own', () => {
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('Your account is gone');
-    // Once.
+    // The confirmation appears once.
     expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
     const fresh = await signIn(browser, 'cat@example.com');
     expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
   });
 
-  test('the page goes there by itself, and by a link', async () => {
+  test('the page redirects to the provider by itself, and has a link', async () => {
     const browser = openBrowser(authUrl, issuer);
     const account = await signIn(browser, 'dan@example.com');
     const cookie = `session=${browser.jar.get('session /')?.value}`;
@@ -86,7 +86,7 @@ describe('where the identity provider has a session of its own', () => {
     });
   });
 
-  test('the address may be configured', async () => {
+  test('the sign-out address can be configured', async () => {
     process.env.OIDC_LOGOUT_URL = 'https://pool.example/logout?client_id=a&logout_uri=b%2Fc';
     const browser = open();
     const left = await browser.submit(await signIn(browser, 'eve@example.com'), 'Sign out');
@@ -110,7 +110,7 @@ describe('GET /account/sign-out', () => {
     expect(headingOf(over)).toBe('You are signed out');
   });
 
-  test('has no menu for a session that is over', async () => {
+  test('shows no menu for an ended session', async () => {
     const browser = open();
     const account = await signIn(browser, 'guy@example.com');
     const stale = browser.jar.get('session /');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { admin, fresh, makeToken, missing, publish, start } from '../helpers/service.ts';
 
-/** The access of each file of a folder, as `600`. */
+/** Returns the access mode of each file in a folder, such as `600`. */
 function modes(folder: string): Record<string, string> {
   const names = readdirSync(folder);
   return Object.fromEntries(
@@ -11,7 +11,7 @@ function modes(folder: string): Record<string, string> {
   );
 }
 
-test('backups made beside traffic are private, and the service starts from each with all that was answered', async () => {
+test('backups under load are private, and contain every acknowledged write', async () => {
   const dataDir = fresh('data');
   const service = await start(dataDir, { options: ['--quiet'] });
   const token = await makeToken(dataDir);
@@ -48,14 +48,14 @@ test('backups made beside traffic are private, and the service starts from each 
     await admin(elsewhere, ['restore', folder]);
     const restored = await start(elsewhere, { options: ['--quiet'] });
     expect(await missing(restored.url, before)).toEqual([]);
-    // The token is good still, because the keys are those of before.
+    // The token is still valid, because the backup includes the keys.
     await publish(restored.url, token);
     expect(await admin(elsewhere, ['audit'])).toMatchObject({ differences: 0 });
     expect(await restored.end('SIGTERM')).toBe(0);
   }
 });
 
-test('a backup of a service at rest is one as well', async () => {
+test('a stopped service can be backed up, too', async () => {
   const [dataDir, folder, elsewhere] = [fresh('data'), fresh('backup'), fresh('data')];
   const service = await start(dataDir);
   const id = await publish(service.url, await makeToken(dataDir));
@@ -67,10 +67,10 @@ test('a backup of a service at rest is one as well', async () => {
   await restored.end('SIGTERM');
 });
 
-describe('refused, with nothing changed, is', () => {
+describe('refused, without any change:', () => {
   const [dataDir, folder] = [fresh('data'), fresh('backup')];
 
-  test('a backup of nothing, or to a folder that holds something', async () => {
+  test('a backup of an empty folder, or to a folder that is not empty', async () => {
     await expect(admin(dataDir, ['backup', folder])).rejects.toThrow(
       /^Error: there is no database in the data folder /,
     );
@@ -101,13 +101,13 @@ describe('refused, with nothing changed, is', () => {
     await service.end('SIGTERM');
   });
 
-  test('a restore from what is no backup', async () => {
+  test('a restore from a folder that is no backup', async () => {
     await expect(admin(fresh('data'), ['restore', fresh('nothing')])).rejects.toThrow(
       /^Error: .* is no backup: it holds no dynamodb\.sqlite\n$/,
     );
   });
 
-  test('data of a newer version, at the start and at a restore', async () => {
+  test('data of a newer version, at start-up and at a restore', async () => {
     const newer = '{"data_version":99,"service_version":"9.0.0"}';
     for (const place of [dataDir, folder]) writeFileSync(join(place, 'version.json'), newer);
     const sentence =

@@ -14,20 +14,20 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const dockerfile = read('infra/local/Dockerfile');
 const { scripts, engines } = JSON.parse(read('package.json'));
 
-/** The words of an instruction that is written as JSON. */
+/** Returns the words of an instruction in JSON form. */
 function words(instruction: string): string[] {
   return JSON.parse(new RegExp(`${instruction} (\\[.*\\])$`, 'm').exec(dockerfile)?.[1] ?? '');
 }
 
 describe('the image', () => {
-  test('is described without a fault, and a fault is found', () => {
+  test('passes the linter, which finds a planted fault', () => {
     const faults = (text: string) => validate(text).map(({ message }) => message);
     expect(faults(dockerfile)).toEqual([]);
     expect(faults(dockerfile.replace('WORKDIR', 'WORKDR'))).toHaveLength(1);
     expect(faults(dockerfile.replace('--timeout', '--timeot'))).toHaveLength(1);
   });
 
-  test('begins with the Node.js that everything runs on, and installs no other', () => {
+  test('is based on the Node.js version of the project, and installs no other', () => {
     const [major] = process.versions.node.split('.');
     const stages = dockerfile.match(/^FROM .*$/gm) ?? [];
     expect(stages).toHaveLength(2);
@@ -38,7 +38,7 @@ describe('the image', () => {
     expect(dockerfile.match(/^RUN npm .*$/gm)).toEqual(['RUN npm ci --omit=dev']);
   });
 
-  test('runs what npm start does, not as root, where others can reach it', () => {
+  test('runs the command of npm start, not as root, on a reachable address', () => {
     expect(words('\nCMD').join(' ')).toBe(`${scripts.start} --host 0.0.0.0`);
     const [user] = dockerfile.match(/^USER .*$/gm)?.slice(-1) ?? [];
     expect(user).toBe('USER node');
@@ -47,7 +47,7 @@ describe('the image', () => {
     expect(dockerfile).toContain('\nVOLUME /service/.data\n');
   });
 
-  test('holds what it copies, which nothing keeps from it', () => {
+  test('contains the files it copies, and nothing ignores them', () => {
     const ignored = read('infra/local/Dockerfile.dockerignore').trim().split('\n');
     expect(ignored.shift()).toBe('*');
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
@@ -61,7 +61,7 @@ describe('the image', () => {
 describe('the health check of the image', () => {
   const [program = '', ...args] = words('HEALTHCHECK .*CMD');
 
-  /** The exit status against a service that answers so. */
+  /** Returns the exit status of the check against a service that answers with this status. */
   async function check(answer?: number): Promise<number | null> {
     const asked: (string | undefined)[] = [];
     const server = createServer((request, response) => {
@@ -78,7 +78,7 @@ describe('the health check of the image', () => {
     return status;
   }
 
-  test('asks the endpoint for it', async () => {
+  test('requests GET /health', async () => {
     expect(routes.find(({ operation }) => operation === 'get-health')).toMatchObject({
       method: 'GET',
       path: '/health',
@@ -95,21 +95,21 @@ describe('compose.yaml', () => {
   const { services, volumes, networks } = parse(read('infra/local/compose.yaml'));
   const { reviews, caddy } = services;
 
-  test('builds this image, from files that are there', () => {
+  test('builds this image from existing files', () => {
     const context = join('infra/local', reviews.build.context);
     expect(normalize(`${context}/`)).toBe('./');
     expect(existsSync(join(root, reviews.build.dockerfile))).toBe(true);
     expect(reviews.command.join(' ')).toBe(`${scripts.start} --host 0.0.0.0 --log json`);
   });
 
-  test('keeps the data, and gives a stop its ten seconds', () => {
+  test('keeps the data, and allows ten seconds to stop', () => {
     expect(reviews.volumes).toEqual(['data:/service/.data']);
     expect(caddy.volumes).toEqual(['certificates:/data']);
     expect(Object.keys(volumes)).toEqual(['data', 'certificates']);
     expect(Number.parseInt(reviews.stop_grace_period, 10)).toBeGreaterThan(10);
   });
 
-  test('lets nobody reach the service but by Caddy, which waits until it is well', () => {
+  test('exposes the service through Caddy only, once it is healthy', () => {
     expect(reviews.ports).toBeUndefined();
     expect(caddy.depends_on).toEqual({ reviews: { condition: 'service_healthy' } });
     expect(caddy.command).toMatch(/^caddy reverse-proxy --from \$\{DOMAIN\} --to reviews:3000$/);
@@ -117,7 +117,7 @@ describe('compose.yaml', () => {
     expect(reviews.environment.TRUSTED_PROXIES).toBe(subnet);
   });
 
-  test('names the real sign-in, without which a public service does not start', () => {
+  test('names the identity provider, without which a public service does not start', () => {
     expect(Object.keys(reviews.environment)).toEqual([
       'PUBLIC_URL',
       'TRUSTED_PROXIES',

@@ -7,10 +7,7 @@ interface Lock {
   packages: Record<string, { dev?: boolean; link?: boolean }>;
 }
 
-/**
- * Makes the folder of code that `npm ci --omit=dev` gives: with the packages that are not for
- * development alone.
- */
+/** Copies the code as `npm ci --omit=dev` installs it, without packages for development. */
 function install(code: string): void {
   for (const name of ['package.json', 'bin', 'functions', 'infra', 'shared']) {
     cpSync(join(root, name), join(code, name), { recursive: true });
@@ -20,20 +17,20 @@ function install(code: string): void {
     if (dev || link || !path.startsWith('node_modules/') || !existsSync(join(root, path))) continue;
     cpSync(join(root, path), join(code, path), {
       recursive: true,
-      // Packages within a package have lines of their own.
+      // Packages within a package are listed separately.
       filter: (from) => from === join(root, path) || !from.endsWith('/node_modules'),
     });
   }
 }
 
-/** In bytes, as they lie on a disk with blocks of 4 KB. */
+/** Returns the size in bytes on a disk with blocks of 4 KB. */
 function sizeOf(path: string): number {
   const stat = lstatSync(path);
   if (!stat.isDirectory()) return Math.ceil(stat.size / 4096) * 4096;
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 4096);
 }
 
-test('what production needs is below 80 MB, and service and tool run from it', async () => {
+test('production needs less than 80 MB, and runs the service and the admin tool', async () => {
   const code = fresh('code');
   mkdirSync(dirname(code), { recursive: true });
   install(code);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
-test('SIGTERM answers the request under way, refuses new connections, and ends with 0 within ten seconds', async () => {
+test('SIGTERM finishes the current request, refuses new connections, and exits within ten seconds', async () => {
   const dataDir = fresh('data');
   const service = await start(dataDir);
   const token = await makeToken(dataDir);
@@ -41,7 +41,7 @@ test('SIGTERM answers the request under way, refuses new connections, and ends w
   await next.end('SIGTERM');
 });
 
-test('SIGTERM waits less than ten seconds for a request that never ends', async () => {
+test('SIGTERM waits under ten seconds for a request that never ends', async () => {
   const service = await start(fresh('data'));
   const sent = request(`${service.url}/oauth/token`, {
     method: 'POST',
@@ -56,7 +56,7 @@ test('SIGTERM waits less than ten seconds for a request that never ends', async 
   expect((await cut)[0]).toMatchObject({ code: 'ECONNRESET' });
 });
 
-test('--log json is a line a request, with no person, no token and nothing else that was sent', async () => {
+test('--log json writes a line per request, without person, token or other input', async () => {
   const dataDir = fresh('data');
   const service = await start(dataDir, { options: ['--log', 'json'] });
   const token = await makeToken(dataDir);
@@ -89,7 +89,7 @@ test('--log json is a line a request, with no person, no token and nothing else 
     expect(service.out.join('\n')).not.toContain(secret);
 });
 
-test('an upgrade says what it changes in the data folder, once', async () => {
+test('an upgrade reports once what it changes in the data folder', async () => {
   const dataDir = fresh('data');
   const first = await start(dataDir);
   expect(first.err).toEqual([]);

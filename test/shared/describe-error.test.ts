@@ -4,7 +4,7 @@ import { describeError } from '../../shared/describe-error.ts';
 
 const item = 'ann@example.org';
 
-test('an error of ours is told with its message and where it came through', () => {
+test('describes our errors with message and stack', () => {
   expect(describeError(new TypeError('x is not a function'))).toEqual({
     name: 'TypeError',
     message: 'x is not a function',
@@ -12,7 +12,7 @@ test('an error of ours is told with its message and where it came through', () =
   });
 });
 
-test('an error of the AWS SDK keeps to itself what it may quote of an item', () => {
+test('omits messages of AWS SDK errors, which may quote an item', () => {
   const quoting = Object.assign(new Error(item, { cause: new Error(item) }), {
     name: 'ItemCollectionSizeLimitExceededException',
     $metadata: {},
@@ -28,7 +28,7 @@ test('an error of the AWS SDK keeps to itself what it may quote of an item', () 
   expect(JSON.stringify(describeError(new Error('x', { cause: quoting })))).not.toContain(item);
 });
 
-test('a connection that was refused has no message, but a code', () => {
+test('describes a refused connection by its code', () => {
   const refused = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
   expect(describeError(new TypeError('fetch failed', { cause: refused }))).toMatchObject({
     message: 'fetch failed',
@@ -36,14 +36,14 @@ test('a connection that was refused has no message, but a code', () => {
   });
 });
 
-test('what is thrown and no error is not told, but for its type', () => {
+test('describes a thrown value that is no error by its type only', () => {
   expect(describeError(item)).toEqual({ name: 'string' });
   const loop = new Error('loop');
   loop.cause = loop;
   expect(describeError(loop)).toMatchObject({ cause: { name: 'Error', message: 'loop' } });
 });
 
-test('a terminal shows the whole of a line', () => {
+test('prints whole lines on a terminal', () => {
   const shown = inspect({ message: 'Request failed', error: describeError(new Error('broken')) });
   expect(shown).toContain('broken');
   expect(shown).toMatch(/'at .*describe-error\.test\.ts/);

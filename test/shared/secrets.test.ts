@@ -6,7 +6,7 @@ import { keysOf, readSecret, secretLifetime } from '../../shared/secrets.ts';
 const secretsManager = mockClient(SecretsManagerClient);
 const key = (text: string) => Buffer.alloc(32, text).toString('base64url');
 
-/** Each test has a secret of its own, as values are kept by ARN. */
+/** Values are cached by ARN, so each test has its own secret. */
 let arn: string;
 
 beforeEach(() => {
@@ -29,7 +29,7 @@ function answer(...values: (string | Error)[]): void {
 }
 
 describe('a secret of Secrets Manager', () => {
-  test('is read once in five minutes, however many ask', async () => {
+  test('is read once in five minutes for all callers', async () => {
     answer('a', 'b');
     expect(await Promise.all([readSecret('SESSION_KEYS'), readSecret('SESSION_KEYS')])).toEqual([
       'a',
@@ -40,12 +40,12 @@ describe('a secret of Secrets Manager', () => {
     jest.setSystemTime(secretLifetime);
     expect(await readSecret('SESSION_KEYS')).toBe('b');
   });
-  test('is asked for again after a failure', async () => {
+  test('is read again after a failure', async () => {
     answer(new Error('no route'), 'a');
     await expect(readSecret('SESSION_KEYS')).rejects.toThrow('no route');
     expect(await readSecret('SESSION_KEYS')).toBe('a');
   });
-  test('goes on as it was where it cannot be read again', async () => {
+  test('keeps its value if it cannot be read again', async () => {
     const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
     answer('a', new Error('no route'), 'b');
     await readSecret('SESSION_KEYS');
@@ -58,25 +58,25 @@ describe('a secret of Secrets Manager', () => {
     jest.setSystemTime(secretLifetime + 30_000);
     expect(await readSecret('SESSION_KEYS')).toBe('b');
   });
-  test('may not be empty', async () => {
+  test('must not be empty', async () => {
     secretsManager.on(GetSecretValueCommand).resolves({});
     await expect(readSecret('SESSION_KEYS')).rejects.toThrow('The secret is empty');
   });
 });
 
-test('the environment goes first', async () => {
+test('the environment takes precedence', async () => {
   process.env.SESSION_KEYS = 'local';
   expect(await readSecret('SESSION_KEYS')).toBe('local');
   expect(secretsManager.calls()).toHaveLength(0);
 });
 
-test('neither set is a mistake of whoever deployed', async () => {
+test('neither set is an error of the deployment', async () => {
   delete process.env.SESSION_KEYS_ARN;
   await expect(readSecret('SESSION_KEYS')).rejects.toThrow('SESSION_KEYS is not set');
 });
 
 describe('keys', () => {
-  test('are all that the secret holds, the first first', async () => {
+  test('are read from the secret in order', async () => {
     process.env.SESSION_KEYS = `${key('b')},${key('a')}`;
     const keys = await keysOf('SESSION_KEYS');
     const bytes = keys.map((key) => key.export());

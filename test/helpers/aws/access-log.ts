@@ -1,9 +1,9 @@
-/** The line that API Gateway writes: what is not set is printed as a hyphen. */
+/** Returns the line that API Gateway writes. A variable that is not set is printed as a hyphen. */
 export function accessLine(format: string, context: Readonly<Record<string, string>>): string {
   return format.replace(/\$context\.([\w.]+)/g, (_, name) => context[name] ?? '-');
 }
 
-/** The line that Lambda's JSON logging writes of `console.error(message)`. */
+/** Returns the line that Lambda's JSON logging writes for `console.error(message)`. */
 export function functionLine(message: unknown): string {
   return JSON.stringify({
     timestamp: '2026-11-21T00:00:00.000Z',
@@ -13,7 +13,10 @@ export function functionLine(message: unknown): string {
   });
 }
 
-/** Whether a filter pattern of CloudWatch Logs takes a line: the part of its syntax for JSON that we use. Throws on other syntax. */
+/**
+ * Returns whether a filter pattern of CloudWatch Logs matches a line. Supports the JSON syntax that
+ * we use, and throws on any other.
+ */
 export function takes(pattern: string, line: string): boolean {
   let event: unknown;
   try {
@@ -63,7 +66,7 @@ function fieldOf(event: unknown, selector: string): unknown {
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
 }
 
-/** What is not there, or of another type, is neither equal nor unequal. */
+/** A field that is missing or of another type is neither equal nor unequal. */
 function compare(field: unknown, operator: string, operand: string): boolean {
   if (operand.startsWith('"')) {
     if (typeof field !== 'string') return false;

@@ -7,7 +7,7 @@ interface Call {
   source: string;
 }
 
-/** The beginning of the ARN of everything in the one API of a template. */
+/** Returns the prefix of all ARNs of the one API of a template. */
 function arnOf(template: Template): string {
   const [[api = ''] = []] = resources(template, 'AWS::ApiGateway::RestApi');
   return `arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${${api}}`;
@@ -18,7 +18,7 @@ function calledBy(template: Template, uri: unknown): string {
   return references(uri).find(isFunction) ?? 'nothing';
 }
 
-/** Each call that API Gateway makes: of each method with and without a slash at the end. */
+/** Lists each call that API Gateway makes: every method, with and without a slash at the end. */
 function callsIn(template: Template): Call[] {
   const api = arnOf(template);
   const methods = resources(template, 'AWS::ApiGateway::Method')
@@ -41,7 +41,7 @@ function callsIn(template: Template): Call[] {
   return [...methods, ...authorizers];
 }
 
-/** Functions that API Gateway is permitted to call. `source` is a pattern. */
+/** Functions that API Gateway may call. `source` is a pattern. */
 export function permissionsIn(template: Template): Call[] {
   return resources(template, 'AWS::Lambda::Permission')
     .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
@@ -59,8 +59,8 @@ export function permissionsIn(template: Template): Call[] {
 }
 
 /**
- * Calls of API Gateway that no permission allows, and permissions that no call needs or that are
- * for more than one API.
+ * Lists calls of API Gateway that no permission allows, and permissions that no call needs or that
+ * apply to more than one API.
  */
 export function wrongCalls(template: Template): string[] {
   const calls = callsIn(template);

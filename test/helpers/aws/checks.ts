@@ -2,17 +2,17 @@ import { consumers, schedules } from '../../../shared/background.ts';
 import { resourceOf } from '../../../shared/http/match-route.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
 
-/** A CloudFormation template, as far as the checks look at it. */
+/** The parts of a CloudFormation template that the checks read. */
 export interface Template {
   Resources: Record<string, Resource>;
   Parameters?: Record<string, unknown>;
   Rules?: unknown;
   Outputs?: Record<string, { Value: unknown }>;
 }
-// biome-ignore lint/suspicious/noExplicitAny: what is in a resource depends on its type.
+// biome-ignore lint/suspicious/noExplicitAny: the content of a resource depends on its type.
 type Resource = { Type: string; Properties: any; [key: string]: any };
 
-/** A template with the resources of its one nested stack in the place of that stack, as if all were in one. */
+/** Merges the resources of the one nested stack into its template. */
 export function merged(outer: Template, nested: Template): Template {
   const [[stack = '', { Properties } = { Properties: {} }] = []] = resources(
     outer,
@@ -32,7 +32,7 @@ export function merged(outer: Template, nested: Template): Template {
   return inlined({ ...outer, Resources }) as Template;
 }
 
-/** What functions other than those of routes may do. */
+/** Rights of functions that serve no route. */
 const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   { operation: 'authorizer', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'no-route', table: 'none' },
@@ -41,12 +41,12 @@ const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   }),
 ];
 
-/** Resources of one type, by logical id. */
+/** Returns the resources of one type, by logical id. */
 export function resources({ Resources }: Template, type: string): [string, Resource][] {
   return Object.entries(Resources).filter(([, { Type }]) => Type === type);
 }
 
-/** The functions and their operations. */
+/** Returns the functions with their operations. */
 export function functions(template: Template): [string, Resource][] {
   const operations = [...routes, ...others].map(({ operation }) => operation);
   return resources(template, 'AWS::Lambda::Function').map(([id, resource]) => {
@@ -55,13 +55,18 @@ export function functions(template: Template): [string, Resource][] {
   });
 }
 
-/** Whether a resource belongs to the function of an operation: CDK leaves the hyphens out of its names. */
+/**
+ * Tests if a resource belongs to the function of an operation. CDK omits the hyphens of an
+ * operation in ids.
+ */
 function isOf(operation: string, logicalId: string): boolean {
   const name = operation.replaceAll('-', '');
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
-/** Routes that are missing, have another authorizer than the route table says or another function, and methods of no route. */
+/**
+ * Lists missing routes, routes with a wrong authorizer or function, and methods without a route.
+ */
 export function wrongMethods(template: Template): string[] {
   const [[authorizer, { Properties: settings }] = ['', { Properties: {} }]] = resources(
     template,
@@ -102,7 +107,10 @@ export function wrongMethods(template: Template): string[] {
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
 }
 
-/** Resources without a preflight, and answers of API Gateway that a script of another origin could not read. */
+/**
+ * Lists resources without a preflight, and gateway responses that scripts of another origin cannot
+ * read.
+ */
 export function withoutCors(template: Template): string[] {
   const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
     if (HttpMethod !== 'OPTIONS') return false;
@@ -128,14 +136,16 @@ export function withoutCors(template: Template): string[] {
   ];
 }
 
-/** Rights to more than is named: with a star in action or resource, or by a policy of AWS. */
+/** Lists rights with a wildcard in action or resource, and policies that AWS manages. */
 export function wildcardRights(template: Template): string[] {
   return statements(template).flatMap(({ id, Action, Resource }) =>
     JSON.stringify([Action, Resource]).includes('*') ? [`${id}: ${[Action].flat()}`] : [],
   );
 }
 
-/** Functions that may do more to the table, or read other secrets, than the route table says. */
+/**
+ * Lists functions with more rights to the table, or to other secrets, than the route table gives.
+ */
 export function excessRights(template: Template): string[] {
   const reading = ['GetItem', 'BatchGetItem', 'Query'];
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
@@ -162,7 +172,7 @@ export function excessRights(template: Template): string[] {
   });
 }
 
-/** What functions must be allowed to do, by their code and by what surrounds them, and are not. */
+/** Lists rights that functions need, by their code and their event sources, but do not have. */
 export function missingRights(template: Template, code: (operation: string) => string): string[] {
   return functions(template).flatMap(([operation, { Properties }]) => {
     const [role] = Properties.Role['Fn::GetAtt'];
@@ -185,7 +195,7 @@ export function missingRights(template: Template, code: (operation: string) => s
   });
 }
 
-/** An action, and whether a resource, as JSON, is what it is needed for. */
+/** An action, with a test of the resource (as JSON) that it needs. */
 type Right = [action: string, isMeant: (resource: string) => boolean];
 
 function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
@@ -195,7 +205,10 @@ function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
   ]);
 }
 
-/** By the names of DynamoDB's operations, which minified code keeps. Query and Scan do not count: the SDK's own pagers name them. */
+/**
+ * Finds the names of DynamoDB operations, which minified code keeps. Query and Scan do not count,
+ * because the SDK's own pagers name them.
+ */
 function rightsToTable(code: string): Right[] {
   const named = [
     'GetItem',
@@ -205,7 +218,7 @@ function rightsToTable(code: string): Right[] {
     'DeleteItem',
     'BatchWriteItem',
   ];
-  // But for the table of the SDK that says where in a transaction items and keys are.
+  // Excludes the SDK's own table of the members of transactions that hold items and keys.
   const inTransactions = /\b(Put|Update|Delete|ConditionCheck):(?!{(?:Item|Key):\w+,Expression)/g;
   const actions = [
     ...named.filter((action) => code.includes(`"${action}"`)),
@@ -232,7 +245,10 @@ function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
     ]);
 }
 
-/** What Lambda does in the function's name: it reads the stream, and tells the queue what was given up. */
+/**
+ * Rights that Lambda needs in the function's name, to read the stream and to send failed batches to
+ * the queue.
+ */
 function rightsInBackground(template: Template, lambda: Resource['Properties']): Right[] {
   const settings = ['EventSourceMapping', 'EventInvokeConfig'].flatMap((type) =>
     resources(template, `AWS::Lambda::${type}`).map(([, { Properties }]) => Properties),
@@ -252,7 +268,7 @@ function rightsInBackground(template: Template, lambda: Resource['Properties']):
     });
 }
 
-/** Queues and topics that take messages without TLS. */
+/** Lists queues and topics that accept messages without TLS. */
 export function withoutTls(template: Template): string[] {
   const policies = ['SQS::Queue', 'SNS::Topic'].flatMap((type) =>
     resources(template, `AWS::${type}Policy`).map(([, { Properties }]) => Properties),
@@ -268,18 +284,21 @@ export function withoutTls(template: Template): string[] {
     .filter((id) => !denied.includes(id));
 }
 
-/** What an alarm watches and when it rings. */
+/** The metrics of an alarm and its condition. */
 export interface Watch {
-  /** `namespace name statistic`, and `of` what: an operation, a route or an index. Those of the API and the table say no more. */
+  /**
+   * `namespace name statistic`, then `of` an operation, a route or an index. Metrics of the API and
+   * the table omit `of`.
+   */
   metrics: string[];
   expression?: string;
   rings: string;
-  /** How many periods must be so, of how many, of how many seconds. */
+  /** Periods that must breach, of how many, and their length in seconds. */
   within: string;
   missing: string;
 }
 
-/** All alarms, by the ids that they have in their stack. */
+/** Returns all alarms, by their ids in their stack. */
 export function alarms(template: Template): Record<string, Watch> {
   const operators: Record<string, string> = {
     GreaterThanThreshold: '>',
@@ -320,7 +339,10 @@ function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properti
   return values.length > 0 ? ` of ${values}` : '';
 }
 
-/** What an event of a log adds to, by the filters of that log: metrics, with the value of their dimension. */
+/**
+ * Returns the metrics that a log event adds to by the filters of its log, each with the value of
+ * its dimension.
+ */
 export function countedBy(
   template: Template,
   logGroup: RegExp,
@@ -337,7 +359,7 @@ export function countedBy(
   });
 }
 
-/** Topics that refuse what an alarm has to say, or that take it of the alarms of any account. */
+/** Lists topics that refuse messages of our alarms, or accept alarms of any account. */
 export function deafTopics(template: Template): string[] {
   const permits = resources(template, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) =>
     Properties.PolicyDocument.Statement.filter(
@@ -352,7 +374,7 @@ export function deafTopics(template: Template): string[] {
   return resources(template, 'AWS::SNS::Topic').flatMap(([id]) => (heard.includes(id) ? [] : [id]));
 }
 
-/** Environment variables that the code of a function reads, and that nothing sets. */
+/** Lists environment variables that the code of a function reads, and that nothing sets. */
 export function missingVariables(
   template: Template,
   code: (operation: string) => string,
@@ -363,7 +385,7 @@ export function missingVariables(
     const read = [...text.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => name ?? '');
     const secrets = [...text.matchAll(/\w\("(SIGNING_KEYS|SESSION_KEYS|OIDC_CLIENT_SECRET)"\)/g)];
     const needed = [
-      // One there is only where the identity provider does not say by itself where one signs out.
+      // Set only if the identity provider does not publish its sign-out address.
       ...read.filter((name) => !/^((AWS|NODE)_|OIDC_LOGOUT_URL$)/.test(name)),
       ...secrets.map(([, name]) => `${name}_ARN`),
     ];
@@ -372,7 +394,7 @@ export function missingVariables(
   });
 }
 
-/** Tables, user pools and keys that would go with their stack. */
+/** Lists tables, user pools and keys that would be deleted with their stack. */
 export function unretained(template: Template): string[] {
   return Object.entries(template.Resources).flatMap(([id, resource]) => {
     if (!/DynamoDB::Table|UserPool$|Secret$/.test(resource.Type)) return [];
@@ -383,7 +405,10 @@ export function unretained(template: Template): string[] {
   });
 }
 
-/** Resources that wait for themselves: CloudFormation would refuse the template, CDK does not look. */
+/**
+ * Lists resources that depend on themselves. CloudFormation refuses such a template, and CDK does
+ * not check it.
+ */
 export function circles(template: Template): string[] {
   const done = new Set<string>();
   const found: string[] = [];
@@ -402,7 +427,7 @@ export function circles(template: Template): string[] {
   return found;
 }
 
-/** What the role of each function allows, by operation. */
+/** Returns the statements of each function's role, by operation. */
 export function rolesOf(template: Template): Map<string, Statement[]> {
   const all = statements(template);
   return new Map(
@@ -415,7 +440,7 @@ export function rolesOf(template: Template): Map<string, Statement[]> {
 
 /** A statement of a policy. */
 export interface Statement {
-  /** Of the role. */
+  /** Id of the role. */
   id: string;
   Effect: string;
   Action: unknown;
@@ -439,7 +464,7 @@ function statements(template: Template): Statement[] {
   );
 }
 
-/** Which of our secrets an expression stands for. */
+/** Returns the name of the secret that an expression refers to. */
 export function secretOf(expression: unknown): string {
   const text = JSON.stringify(expression);
   if (/SigningKeys/.test(text)) return 'SIGNING_KEYS';
@@ -447,7 +472,7 @@ export function secretOf(expression: unknown): string {
   return /SignInSecret|arn:aws:secretsmanager/.test(text) ? 'OIDC_CLIENT_SECRET' : text;
 }
 
-/** The path that an API Gateway resource serves, below the stage. */
+/** Returns the path of an API Gateway resource, below the stage. */
 export function pathOf(template: Template, reference: { Ref?: string }): string {
   const resource = template.Resources[reference.Ref ?? '']?.Properties;
   if (!resource) return '/';
@@ -455,7 +480,7 @@ export function pathOf(template: Template, reference: { Ref?: string }): string 
   return `${parent === '/' ? '' : parent}/${resource.PathPart}`;
 }
 
-/** An expression as text, with `${…}` for what is not known before the deployment. */
+/** Returns an expression as text, with `${…}` for values unknown before the deployment. */
 export function textOf(expression: unknown): string {
   if (typeof expression === 'string') return expression;
   const { Ref, 'Fn::Join': join } = expression as {
@@ -466,7 +491,7 @@ export function textOf(expression: unknown): string {
   return `\${${Ref ?? JSON.stringify(expression)}}`;
 }
 
-/** The logical ids that an expression refers to. */
+/** Returns the logical ids that an expression refers to. */
 export function references(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(references);
   if (typeof value !== 'object' || value === null) return [];

@@ -14,19 +14,24 @@ export interface Right {
   action: string;
   /** `table`, the name of an index, or the ARN of a secret. */
   resources: readonly string[];
-  /** Patterns of which each partition key of a request must match one; none where all partitions are open. */
+  /**
+   * Patterns for partition keys: each key of a request must match one. Undefined if all partitions
+   * are open.
+   */
   partitions?: readonly string[];
 }
 
-/** One thing that a request does. A transaction does several. */
+/** One action of a request. A transaction has several. */
 export interface Deed {
   action: string;
   resource: string;
-  /** The partition keys that it names, which IAM calls leading keys. */
+  /** Partition keys of the action, which IAM calls leading keys. */
   partitions: readonly string[];
 }
 
-/** What the role of each function lets its code do to the table and read of the secrets, by operation. */
+/**
+ * Returns the rights to the table and the secrets that each function's role gives, by operation.
+ */
 export function rightsIn(template: Template): Map<string, Right[]> {
   return new Map(
     [...rolesOf(template)].map(([operation, statements]) => [
@@ -35,7 +40,7 @@ export function rightsIn(template: Template): Map<string, Right[]> {
         if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
         const partitions = partitionsIn(Condition);
         const resources = [Resource].flat().map(resourceIn);
-        // The stream is read by Lambda itself.
+        // Lambda itself reads the stream.
         if (resources.includes('stream')) return [];
         return ([Action].flat() as string[])
           .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
@@ -45,7 +50,7 @@ export function rightsIn(template: Template): Map<string, Right[]> {
   );
 }
 
-/** The only condition that the roles have; another one must be learnt here first. */
+/** Reads the only condition that the roles have. Another condition must be added here first. */
 function partitionsIn(condition: Statement['Condition']): readonly string[] | undefined {
   if (condition === undefined) return undefined;
   const { 'ForAllValues:StringLike': likes, ...others } = condition;
@@ -62,7 +67,7 @@ function resourceIn(expression: unknown): string {
   return /\/index\/([\w-]+)/.exec(text)?.[1] ?? (/StreamArn/.test(text) ? 'stream' : 'table');
 }
 
-/** The right that lets a function do this, as IAM decides it: no key may be outside of one and the same statement. */
+/** Finds the right that allows an action. As in IAM, one statement must cover all its keys. */
 export function findRight(
   rights: readonly Right[],
   { action, resource, partitions }: Deed,
@@ -76,7 +81,7 @@ export function findRight(
   );
 }
 
-/** IAM's StringLike: a star is any text, a question mark any one character. */
+/** Matches as IAM's StringLike does: a star is any text, a question mark any one character. */
 export function isLike(text: string, pattern: string): boolean {
   const expression = pattern
     .replaceAll(/[\\^$+.()|[\]{}]/g, '\\$&')
@@ -89,7 +94,7 @@ interface Item {
   pk: { S: string };
 }
 
-/** A request that names one item, or one of several such in a transaction. */
+/** A request for one item, or one member of a transaction. */
 interface Part {
   Item?: Item;
   Key?: Item;
@@ -104,7 +109,7 @@ interface Body extends Part {
   ExpressionAttributeValues?: Record<string, { S: string }>;
 }
 
-/** What a request to DynamoDB does, by its command and its body. */
+/** Returns the actions of a request to DynamoDB, by its command and its body. */
 export function deedsOf(command: string, body: Body): Deed[] {
   const { RequestItems = {}, TransactItems, IndexName: resource = 'table' } = body;
   const action = `dynamodb:${command}`;
@@ -128,7 +133,7 @@ function partitionOf({ Item, Key }: Part): string {
   return (Item ?? Key)?.pk.S ?? '';
 }
 
-/** The partition that a query asks for: that of the index, where it is of one. */
+/** Returns the partition that a query reads, of the table or of an index. */
 function queried({
   IndexName,
   KeyConditionExpression = '',
@@ -147,8 +152,9 @@ function queried({
 export const sessionToken = 'a session token/of Lambda+';
 
 /**
- * Fault for which AWS refuses a signed request (Signature Version 4): scope, a date five minutes
- * off, the session token, and headers left unsigned. The signature itself is not computed.
+ * Returns the reason for which AWS would refuse a signed request (Signature Version 4): its scope,
+ * a date over five minutes off, the session token, or unsigned headers. Does not verify the
+ * signature.
  */
 export function signingFault(headers: IncomingHttpHeaders): string | undefined {
   const { authorization = '', 'x-amz-date': date = '', 'x-amz-security-token': token } = headers;
@@ -160,7 +166,7 @@ export function signingFault(headers: IncomingHttpHeaders): string | undefined {
   const [, day, , , signed = ''] = scope;
   const [, y, m, d, time] = /^(\d{4})(\d\d)(\d\d)T(\d{6})Z$/.exec(`${date}`) ?? [];
   const [h, min, s] = time?.match(/\d\d/g) ?? [];
-  // A test may stop the clock, and the SDK follows the one of the answers, which is real.
+  // A test may stop the clock. The SDK then follows the date of responses, which is real.
   const clocks = [Date.now(), performance.timeOrigin + performance.now()];
   const sent = Date.parse(`${y}-${m}-${d}T${h}:${min}:${s}Z`);
   const ago = Math.min(...clocks.map((now) => Math.abs(now - sent)));
@@ -173,8 +179,8 @@ export function signingFault(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /**
- * Stands before DynamoDB and Secrets Manager, and lets each function do what its role allows. Who calls is told by the access key id, which is
- * the operation. `local`, the test itself, may do anything.
+ * Starts a proxy before DynamoDB and Secrets Manager that enforces each function's role. The access
+ * key id names the operation. `local`, the test itself, may do anything.
  */
 export async function startProxy({
   database,
@@ -184,7 +190,7 @@ export async function startProxy({
   /** The URL of DynamoDB. */
   database: string;
   rights: ReadonlyMap<string, readonly Right[]>;
-  /** Values by ARN. */
+  /** Secret values by ARN. */
   secrets: Readonly<Record<string, string>>;
 }) {
   const used = new Map<Right, Set<string>>();
@@ -253,11 +259,11 @@ export async function startProxy({
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The rights that somebody has used, with the partitions that they were used for. */
+    /** Rights used so far, with the partitions they were used for. */
     used,
-    /** What was refused: who, what, of what. */
+    /** Refused requests: operation, action and resource. */
     denied,
-    /** Fault in the signature of a request. */
+    /** Faults in signatures of requests. */
     unsigned,
     stop: () => server.close(),
   };

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
 const { PATH, NODE_COMPILE_CACHE, RUN_FOLDER = '' } = process.env;
 
-/** All that can be chosen, in another way than by default. */
+/** Every option, with a value other than its default. */
 const everyOption = {
   name: 'reviews',
   environment: 'development',
@@ -37,7 +37,10 @@ const everyOption = {
   oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
 };
 
-/** What the app makes by default, and where everything is chosen. All test files of a run share it: whichever comes first makes it. */
+/**
+ * Synthesizes the app with default options and with every option. The first test file of a run does
+ * it; the others share the output.
+ */
 export async function synthesized() {
   const folder = join(RUN_FOLDER, 'synthesized');
   const outcome = join(folder, 'outcome.json');
@@ -55,18 +58,21 @@ export async function synthesized() {
     if (Date.now() > start + 300_000) throw new Error('Nobody synthesizes');
   }
   const { said, failed } = json(outcome);
-  // What cdk-nag refuses is for a test to say, which sees the templates all the same.
+  // Findings of cdk-nag are for a test to report, so templates are read even if cdk-nag fails.
   const isWhole = [plain, everything].every((made) => existsSync(join(made, report)));
   if (failed && !isWhole) throw new Error(said);
   return {
-    /** All that it has written to stdout and stderr. */
+    /** The output to stdout and stderr. */
     said,
     plain: deploymentIn(plain, 'review-service', plain),
     everything: deploymentIn(everything, everyOption.name, plain),
   };
 }
 
-/** Makes an app in each of the folders. In one process, because to load the CDK takes most of the time; their code is bundled once. */
+/**
+ * Synthesizes an app into each folder. All share one process, because loading the CDK takes most of
+ * the time, and one set of bundles.
+ */
 function synthesize(contexts: Record<string, Record<string, string>>) {
   return run(`
     import { App } from 'aws-cdk-lib/core';
@@ -106,19 +112,19 @@ async function run(script: string, environment = {}) {
   }
 }
 
-/** The templates of two stacks, what cdk-nag says of them, and the functions' code. */
+/** Returns the templates of two stacks, the findings of cdk-nag and the functions' code. */
 function deploymentIn(outdir: string, name: string, folder: string) {
   const service = json(join(outdir, `${name}.template.json`)) as Template;
   const nested = readdirSync(outdir).filter((file) => file.endsWith('.nested.template.json'));
   const functions = json(join(outdir, nested.join())) as Template;
   return {
     outdir,
-    /** By the name of a stack, whether CloudFormation refuses to delete it. */
+    /** Returns whether CloudFormation refuses to delete a stack. */
     isProtected: (stack: string): boolean =>
       json(join(outdir, 'manifest.json')).artifacts[stack].properties.terminationProtection,
     data: json(join(outdir, `${name}-data.template.json`)) as Template,
     service: merged(service, functions),
-    /** Those of which `service` consists, as CloudFormation counts their resources. */
+    /** The templates within `service`. CloudFormation limits the resources of each. */
     parts: { service, functions },
     nag: json(join(outdir, report)).pluginReports as unknown[],
     code: (operation: string) =>

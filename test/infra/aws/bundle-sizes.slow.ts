@@ -4,7 +4,8 @@ import { expect, test } from '@jest/globals';
 import { routes } from '../../../shared/routes.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 
-// Every byte is read and compiled at each cold start. To allow more: npx node test/infra/aws/record-sizes.ts
+// Every byte is read and compiled at each cold start. To allow larger bundles, run `npx node
+// test/infra/aws/record-sizes.ts`.
 const recorded: Record<string, number> = JSON.parse(
   readFileSync(new URL('bundle-sizes.json', import.meta.url), 'utf8'),
 );
@@ -14,7 +15,7 @@ const sizes = readdirSync(join(outdir, 'functions'), { encoding: 'utf8' }).map(
     [operation, statSync(join(outdir, 'functions', operation, 'index.cjs')).size] as const,
 );
 
-test('every bundle has a recorded size, and nothing else has', () => {
+test('every bundle has a recorded size, and every size a bundle', () => {
   expect(Object.keys(recorded)).toEqual(sizes.map(([operation]) => operation).sort());
 });
 
@@ -23,32 +24,32 @@ test.each(sizes)('%s is at most a tenth larger than recorded: %d bytes', (operat
   expect(bytes).toBeLessThan(512 * 1024);
 });
 
-/** These hold what they answer with. */
+/** These bundles contain the documents that they return. */
 const full = ['get-openapi', 'show-docs', 'show-guide', 'show-reference'];
 const light = routes
   .filter(({ table, operation }) => table === 'none' && !full.includes(operation))
   .map(({ operation }) => operation);
 
-// No table, no cookies and no forms; no-route has the style of the pages.
+// They use no table, no cookies and no forms; no-route also has the style of the pages.
 test.each([...light, 'no-route'])('%s, which needs nothing, is under 40 KB', (operation) => {
   expect(Object.fromEntries(sizes)[operation]).toBeLessThan(40 * 1024);
 });
 
-/** The descriptions of a schema and of what it is made of. */
+/** Returns the descriptions of a schema and of its parts. */
 function descriptionsIn(part: unknown): string[] {
   if (typeof part !== 'object' || part === null) return [];
   const { type, description } = part as { type?: string; description?: string };
   return type === 'description' ? [`${description}`] : Object.values(part).flatMap(descriptionsIn);
 }
 
-test('no bundle holds what endpoints say for the description of the API', async () => {
+test('no bundle contains descriptions for the OpenAPI document', async () => {
   const modules = await Promise.all(
     routes.map(({ operation }) => import(`../../../functions/${operation}.ts`)),
   );
   const texts = modules.flatMap(({ docs, response }) =>
     docs ? [docs.summary, ...descriptionsIn(response)] : [],
   );
-  // Shorter ones may stand there for another reason.
+  // Shorter descriptions may occur in code for another reason.
   const said = [...new Set(texts)].filter((text) => text.length > 25);
   expect(said).toEqual(
     expect.arrayContaining(['The text, verbatim; `null` where there is only a rating']),

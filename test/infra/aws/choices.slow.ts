@@ -31,7 +31,10 @@ const actionsOf: Record<Route['table'], string[]> = {
   write: ['PutItem'],
 };
 
-/** Functions without code, as only their surroundings are looked at; each reads one variable, and does to the table what it may. */
+/**
+ * Functions without real code, because only their configuration is tested. Each reads one variable,
+ * and uses the table within its rights.
+ */
 const bundles = new Map(
   readdirSync(new URL('../../../functions', import.meta.url)).map((file) => {
     const { name } = parse(file);
@@ -43,7 +46,7 @@ const bundles = new Map(
 
 type Templates = ReturnType<typeof deployed>;
 
-/** The templates of a deployment with these options. */
+/** Returns the templates of a deployment with these options. */
 function deployed(chosen: Record<string, string | number>) {
   const app = new App({ context: { ...context, ...chosen } });
   const { data, service } = addStacks(app, () => bundles);
@@ -56,14 +59,14 @@ function json(stack: Stack): Template {
   return Synthesized.fromStack(stack).toJSON() as Template;
 }
 
-/** The properties of the one resource of a type. */
+/** Returns the properties of the one resource of a type. */
 function only(template: Template, type: string) {
   const found = resources(template, type);
   expect(found).toHaveLength(1);
   return found[0]?.[1].Properties;
 }
 
-/** An expression with the names of what only CloudFormation knows in angle brackets. */
+/** Returns an expression as text, with values that only CloudFormation knows in angle brackets. */
 function text(value: unknown): string {
   if (typeof value === 'string') return value;
   const [[name, inner] = ['', '']] = Object.entries(value as Record<string, unknown>);
@@ -76,7 +79,8 @@ function logoutUrl(template: Template): string {
   return text(found?.Properties.Environment.Variables.OIDC_LOGOUT_URL);
 }
 
-// CloudFormation's own rules are for the templates of stacks.test.ts: to load them takes longer than all that is done here.
+// stacks.slow.ts validates templates by CloudFormation's rules. Loading the rules takes longer than
+// all tests here.
 process.env.CDK_VALIDATION = 'false';
 const { plain } = await synthesized();
 const chosen = deployed({
@@ -96,7 +100,7 @@ const chosen = deployed({
 });
 
 describe('a first deployment that fails', () => {
-  test('leaves no keys, and is not refused to delete what is protected', () => {
+  test('leaves no keys, and can delete protected resources', () => {
     const policies = (type: string) =>
       resources(plain.data, type).map(([, { DeletionPolicy, UpdateReplacePolicy }]) => [
         DeletionPolicy,
@@ -115,14 +119,14 @@ describe('the environment', () => {
   test.each([
     ['data', plain.data],
     ['service', plain.service],
-  ])('of the %s stack is one that CloudFormation keeps at an update', (_, template) => {
+  ])('of the %s stack keeps its value at an update', (_, template) => {
     expect(template.Parameters?.Environment).toMatchObject({
       Type: 'String',
       Default: 'production',
       AllowedValues: ['production'],
     });
   });
-  test('of a production stack is refused by the template for development, with a way out', () => {
+  test('of a production stack is refused by the development template, with a way out', () => {
     const stack = new Stack(new App(), 'Other');
     keepEnvironment(stack, false);
     new Topic(stack, 'Anything');
@@ -146,7 +150,7 @@ describe('the environment', () => {
 });
 
 describe('the user pool', () => {
-  test('sends its mails from the address that is chosen, by Amazon SES in its region', () => {
+  test('sends mail from the chosen address, by Amazon SES in its region', () => {
     const { From, EmailSendingAccount, SourceArn } = only(
       chosen.data,
       'AWS::Cognito::UserPool',
@@ -157,7 +161,7 @@ describe('the user pool', () => {
     );
     expect(only(plain.data, 'AWS::Cognito::UserPool').EmailConfiguration).toBeUndefined();
   });
-  test('is signed out of at an address that the pages know, and that leads back to them', () => {
+  test('signs people out at an address that leads back to the pages', () => {
     const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
     expect(logoutUrl(chosen.service)).toBe(
       `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2Freviews.example.org%2Fws%2Faccount%2Fsign-out`,
@@ -172,12 +176,12 @@ describe('the user pool', () => {
 });
 
 describe('the API', () => {
-  test('compresses answers of a kilobyte and more, and takes nothing for binary', () => {
+  test('compresses responses from one kilobyte on, and treats nothing as binary', () => {
     const api = only(plain.service, 'AWS::ApiGateway::RestApi');
     expect(api.MinimumCompressionSize).toBe(1024);
     expect(api.BinaryMediaTypes).toBeUndefined();
   });
-  test('lets a flood of sign-ins or tokens through at a tenth of what other routes take, and large answers at 5 a second', () => {
+  test('limits sign-ins and tokens to a tenth, large answers to 5/s', () => {
     const { MethodSettings } = only(chosen.service, 'AWS::ApiGateway::Stage');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
       `${setting.HttpMethod} ${setting.ResourcePath?.slice(1).replaceAll('~1', '/')}`,
@@ -203,7 +207,7 @@ describe('the API', () => {
       ['HEAD /account/callback', 20, 40],
     ]);
   });
-  test('gives sign-ins and tokens executions of their own, and no more, where that is chosen', () => {
+  test('reserves, if chosen, executions for sign-ins and tokens only', () => {
     const reserved = ({ service }: Templates) =>
       functions(service).flatMap(([operation, { Properties }]) => {
         const { ReservedConcurrentExecutions: executions } = Properties;
@@ -237,8 +241,8 @@ describe('the API', () => {
   });
 });
 
-describe('spending', () => {
-  test('on the table and each of its indexes ends at the request units that are chosen', () => {
+describe('costs', () => {
+  test('of the table and its indexes stop at the chosen request units', () => {
     const limits = ({ data }: Templates) => {
       const { OnDemandThroughput, GlobalSecondaryIndexes } = only(data, 'AWS::DynamoDB::Table');
       return [{ OnDemandThroughput }, ...GlobalSecondaryIndexes].map(
@@ -249,7 +253,7 @@ describe('spending', () => {
     expect(limits(chosen)).toEqual(Array(9).fill(most));
     expect(limits(plain)).toEqual(Array(9).fill(undefined));
   });
-  test('is told of by mail at 80 % of the budget, and when it is going to be more', () => {
+  test('are mailed at 80 % of the budget, and when the forecast exceeds it', () => {
     const { Budget, NotificationsWithSubscribers } = only(chosen.service, 'AWS::Budgets::Budget');
     expect(Budget).toEqual({
       BudgetType: 'COST',

@@ -23,7 +23,7 @@ beforeEach(() => {
   stack('reviews', { AuthUrl: 'https://reviews.example.org/ws' });
 });
 
-test('what runs next works on the deployed stack, whatever was set for a local one', async () => {
+test('commands use the deployed stack, whatever was set for a local one', async () => {
   process.env.SIGNING_KEYS = 'local';
   await connect('reviews');
   expect(process.env).toMatchObject({
@@ -36,7 +36,7 @@ test('what runs next works on the deployed stack, whatever was set for a local o
   expect(process.env).not.toHaveProperty('AWS_ENDPOINT_URL_DYNAMODB');
 });
 
-test('a stack that is not ours is refused', async () => {
+test('refuses a stack that is not ours', async () => {
   stack('reviews', {});
   await expect(connect('reviews')).rejects.toThrow('the stack reviews has no output AuthUrl');
 });

@@ -15,7 +15,7 @@ const provider = {
   oidcClientSecretArn: 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:oidc-AbCdEf',
 };
 
-describe('what AWS would refuse in the middle of a deployment is refused before it', () => {
+describe('options that AWS would refuse during a deployment are refused before it', () => {
   test.each([
     [{ name: 'paws-reviews' }, /name must not contain aws, amazon or cognito/],
     [{ name: 'amazon-reviews' }, /name must not contain aws, amazon or cognito/],
@@ -60,16 +60,16 @@ describe('what AWS would refuse in the middle of a deployment is refused before 
   });
 });
 
-test('what AWS takes is taken', () => {
+test('accepts options that AWS accepts', () => {
   expect(read({})).toMatchObject({ name: 'review-service', isProduction: true, logDays: 30 });
-  // The API reference of CloudWatch Logs, PutRetentionPolicy.
+  // Valid retention periods, by PutRetentionPolicy in the API reference of CloudWatch Logs.
   for (const logDays of [
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
     3288, 3653,
   ]) {
     expect(read({ logDays }).logDays).toBe(logDays);
   }
-  // Only the domain of a user pool must not have such a name.
+  // AWS restricts only the domain of a user pool in this way.
   expect(read({ name: 'paws-reviews', ...provider }).name).toBe('paws-reviews');
   expect(
     read({ ...own, hostedZoneId: 'Z0123456789', hostedZoneName: 'example.org' }).domain,
@@ -85,7 +85,7 @@ test('what AWS takes is taken', () => {
   });
 });
 
-test('nothing is limited, reserved or mailed that was not asked for', () => {
+test('limits, reserved executions and mails are off by default', () => {
   const { signInConcurrency, maxReadRequestUnits, maxWriteRequestUnits, budget, mailFrom } = read(
     {},
   );

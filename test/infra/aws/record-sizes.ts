@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { bundleSizes, recordedSizes } from '../../../bin/bench/sizes.ts';
 
-// Writes what bundle-sizes.slow.ts and the bench compare with: `npx node
-// test/infra/aws/record-sizes.ts`, after a bundle has grown for a reason. Those that are as large
-// as recorded, but for a tenth, stay as they are.
+// Writes the sizes that bundle-sizes.slow.ts and the bench compare with. Run `npx node
+// test/infra/aws/record-sizes.ts` when a bundle grew for a reason. Sizes within a tenth of the
+// recorded ones stay.
 const recorded: Record<string, number> = JSON.parse(readFileSync(recordedSizes, 'utf8'));
 const sizes = [...bundleSizes()].map(([operation, bytes]) => {
   const known = recorded[operation] ?? 0;

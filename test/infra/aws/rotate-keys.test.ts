@@ -27,7 +27,7 @@ beforeEach(() => {
     });
 });
 
-test('a new key verifies everywhere before it signs, and the earlier ones go on verifying', async () => {
+test('a new key verifies everywhere before it signs, and earlier keys still verify', async () => {
   let between: string[] = [];
   const result = await rotateKey('SIGNING_KEYS', async (milliseconds) => {
     expect(milliseconds).toBeGreaterThan(secretLifetime);
@@ -42,7 +42,7 @@ test('a new key verifies everywhere before it signs, and the earlier ones go on 
   expect((await keysOf('SIGNING_KEYS'))[0]).toHaveProperty('symmetricKeySize', 48);
 });
 
-test('the oldest key is dropped, but never the last one', async () => {
+test('drops the oldest key, but never the last one', async () => {
   expect(await retireKey('SIGNING_KEYS')).toEqual({ secret: 'SIGNING_KEYS', keys: 1 });
   expect(stored).toBe(old);
   await expect(retireKey('SIGNING_KEYS')).rejects.toThrow('holds one key only');

@@ -29,7 +29,7 @@ import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 const { said, plain, everything } = await synthesized();
 const { data, service, code, isProtected } = plain;
 
-/** A copy of the template with one mistake. */
+/** Returns a copy of the template with one mistake. */
 function broken(mistake: (template: Template) => void): Template {
   const copy = structuredClone(service);
   mistake(copy);
@@ -58,25 +58,25 @@ describe.each([
   ['with its defaults', plain],
   ['with every option', everything],
 ])('the deployment %s', (_, { data, service, parts, code, nag }) => {
-  test('has every route, guarded as the route table says, and nothing more', () => {
+  test('has exactly the routes of the route table, with their authorizers', () => {
     expect(wrongMethods(service)).toEqual([]);
   });
-  test('answers a preflight on every path, and lets any origin read what API Gateway says itself', () => {
+  test('answers preflights on every path, and sends CORS headers with gateway responses', () => {
     expect(withoutCors(service)).toEqual([]);
   });
-  test('lets a function do to the table and read of the secrets only what the route table says', () => {
+  test('limits each function to the table and secrets that the route table gives', () => {
     expect(excessRights(service)).toEqual([]);
   });
-  test('lets a function do what its code and its surroundings need', () => {
+  test('gives each function the rights that its code and event sources need', () => {
     expect(missingRights(service, code)).toEqual([]);
   });
-  test('takes no message without TLS', () => {
+  test('accepts no message without TLS', () => {
     expect(withoutTls(service)).toEqual([]);
   });
   test('sets every environment variable that the code of a function reads', () => {
     expect(missingVariables(service, code)).toEqual([]);
   });
-  test('lets API Gateway call the functions that it leads to, and no other', () => {
+  test('lets API Gateway call only the functions that it routes to', () => {
     expect(wrongCalls(service)).toEqual([]);
     const callers = resources(service, 'AWS::Lambda::Permission').map(
       ([, { Properties }]) => Properties.Principal,
@@ -98,23 +98,23 @@ describe.each([
     );
     expect(found.map((each) => each.source.split('}/').pop())).toEqual([source]);
   });
-  test('does not wait for itself', () => {
+  test('has no circular dependency', () => {
     for (const part of [data, service, ...Object.values(parts)]) expect(circles(part)).toEqual([]);
   });
   test('has room for twenty more endpoints on paths of their own', () => {
-    // Of those that there are, one that anybody may GET takes most: it has a HEAD.
+    // A route with a public GET takes most resources, because it has a HEAD.
     const count = (all: object | undefined, name: RegExp) =>
       Object.keys(all ?? {}).filter((id) => name.test(id)).length;
     const outside = count(parts.service.Resources, /reviewlanguages/);
     const inside = count(parts.functions.Resources, /^listlanguages/);
     expect([outside, inside]).toEqual([4, 4]);
 
-    // CloudFormation takes 500 resources and 200 outputs of a stack. Every ten endpoints are watched by an alarm.
+    // CloudFormation allows 500 resources and 200 outputs a stack. One alarm watches ten endpoints.
     expect(count(parts.service.Resources, /./) + 20 * outside + 4).toBeLessThan(500);
     expect(count(parts.functions.Resources, /./) + 20 * inside).toBeLessThan(500);
     expect(count(parts.functions.Outputs, /./) + 20 * 2).toBeLessThan(200);
   });
-  test('is clean for cdk-nag', () => {
+  test('has no findings of cdk-nag', () => {
     expect(nag).toEqual([]);
   });
 });
@@ -123,7 +123,7 @@ test('no right has a wildcard', () => {
   expect(wildcardRights(service)).toEqual([]);
 });
 
-test('X-Ray is the only right that needs a wildcard, where it is chosen', () => {
+test('only X-Ray needs a wildcard right, if it is chosen', () => {
   const rights = wildcardRights(everything.service);
   expect(rights).toHaveLength(functions(everything.service).length);
   for (const right of rights) {
@@ -131,7 +131,7 @@ test('X-Ray is the only right that needs a wildcard, where it is chosen', () => 
   }
 });
 
-/** A mistake in the source that a permission is for. */
+/** Makes a mistake in the source that a permission allows. */
 function replaced(part: string, by: string) {
   return ({ Resources }: Template, id: string) => {
     const parts: unknown[] = Resources[id]?.Properties.SourceArn['Fn::Join'][1];
@@ -143,8 +143,8 @@ function escaped(text: string): string {
   return text.replaceAll(/[*.{}$]/g, '\\$&');
 }
 
-describe('a mistake is found', () => {
-  test('a route without authorizer', () => {
+describe('the checks find', () => {
+  test('a route without an authorizer', () => {
     const template = broken((copy) => {
       voteMethod(copy, 'PUT').AuthorizationType = 'NONE';
       delete voteMethod(copy, 'PUT').AuthorizerId;
@@ -153,7 +153,7 @@ describe('a mistake is found', () => {
       'PUT /1/review/{review_id}/vote is open, but for vote',
     ]);
   });
-  test('a route that is missing', () => {
+  test('a missing route', () => {
     const template = broken((copy) => {
       voteMethod(copy, 'PUT').HttpMethod = 'PATCH';
     });
@@ -233,7 +233,7 @@ describe('a mistake is found', () => {
       'sign-in: OIDC_ISSUER',
     ]);
   });
-  test('a variable that nobody thought of', () => {
+  test('a new variable that nothing sets', () => {
     const more = (operation: string) =>
       operation === 'get-review' ? `${code(operation)};process.env.NEW_FLAG` : code(operation);
     expect(missingVariables(service, more)).toEqual(['get-review: NEW_FLAG']);
@@ -249,7 +249,7 @@ describe('a mistake is found', () => {
     });
     expect(wildcardRights(template)).toEqual([expect.stringMatching(/^putvote/)]);
   });
-  test('a right that the route table does not give', () => {
+  test('a right beyond the route table', () => {
     const template = broken((copy) => {
       const rights = (name: string) =>
         Object.entries(copy.Resources).find(([id]) => id.startsWith(`${name}Role`))?.[1].Properties
@@ -281,20 +281,20 @@ describe('a mistake is found', () => {
     ['update-aggregates', 'sqs:SendMessage'],
     ['expire-vote-counters', 'sqs:SendMessage'],
     ['expire-vote-counters', 'dynamodb:BatchWriteItem'],
-  ])('a right that is missing: %s, %s', (operation, action) => {
+  ])('a missing right: %s, %s', (operation, action) => {
     const template = broken((copy) => {
       const role = functions(copy).find(([name]) => name === operation)?.[1].Properties.Role;
       const { Policies } = copy.Resources[role['Fn::GetAtt'][0]]?.Properties ?? {};
       for (const statement of Policies[0].PolicyDocument.Statement) {
         const actions: string[] = [statement.Action].flat();
-        // Of the table there is still the right to Query, but of no index.
+        // Query on the table remains allowed, but on no index.
         const isLeft = action === 'dynamodb:Query' && !/index/.test(JSON.stringify(statement));
         if (!isLeft) statement.Action = actions.filter((name) => name !== action);
       }
     });
     expect(missingRights(template, code)).toEqual([`${operation}: ${action}`]);
   });
-  test('a function that is given no right to the table, and reads it', () => {
+  test('a function that reads the table without any right', () => {
     const more = (operation: string) =>
       operation === 'list-languages'
         ? `${code(operation)};new GetCommand("GetItem")`
@@ -323,7 +323,7 @@ describe('a mistake is found', () => {
     });
     expect(withoutCors(template)).toEqual(['/1/user/me']);
   });
-  test('an answer of API Gateway without CORS, and a path without preflight', () => {
+  test('a gateway response without CORS, and a path without preflight', () => {
     const template = broken((copy) => {
       const answer = Object.values(copy.Resources).find(
         ({ Properties }) => Properties.ResponseType === 'THROTTLED',
@@ -336,10 +336,10 @@ describe('a mistake is found', () => {
     });
     expect(withoutCors(template)).toEqual(['/1/user/me', 'THROTTLED']);
   });
-  test('data that would go with its stack', () => {
+  test('data that is deleted with its stack', () => {
     expect(unretained(everything.data).length).toBeGreaterThan(0);
   });
-  test('a circle', () => {
+  test('a circular dependency', () => {
     const a = { Type: 'A', Properties: { of: { Ref: 'b' } } };
     const b = { Type: 'B', Properties: { of: { 'Fn::GetAtt': ['a', 'Arn'] } } };
     expect(circles({ Resources: { a, b } })).toEqual(['a → b → a']);
@@ -354,7 +354,7 @@ describe('the data', () => {
     expect(isProtected('review-service-data')).toBe(true);
     expect(everything.isProtected('reviews-data')).toBe(false);
   });
-  test('is a table as the local stack creates it, whose past can be restored', () => {
+  test('has a table like the local stack’s, with point-in-time recovery', () => {
     const table = only(data, 'AWS::DynamoDB::Table');
     expect(table).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
@@ -397,13 +397,13 @@ describe('the data', () => {
 });
 
 describe('the API', () => {
-  test('asks the authorizer only about what looks like a token', () => {
+  test('calls the authorizer only for values that look like tokens', () => {
     expect(only(service, 'AWS::ApiGateway::Authorizer')).toMatchObject({
       IdentityValidationExpression: tokenExpression,
       IdentitySource: 'method.request.header.Authorization',
     });
   });
-  test('gives every answer of its own in our shape', () => {
+  test('returns our error shape in all its own responses', () => {
     const answers = resources(service, 'AWS::ApiGateway::GatewayResponse').map(
       ([, { Properties }]) => Properties,
     );
@@ -417,7 +417,7 @@ describe('the API', () => {
       });
     }
   });
-  test('says of a missing or bad token that one is wanted (RFC 6750)', () => {
+  test('challenges requests with a missing or bad token (RFC 6750)', () => {
     const answers = resources(service, 'AWS::ApiGateway::GatewayResponse').map(
       ([, { Properties }]) => Properties,
     );
@@ -441,7 +441,7 @@ describe('the API', () => {
       'AmazonAPIGatewayPushToCloudWatchLogs',
     );
   });
-  test('has a user pool that sends people back to where they are awaited, after a page that exists', () => {
+  test('has a user pool that redirects only to our pages', () => {
     const callback = `${textOf(variables(service, 'sign-in').AUTH_URL)}/account/callback`;
     const client = only(service, 'AWS::Cognito::UserPoolClient');
     expect(client.CallbackURLs.map(textOf)).toEqual([callback]);
@@ -470,7 +470,7 @@ describe('the API', () => {
     expect(Object.keys(JSON.parse(line))).toContain('requestId');
     expect(AccessLogSetting.Format).not.toMatch(/identity|\.path\b|[Aa]uthorization|user_id/);
   });
-  test('knows where it is, whatever the domain', () => {
+  test('knows its own address, whatever the domain', () => {
     expect(JSON.stringify(variables(service, 'sign-in').AUTH_URL)).toContain('/ws');
     expect(variables(everything.service, 'sign-in')).toMatchObject({
       AUTH_URL: 'https://reviews.example.org/ws',
@@ -479,7 +479,7 @@ describe('the API', () => {
     expect(only(everything.service, 'AWS::ApiGateway::BasePathMapping').BasePath).toBe('ws');
     expect(resources(everything.data, 'AWS::Cognito::UserPool')).toEqual([]);
   });
-  test('gives metadata only to those that ask for it', () => {
+  test('gives metadata settings only to functions that ask for metadata', () => {
     const having = functions(everything.service).filter(
       ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
     );
@@ -499,7 +499,7 @@ describe('the API', () => {
 });
 
 describe('the functions', () => {
-  test('are one for each operation', () => {
+  test('are one per operation', () => {
     const expected = [
       ...routes.map(({ operation }) => operation),
       ...consumers.map(({ operation }) => operation),
@@ -513,7 +513,7 @@ describe('the functions', () => {
         .sort(),
     ).toEqual(expected.sort());
   });
-  test('run on Node 24 on arm64, and log JSON to a group that is not kept for ever', () => {
+  test('run on Node 24 and arm64, and log JSON with limited retention', () => {
     for (const [, { Properties }] of functions(service)) {
       expect(Properties).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -526,7 +526,7 @@ describe('the functions', () => {
       expect(Properties.RetentionInDays).toBe(30);
     }
   });
-  test('have the memory and the time that they were measured with', () => {
+  test('have the memory and the timeout that they were measured with', () => {
     const longer: Record<string, number> = {
       'update-aggregates': 300,
       eraser: 300,
@@ -538,7 +538,7 @@ describe('the functions', () => {
       expect([operation, { MemorySize, Timeout }]).toEqual([operation, expected]);
     }
   });
-  test('carry source maps only where they are used', () => {
+  test('carry source maps only where the maps are used', () => {
     const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
     const files = (hasSourceMaps: boolean) => {
       bundleFunctions(folder, hasSourceMaps, ['get-review']);
@@ -562,7 +562,7 @@ describe('the background', () => {
   const [[queueId] = []] = resources(service, 'AWS::SQS::Queue');
   const queue = { 'Fn::GetAtt': [queueId, 'Arn'] };
 
-  test('reads of the stream what it asks for, within bounds, and a stream has two readers at most', () => {
+  test('subscribes to filtered stream records, within bounds and two readers', () => {
     const mappings = resources(service, 'AWS::Lambda::EventSourceMapping');
     expect(mappings.length).toBeLessThanOrEqual(2);
     expect(
@@ -597,7 +597,7 @@ describe('the background', () => {
     ]);
     expect(mappings.map(([, { Properties }]) => Properties.BatchSize)).toEqual([1000, 100]);
     for (const [, { Properties }] of mappings) {
-      // More than five are a quota that one has to ask for.
+      // AWS allows five filters; more require a raised quota.
       expect(Properties.FilterCriteria.Filters.length).toBeLessThanOrEqual(5);
       expect(Properties).toMatchObject({
         StartingPosition: 'TRIM_HORIZON',
@@ -611,7 +611,7 @@ describe('the background', () => {
       expect(Properties.Enabled).not.toBe(false);
     }
   });
-  test('runs its jobs at their time, and tells the queue of one that fails', () => {
+  test('runs its jobs on schedule, and sends failures to the queue', () => {
     const id = Object.keys(service.Resources).find((id) =>
       /^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/.test(id),
     );
@@ -627,11 +627,11 @@ describe('the background', () => {
   });
 });
 
-test('synthesis has nothing to warn of', () => {
+test('synthesis prints no warning', () => {
   expect(said).toBe('');
 });
 
-test('a wrong option is told', async () => {
+test('reports an invalid option', async () => {
   expect(await runApp({ environment: 'staging' })).toEqual({
     failed: true,
     said: expect.stringContaining('environment must be production or development'),

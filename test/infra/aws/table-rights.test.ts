@@ -3,7 +3,7 @@ import { tableRights } from '../../../infra/aws/table-rights.ts';
 
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';
 
-/** The rights of a function, as they stand in its policy. */
+/** Returns the rights of a function, as its policy has them. */
 function rightsOf(
   allowed: 'none' | 'public' | 'metadata' | 'read' | 'write',
   actions: string[],
@@ -15,7 +15,7 @@ function rightsOf(
 }
 
 describe('the rights to the table', () => {
-  test('are those that the code needs', () => {
+  test('are the ones that the code needs', () => {
     expect(rightsOf('none', [])).toEqual([]);
     expect(rightsOf('write', ['GetItem', 'PutItem'])).toMatchObject([
       { Action: ['dynamodb:GetItem', 'dynamodb:PutItem'], Resource: arn },
@@ -25,7 +25,7 @@ describe('the rights to the table', () => {
     ]);
   });
 
-  test('let who keeps metadata read what is public, and write nothing else', () => {
+  test('for metadata allow reading public items, and writing metadata only', () => {
     const rights = rightsOf('metadata', ['BatchGetItem', 'PutItem', 'UpdateItem']);
     const [read, write, ...more] = rights.map(({ Action, Condition }) => ({
       actions: [Action].flat(),

@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals';
 import { actionsIn, indexesIn } from '../../../infra/aws/table-use.ts';
 
-test('a command needs its action, also under the name that a bundler gives it', () => {
+test('a command needs its action, also when a bundler renamed it', () => {
   const code = 'table.send(new GetCommand2({ Key })); table.send(new BatchWriteCommand({}))';
   expect(actionsIn(code)).toEqual(['BatchWriteItem', 'GetItem']);
 });
 
-test('a transaction needs the actions of its parts', () => {
+test('a transaction needs the actions of its members', () => {
   const code = 'new TransactWriteCommand({}); ({ ConditionCheck: { Key } }, { Update: add(Key) })';
   expect(actionsIn(code)).toEqual(['ConditionCheckItem', 'UpdateItem']);
   expect(actionsIn('({ Update: add(Key) })')).toEqual([]);
 });
 
-test('a query needs the table or the index that it is of', () => {
+test('a query needs the table or the index that it reads', () => {
   const definitions = 'async function* queryItems(prefix) {} async function* queryIndex(index) {}';
   expect([actionsIn(definitions), indexesIn(definitions)]).toEqual([[], []]);
   expect(actionsIn(`${definitions} collect(queryItems(prefix))`)).toEqual(['Query']);
@@ -28,7 +28,7 @@ test('a query needs the table or the index that it is of', () => {
   expect(() => indexesIn('queryIndex(index, value)')).toThrow('the name of an index');
 });
 
-test('nothing may scan', () => {
+test('scans are refused', () => {
   for (const code of ['new ScanCommand({})', 'paginateScan({}, {})']) {
     expect(() => actionsIn(code)).toThrow('No function has a right to Scan');
   }

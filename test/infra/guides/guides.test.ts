@@ -4,13 +4,13 @@ import { renderGuides } from '../../../infra/guides/render.ts';
 import { guides } from '../../../shared/guides.ts';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 
-/** The text of a guide, as it is read aloud. */
+/** Returns the text of a guide without markup. */
 function textOf(slug: string): string {
   const { html = '' } = guides.find((guide) => guide.slug === slug) ?? {};
   return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
-// Numbers as they were decided, not as the code has them.
+// Numbers as decided, not as the code has them.
 test.each([
   ['limits', 'Blocked below −20 0 0'],
   ['limits', 'Spammer −20 to −11 0 0'],
@@ -68,7 +68,7 @@ test.each([
   expect(textOf(slug)).toContain(fact);
 });
 
-/** Every code by its status, as they were decided. */
+/** Every error code by its status, as decided. */
 const codes = {
   400: ['invalid_request', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'],
   401: ['not_authorized', 'invalid_token', 'invalid_client'],
@@ -85,7 +85,7 @@ const codes = {
   503: ['service_unavailable'],
 };
 
-test('errors explains every code with its status, and what to do', () => {
+test('errors explains every code with its status, and says what to do', () => {
   const { html = '' } = guides.find(({ slug }) => slug === 'errors') ?? {};
   const sections = [
     ...html.matchAll(/<h3 id="(\w+)">.*?<\/h3>\n<p>(\d+): “.*?”<\/p>\n<p>(.{9,})</g),
@@ -95,20 +95,20 @@ test('errors explains every code with its status, and what to do', () => {
   );
 });
 
-test('errors leaves out no code that the code or the gateway answers with', () => {
+test('errors includes every code that the code or the gateway returns', () => {
   const sources = globSync('{functions,shared}/**/*.ts').map((file) => readFileSync(file, 'utf8'));
   const thrown = sources.flatMap((text) =>
     [...text.matchAll(/new ApiError\(\s*\d+,\s*'(\w+)'/g)].map(([, code]) => code),
   );
   const ofGateway = gatewayResponses.map(({ body }) => JSON.parse(body).error);
   const known = Object.values(codes).flat();
-  // The eraser throws it to itself.
+  // Only the eraser catches this code.
   const left = [...thrown, ...ofGateway].filter((code) => code !== 'conflict');
   expect(left.filter((code) => !known.includes(code))).toEqual([]);
   expect(left.length).toBeGreaterThan(30);
 });
 
-test('HTML in a guide or a fact is shown as text, and an unknown fact is refused', () => {
+test('escapes HTML in a guide or a fact, and refuses an unknown fact', () => {
   const facts = new Proxy(
     { errors: '<script>alert(1)</script> [x](javascript:alert)' },
     {

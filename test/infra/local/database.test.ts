@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { startDatabase } from '../../../infra/local/database.ts';
 import { createTable } from '../../../infra/local/table.ts';
 
-test('the files of the embedded database are for this user alone, whatever their folder allows', async () => {
+test('only this user can read the files of the embedded database', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'data-'));
   chmodSync(folder, 0o755);
   const database = await startDatabase({ file: join(folder, 'dynamodb.sqlite') });

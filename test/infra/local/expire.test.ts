@@ -24,7 +24,7 @@ async function left(): Promise<string[]> {
   return (await scanTable()).map(({ pk }) => pk).sort();
 }
 
-test('deletes what has expired, on all pages, and nothing else', async () => {
+test('deletes only expired items, on all pages', async () => {
   const kept = [...items(3, 'LATER', now + 600), ...items(3, 'NEVER')];
   await batchWrite([...items(250, 'OVER', now - 1), ...items(250, 'LONG', 1), ...kept]);
   expect(await expireItems(over.signal)).toBe(500);
@@ -32,7 +32,7 @@ test('deletes what has expired, on all pages, and nothing else', async () => {
   expect(await expireItems(over.signal)).toBe(0);
 });
 
-/** Does something before the first item is deleted. */
+/** Runs `intervene` before the first item is deleted. */
 async function sweepAfter(intervene: (Key: Key) => unknown): Promise<number> {
   const send = table.send.bind(table) as (command: never) => unknown;
   let isFirst = true;
@@ -49,13 +49,13 @@ async function sweepAfter(intervene: (Key: Key) => unknown): Promise<number> {
   return deleted;
 }
 
-test('keeps what gets more time meanwhile', async () => {
+test('keeps an item whose expiry is extended meanwhile', async () => {
   await batchWrite(items(2, 'OVER', now - 1));
   expect(await sweepAfter((key) => setAttributes(key, { expires_at: now + 600 }))).toBe(1);
   expect(await left()).toHaveLength(1);
 });
 
-test('stops in the middle, and the next goes on', async () => {
+test('stops in the middle, and the next run continues', async () => {
   await batchWrite(items(250, 'OVER', now - 1));
   expect(await sweepAfter(() => over.abort())).toBe(1);
   expect(await left()).toHaveLength(249);

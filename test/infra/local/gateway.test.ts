@@ -11,7 +11,7 @@ import type { Served } from '../../../infra/local/log.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 import { cpuOf } from '../../helpers/cpu.ts';
 
-// What these functions answer is nothing that the API describes.
+// The API does not describe the responses of these functions.
 globalThis.fetch = uncheckedFetch;
 
 const review = 'a8f3c1de-0000-4000-8000-000000000001';
@@ -42,7 +42,7 @@ beforeEach(() => {
 });
 afterAll(() => gateway.stop());
 
-/** The answer to bytes that no HTTP client would send. */
+/** Returns the response to bytes that no HTTP client would send. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   socket.write(bytes);
@@ -61,7 +61,7 @@ function vote(token?: string, path = `/review/${review}/vote`): Promise<Response
 }
 
 describe('the event', () => {
-  test('is that of a Lambda proxy integration', async () => {
+  test('matches a Lambda proxy integration', async () => {
     const response = await fetch(
       `${gateway.url}/review?sort=published_on&limit=5&limit=7&q=a+b%20%C3%A9&e`,
       {
@@ -103,7 +103,7 @@ describe('the event', () => {
     });
   });
 
-  test('has null where there are no parameters, and decoded path parameters', async () => {
+  test('has null for missing parameters, and decoded path parameters', async () => {
     await fetch(`${gateway.url}/review/a%20%C3%A9%2Fb`);
     expect(events[0]).toMatchObject({
       resource: '/1/review/{review_id}',
@@ -114,7 +114,7 @@ describe('the event', () => {
     });
   });
 
-  test('survives names that JavaScript has a meaning for', async () => {
+  test('keeps names that have a meaning in JavaScript', async () => {
     await fetch(`${gateway.url}/review?__proto__=1&constructor=2&__proto__=3`);
     expect(JSON.parse(JSON.stringify(events[0]?.multiValueQueryStringParameters))).toEqual(
       JSON.parse('{"__proto__":["1","3"],"constructor":["2"]}'),
@@ -126,7 +126,7 @@ describe('the event', () => {
     ['//review', '/1/review'],
     [`/review//${review}//`, '/1/review/{review_id}'],
     ['/review/languages/', '/1/review/languages'],
-  ])('takes %s, and keeps the path as sent', async (path, resource) => {
+  ])('accepts %s, and keeps the path as sent', async (path, resource) => {
     expect((await fetch(gateway.url + path)).status).toBe(200);
     expect(events[0]).toMatchObject({
       resource,
@@ -164,18 +164,18 @@ describe('a body that is not UTF-8', () => {
     expect(events).toHaveLength(0);
   });
 
-  test('is not looked at where a token is missing: 401', async () => {
+  test('is not read if a token is missing: 401', async () => {
     expect((await post('/review', latin1)).status).toBe(401);
   });
 
-  test('is left to the function where another charset is named', async () => {
+  test('is left to the function if another charset is named', async () => {
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
     const headers = { ...token, 'Content-Type': 'application/json; charset=iso-8859-1' };
     expect((await post('/review', latin1, headers)).status).toBe(200);
     expect(events[0]?.body).toBe('{"text":"caf\ufffd"}');
   });
 
-  test('is none for what UTF-8 has, a byte order mark and U+FFFD included', async () => {
+  test('excludes valid UTF-8 with a byte order mark or U+FFFD', async () => {
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
     const text = '\ufeff{"text":"\ufffd é 🎷 \u0000"}';
     expect((await post('/review', Buffer.from(text), token)).status).toBe(200);
@@ -184,7 +184,7 @@ describe('a body that is not UTF-8', () => {
 });
 
 describe('the authorizer', () => {
-  test('is asked with the method ARN as sent, and its context reaches the handler as strings', async () => {
+  test('receives the method ARN as sent, and returns its context as strings', async () => {
     handlers.authorizer = (event) => ({
       principalId: 'user-1',
       policyDocument: policy('Allow', (event as { methodArn: string }).methodArn),
@@ -208,7 +208,7 @@ describe('the authorizer', () => {
   });
 
   test.each([undefined, 'Basic abc', 'Bearer', 'Bearer a b', 'Bearer a"'])(
-    'is not asked about %p: 401',
+    'is not called for %p: 401',
     async (token) => {
       const response = await vote(token);
       expect(response.status).toBe(401);
@@ -220,7 +220,7 @@ describe('the authorizer', () => {
     },
   );
 
-  test('is not asked for a public route', async () => {
+  test('is not called for a public route', async () => {
     await fetch(`${gateway.url}/review`, { headers: { Authorization: 'Bearer t' } });
     expect(authorizerEvents).toHaveLength(0);
     expect(events[0]?.requestContext.authorizer).toBeNull();
@@ -239,7 +239,7 @@ describe('the authorizer', () => {
       }),
     ],
     [
-      'allows what begins so',
+      'allows the prefix of the route',
       200,
       () => ({ principalId: 'u', policyDocument: policy('Allow', 'arn:aws:execute-api:local:*') }),
     ],
@@ -259,7 +259,7 @@ describe('the authorizer', () => {
     }
   });
 
-  test('says by its context why it refuses', async () => {
+  test('gives the reason for a refusal in its context', async () => {
     handlers.authorizer = () => ({
       principalId: 'u',
       policyDocument: policy('Deny', '*'),
@@ -295,7 +295,7 @@ describe('paths without a route', () => {
     expect(events[0]).toMatchObject({ resource: '/', path: '/', pathParameters: null });
   });
 
-  test('the root of the host leads to the first page', async () => {
+  test('the root of the host redirects to the first page', async () => {
     const { status, headers } = await fetch(`${origin}/`, { redirect: 'manual' });
     expect(status).toBe(302);
     const location = new URL(headers.get('location') ?? '', origin);
@@ -328,13 +328,13 @@ describe('CORS', () => {
 });
 
 describe('limits', () => {
-  test('passes a URL of 256 KB on', async () => {
+  test('passes on a URL of 256 KB', async () => {
     const ids = 'x'.repeat(256 * 1024 - 100);
     expect((await fetch(`${gateway.url}/reviews?review_ids=${ids}`)).status).toBe(200);
     expect(events[0]?.queryStringParameters).toEqual({ review_ids: ids });
   });
 
-  test('reads the worst query of that length at once', async () => {
+  test('parses the slowest query of that length at once', async () => {
     const query = 'a&'.repeat(128 * 1024 - 50);
     const taken = await cpuOf(async () => {
       expect((await fetch(`${gateway.url}/review?${query}`)).status).toBe(200);
@@ -343,13 +343,14 @@ describe('limits', () => {
     expect(events[0]?.multiValueQueryStringParameters?.a).toHaveLength(128 * 1024 - 50);
   });
 
-  test('refuses a longer one: 431', async () => {
+  test('refuses a longer URL: 431', async () => {
     const answer = await raw(`GET /ws/1/review?${'x'.repeat(400_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 431 /);
     expect(answer).toContain('"error":"invalid_request"');
   });
 
-  // As JSON in the event of a Lambda, which may have 6 MB: a quote takes two bytes, and so does é.
+  // Limits apply to JSON in a Lambda event, 6 MB at most. A quote takes two bytes there, and so
+  // does é.
   test.each([
     ['x', 6, 200],
     ['"', 3, 200],
@@ -358,7 +359,7 @@ describe('limits', () => {
     ['"', 3.1, 413],
     ['é', 3.1, 413],
     ['\u0001', 1.1, 413],
-  ])('takes or refuses a body of %j, %d million times: %i', async (piece, millions, status) => {
+  ])('limits a body of %j, %d million times: %i', async (piece, millions, status) => {
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
     const body = piece.repeat(millions * 1024 * 1024 - 4_000);
     const headers = { Authorization: 'Bearer t' };
@@ -376,7 +377,7 @@ describe('limits', () => {
     ['x', 6.1, 502],
     ['\n', 3.1, 502],
     ['é', 3.1, 502],
-  ])('takes or refuses an answer of %j, %d million times: %i', async (piece, millions, status) => {
+  ])('limits a response of %j, %d million times: %i', async (piece, millions, status) => {
     const body = piece.repeat(millions * 1024 * 1024 - 4_000);
     handlers['get-review'] = () => ({ statusCode: 200, body });
     const response = await fetch(`${gateway.url}/review/${review}`);
@@ -385,7 +386,7 @@ describe('limits', () => {
   });
 
   test.each([true, false])(
-    'refuses a body of more than 10 MB, its length announced (%p): 413',
+    'refuses a body over 10 MB (Content-Length sent: %p): 413',
     async (announced) => {
       const { status, error } = await new Promise<{ status?: number; error: unknown }>(
         (resolve, reject) => {
@@ -410,14 +411,14 @@ describe('limits', () => {
     },
   );
 
-  test('does not let a client send that asks first', async () => {
+  test('refuses a large body before the client sends it', async () => {
     const answer = await raw(
       'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('lets one send that asks with less', async () => {
+  test('lets a client that asks first send a smaller body', async () => {
     handlers.authorizer = () => ({ principalId: 'u', policyDocument: policy('Allow', '*') });
     const answer = await raw(
       'POST /ws/1/review HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer t\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}',
@@ -427,7 +428,7 @@ describe('limits', () => {
   });
 });
 
-describe('requests that are not valid', () => {
+describe('invalid requests', () => {
   test.each(['%', '%zz', '%ff'])('%s in the path: 400', async (path) => {
     const answer = await raw(
       `GET /ws/1/review/${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
@@ -452,18 +453,18 @@ describe('requests that are not valid', () => {
   });
 
   test.each(['a', 'a.example:443', '127.0.0.1:3000', '[::1]:3000', 'a:', 'xn--a_b', 'A'])(
-    'takes the host %s',
+    'accepts the host %s',
     async (host) => {
       const get = `GET /ws/1/review HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
       expect(await raw(get)).toMatch(/^HTTP\/1.1 200 /);
     },
   );
 
-  test('does without a host in HTTP/1.0', async () => {
+  test('accepts HTTP/1.0 without a host', async () => {
     expect(await raw('GET /ws/1/review HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  test.each(['GET', 'POST'])('has no other expectation than 100-continue: 417', async (method) => {
+  test.each(['GET', 'POST'])('supports no expectation but 100-continue: 417', async (method) => {
     for (const expectation of ['x', '200-ok', '100-continue, x']) {
       const answer = await raw(
         `${method} /ws/1/review HTTP/1.1\r\nHost: a\r\nExpect: ${expectation}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
@@ -478,7 +479,7 @@ describe('requests that are not valid', () => {
 });
 
 describe('HEAD', () => {
-  test('goes where GET does, and says no length where the body was left out', async () => {
+  test('routes as GET, and omits the length of an omitted body', async () => {
     handlers['get-review'] = () => ({ statusCode: 200, headers: { ETag: '"x"' }, body: '' });
     const head = `HEAD /ws/1/review/${review} HTTP/1.1\r\nHost: a\r\n`;
     const answer = await raw(`${head}\r\n${head}Connection: close\r\n\r\n`);
@@ -488,7 +489,7 @@ describe('HEAD', () => {
     expect(events[0]).toMatchObject({ httpMethod: 'HEAD', resource: '/1/review/{review_id}' });
   });
 
-  test('is refused without a body where the gateway itself refuses', async () => {
+  test('omits the body of the gateway’s own refusals', async () => {
     const response = await fetch(`${origin}/nothing`, { method: 'HEAD' });
     expect(response.status).toBe(404);
     expect(Number(response.headers.get('content-length'))).toBeGreaterThan(20);
@@ -517,12 +518,12 @@ describe('compression', () => {
     ['gzip;q=0.5, deflate', 'deflate'],
     ['gzip; q=0, deflate;q=0.001', 'deflate'],
     ['identity;q=1, gzip;q=0.1', 'gzip'],
-  ])('serves a client that takes %s with %s', async (acceptEncoding, coding) => {
+  ])('serves a client that accepts %s with %s', async (acceptEncoding, coding) => {
     const answer = await get(acceptEncoding);
     expect(answer).toContain(`Content-Encoding: ${coding}\r\n`);
     expect(answer).toContain('ETag: "x"');
     expect(Number(/content-length: (\d+)/i.exec(answer)?.[1])).toBeLessThan(200);
-    // Whoever knows the coding gets what was meant.
+    // Decoding returns the original body.
     const url = `${gateway.url}/review/${review}`;
     const response = await fetch(url, { headers: { 'Accept-Encoding': acceptEncoding } });
     expect(response.headers.get('content-encoding')).toBe(coding);
@@ -530,7 +531,7 @@ describe('compression', () => {
   });
 
   test.each([undefined, '', 'identity', '*', 'br', 'gzip;q=0', 'gzip;q=0.0, *', 'gzip;q=x', 'zip'])(
-    'leaves %p alone',
+    'does not compress for %p',
     async (acceptEncoding) => {
       const answer = await get(acceptEncoding);
       expect(answer).not.toMatch(/content-encoding/i);
@@ -538,7 +539,7 @@ describe('compression', () => {
     },
   );
 
-  test('is for bodies of 1024 bytes and more, that have no coding of their own', async () => {
+  test('applies to unencoded bodies of 1024 bytes and more', async () => {
     handlers['get-review'] = () => ({ statusCode: 200, body: 'x'.repeat(1024) });
     expect(await get('gzip')).toContain('Content-Encoding: gzip');
     for (const result of [
@@ -554,7 +555,7 @@ describe('compression', () => {
     expect(await get('gzip')).toMatch(/content-encoding: br\r\n/);
   });
 
-  test('takes bytes', async () => {
+  test('compresses binary bodies', async () => {
     const bytes = Buffer.alloc(5_000, 'abc\xff', 'latin1');
     const isBase64Encoded = true;
     handlers['get-review'] = () => {
@@ -565,13 +566,13 @@ describe('compression', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  test('is not for HEAD', async () => {
+  test('does not apply to HEAD', async () => {
     expect(await get('gzip', 'HEAD')).not.toMatch(/content-encoding/i);
   });
 });
 
 describe('the response', () => {
-  test('may carry headers, several of a name, and bytes', async () => {
+  test('may carry repeated headers, and bytes', async () => {
     handlers['get-review'] = () => ({
       statusCode: 201,
       headers: {
@@ -633,7 +634,7 @@ describe('the response', () => {
     expect(await response.json()).toMatchObject({ error: 'service_unavailable' });
   });
 
-  test('shares a connection with the next', async () => {
+  test('reuses the connection for the next request', async () => {
     const get = 'GET /ws/1/review HTTP/1.1\r\nHost: a\r\n';
     const answer = await raw(`${get}\r\n${get}Connection: close\r\n\r\n`);
     expect(answer.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
@@ -654,7 +655,7 @@ describe('the log', () => {
     return lines[0] as Served;
   }
 
-  test('has each request, when it is over', async () => {
+  test('has one line for each request, when it is over', async () => {
     handlers['list-reviews'] = async () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
       return { statusCode: 404, body: '' };
@@ -675,13 +676,13 @@ describe('the log', () => {
     expect(served.milliseconds).toBeGreaterThan(29);
   });
 
-  test('has what the gateway and others on its port answer', async () => {
+  test('includes responses of the gateway and of other handlers on its port', async () => {
     expect(await serve((url) => fetch(`${url}/user/me`))).toMatchObject({ status: 401 });
     expect(await serve((url) => fetch(new URL('/own/x', url)))).toMatchObject({ status: 418 });
     expect(await serve((url) => fetch(url, { method: 'OPTIONS' }))).toMatchObject({ status: 204 });
   });
 
-  test('says who was served', async () => {
+  test('names the user and the application', async () => {
     handlers.authorizer = () => ({
       principalId: 'u',
       policyDocument: policy('Allow', '*'),
@@ -701,7 +702,7 @@ describe('the log', () => {
     ).toMatchObject({ application: '0f' });
   });
 
-  test('has no status where nobody waited for it', async () => {
+  test('omits the status if the client disconnected', async () => {
     let begin = () => {};
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
@@ -727,7 +728,7 @@ describe('the log', () => {
   });
 });
 
-test('listens where it is told to', async () => {
+test('listens on the given address', async () => {
   const load = async () => succeed;
   const all = await startGateway({ port: 0, host: '0.0.0.0', load });
   const { port } = new URL(all.url);
@@ -740,7 +741,7 @@ test('listens where it is told to', async () => {
   await one.stop();
 });
 
-test('stops once the requests in flight are answered', async () => {
+test('stops after the requests in flight are answered', async () => {
   let started = () => {};
   const inFlight = new Promise<void>((resolve) => {
     started = resolve;
@@ -765,7 +766,7 @@ test('stops once the requests in flight are answered', async () => {
   await stopped;
 });
 
-test('answers what had arrived when it is told to stop', async () => {
+test('answers requests that arrived before it was stopped', async () => {
   const own = await startGateway({ port: 0, load: async () => succeed });
   const sockets = Array.from({ length: 20 }, () => connect(Number(new URL(own.url).port)));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -774,7 +775,7 @@ test('answers what had arrived when it is told to stop', async () => {
   for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 OK/);
 });
 
-test('says which port is taken', async () => {
+test('names the port that is taken', async () => {
   await expect(startGateway({ port, load: async () => succeed })).rejects.toThrow(
     `port ${port} is in use`,
   );

@@ -4,7 +4,7 @@ import { readSecurityContact } from '../../../infra/local/host-files.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 
-// What this function answers is nothing that the API describes.
+// The API does not describe the response of this function.
 globalThis.fetch = uncheckedFetch;
 
 const asked = jest.fn();
@@ -26,7 +26,7 @@ const [bare, proxied] = gateways.map(({ local }) => local);
 
 const get = (url: string, method = 'GET') => fetch(url, { method, redirect: 'manual' });
 
-test('the root of the host leads to the first page', async () => {
+test('the root of the host redirects to the first page', async () => {
   for (const method of ['GET', 'HEAD']) {
     for (const [url, location] of [
       [`${bare}/`, '/ws/'],
@@ -42,7 +42,7 @@ test('the root of the host leads to the first page', async () => {
 });
 
 describe('robots.txt', () => {
-  test('keeps programs off what is not for reading', async () => {
+  test('keeps crawlers off everything but pages to read', async () => {
     const response = await get(`${bare}/robots.txt`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await response.text()).toBe(`User-agent: *
@@ -53,7 +53,7 @@ Disallow: /ws/oauth/
 `);
   });
 
-  test('names the paths as they are for everybody', async () => {
+  test('uses public paths', async () => {
     const text = await (await get(`${proxied}/robots.txt`)).text();
     expect(text.match(/\S+: \/\S+/g)).toHaveLength(4);
     for (const [line] of text.matchAll(/^\S+: \/.*$/gm)) expect(line).toContain(': /reviews/ws/');
@@ -61,7 +61,7 @@ Disallow: /ws/oauth/
 });
 
 describe('security.txt', () => {
-  test('says whom to tell, for some weeks from now', async () => {
+  test('names the contact, and expires in some weeks', async () => {
     const response = await get(`${proxied}/.well-known/security.txt`);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     const text = await response.text();
@@ -75,7 +75,7 @@ Canonical: https://example.org/.well-known/security.txt
 `);
   });
 
-  test('is not there unless somebody is named', async () => {
+  test('returns 404 unless a contact is set', async () => {
     expect((await get(`${bare}/.well-known/security.txt`)).status).toBe(404);
   });
 
@@ -84,7 +84,7 @@ Canonical: https://example.org/.well-known/security.txt
     ['mailto:security@example.org', 'mailto:security@example.org'],
     ['https://example.org/security', 'https://example.org/security'],
     ['tel:+49-30-1', 'tel:+49-30-1'],
-  ])('takes %s', (contact, url) => {
+  ])('accepts %s', (contact, url) => {
     expect(readSecurityContact(contact)).toBe(url);
   });
 
@@ -101,13 +101,13 @@ test.each([
   ['/ws/1/review', 'list-reviews'],
   ['/.well-known/oauth-authorization-server/reviews/ws', 'get-server-metadata'],
   ['/reviews/ws/.well-known/oauth-authorization-server', 'get-server-metadata'],
-])('%s behind a proxy is %s', async (path, operation) => {
+])('%s behind a proxy leads to %s', async (path, operation) => {
   asked.mockClear();
   expect((await get(proxied + path)).status).toBe(200);
   expect(asked.mock.calls).toEqual([[operation]]);
 });
 
-test('the address of another issuer is nothing of ours', async () => {
+test('ignores addresses of another issuer', async () => {
   const path = '/.well-known/oauth-authorization-server/ws';
   expect((await get(proxied + path)).status).toBe(404);
   expect((await get(bare + path)).status).toBe(200);

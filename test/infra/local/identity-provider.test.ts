@@ -14,7 +14,7 @@ const provider = await identityProvider(origin, callback);
 gateway.mount(provider);
 afterAll(() => gateway.stop());
 
-/** The sign-in page of a new authorization request, with the cookies to go on. */
+/** Opens the sign-in page for a new authorization request, with its cookies. */
 async function openSignIn() {
   const query = new URLSearchParams({
     client_id: provider.environment.OIDC_CLIENT_ID,
@@ -37,7 +37,7 @@ async function openSignIn() {
   };
 }
 
-/** What the ID token says that comes for a code. */
+/** Returns the claims of the ID token for a code. */
 async function claimsOf(code: string): Promise<unknown> {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = provider.environment;
   const response = await fetch(`${OIDC_ISSUER}/token`, {
@@ -62,7 +62,7 @@ describe('the development sign-in', () => {
     ['Émile Zola', 'Émile Zola', 'Emile.Zola'],
     ['', 'Reader', 'Reader'],
     ['🎷'.repeat(5_000), '🎷'.repeat(64), 'reader'],
-  ])('takes a name, up to 64 characters of it: %#', async (name, taken, mailbox) => {
+  ])('accepts a name, cut to 64 characters: %#', async (name, taken, mailbox) => {
     const { url, headers } = await openSignIn();
     const body = new URLSearchParams({ name });
     const signedIn = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
@@ -87,7 +87,7 @@ describe('the development sign-in', () => {
     expect(taken).toBeLessThan(2_000);
   });
 
-  test('refuses a URL that the library would take minutes for: 414', async () => {
+  test('refuses a URL that the library would parse for minutes: 414', async () => {
     for (const piece of ['a&', 'a=&', '&']) {
       const query = piece.repeat(200_000 / piece.length);
       const taken = await cpuOf(async () => {

@@ -32,11 +32,11 @@ test.each([
   ['/ws/1/oauth/token?client_secret=secret', '/ws/1/oauth/token'],
   ['/ws/1/oauth/revoke/?token=secret', '/ws/1/oauth/revoke/'],
   ['/ws/1//oauth/token?code=secret', '/ws/1//oauth/token'],
-])('what a client or browser carries in %s is left out', (url, shown) => {
+])('omits what a client or browser sends in %s', (url, shown) => {
   expect(requestLine({ ...served, url }, true)).toContain(`PUT ${shown} 200`);
 });
 
-test('an object is text, with the places of an error on lines of their own', () => {
+test('prints an object as text, with an error’s stack on lines of their own', () => {
   expect(readable({ message: 'Expired vote counters', deleted: 5 })).toBe(
     'Expired vote counters, deleted 5',
   );
@@ -54,7 +54,7 @@ test('an object is text, with the places of an error on lines of their own', () 
   caused by Error: ECONNREFUSED: refused`);
 });
 
-test('anything else stays what it is', () => {
+test('keeps all other values', () => {
   const error = new Error('x');
   for (const entry of ['text', 5, undefined, null, error, { a: 1 }]) {
     expect(readable(entry)).toBe(entry);

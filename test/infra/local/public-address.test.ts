@@ -4,7 +4,7 @@ import { arrivalOf, localUrl, readPublicAddress } from '../../../infra/local/pub
 
 const site = 'https://reviews.example.org';
 
-/** A request that this peer sent, as much of it as is looked at. */
+/** Makes a request from this peer, with the parts that the code reads. */
 function from(remoteAddress: string | undefined, headers: Record<string, string>) {
   const socket = { remoteAddress, localPort: 3000 };
   return { headers: { host: 'localhost:3000', ...headers }, socket } as unknown as IncomingMessage;
@@ -18,7 +18,7 @@ describe('PUBLIC_URL', () => {
     ['https://example.org:8443/reviews/', 'https://example.org:8443', '/reviews'],
     ['https://example.org/a/b-c', 'https://example.org', '/a/b-c'],
     ['http://localhost:8080', 'http://localhost:8080', ''],
-  ])('%s is taken', (publicUrl, origin, path) => {
+  ])('accepts %s', (publicUrl, origin, path) => {
     const address = readPublicAddress(publicUrl);
     expect([address.url.origin, address.path]).toEqual([origin, path]);
   });
@@ -35,14 +35,14 @@ describe('PUBLIC_URL', () => {
     ['http://reviews.example.org', 'must begin with https://'],
     ['https://reviews.example.org/ws', 'must not contain /ws'],
     ['https://reviews.example.org/ws/1', 'must not contain /ws'],
-  ])('%s is refused', (publicUrl, why) => {
+  ])('refuses %s', (publicUrl, why) => {
     expect(() => readPublicAddress(publicUrl)).toThrow(`PUBLIC_URL ${publicUrl} ${why}`);
   });
 });
 
 describe('TRUSTED_PROXIES', () => {
   test.each(['proxy', '10.0.0.0/33', '10.0.0', '10.0.0.0/', '10.0.0.0/8/8', '::/129', '::1/-1'])(
-    '%s is refused',
+    'refuses %s',
     (entry) => {
       expect(() => readPublicAddress(site, `10.1.1.1, ${entry}`)).toThrow(
         `TRUSTED_PROXIES contains ${entry}: write IP addresses or ranges`,
@@ -66,7 +66,7 @@ describe('TRUSTED_PROXIES', () => {
     ['::ffff:10.200.0.5', '192.168.0.1 10.0.0.0/8'],
     ['fd00::7', '10.0.0.0/8,fd00::/64'],
     ['fe80::1%eth0', 'fe80::/10'],
-  ])('%s is believed, with %s', (peer, trusted) => {
+  ])('trusts %s, with %s', (peer, trusted) => {
     expect(arrivalOf(from(peer, spoofed), readPublicAddress(site, trusted))).toMatchObject({
       protocol: 'https',
       hostname: 'reviews.example.org',
@@ -82,14 +82,14 @@ describe('TRUSTED_PROXIES', () => {
     ['::ffff:192.0.2.7', '10.0.0.0/8'],
     ['fd00:0:0:1::7', 'fd00::/64'],
     [undefined, '0.0.0.0/0'],
-  ])('%s is not, with %s', (peer, trusted) => {
+  ])('does not trust %s, with %s', (peer, trusted) => {
     const address = readPublicAddress(site, trusted);
     const plain = arrivalOf(from(peer, {}), address);
     expect(arrivalOf(from(peer, spoofed), address)).toEqual(plain);
     expect(plain).toMatchObject({ protocol: 'http', client: peer ?? '' });
   });
 
-  test('nobody is without a public address', () => {
+  test('trusts nobody without a public address', () => {
     expect(arrivalOf(from('127.0.0.1', spoofed))).toMatchObject({
       protocol: 'http',
       hostname: 'localhost',
@@ -105,12 +105,12 @@ describe('TRUSTED_PROXIES', () => {
     ['https, http', 'http'],
     ['http', 'http'],
     ['', 'http'],
-  ])('a proxy says the protocol last: %j is %s', (sent, protocol) => {
+  ])('takes the last value of the protocol: %j is %s', (sent, protocol) => {
     const request = from('127.0.0.1', { 'x-forwarded-proto': sent });
     expect(arrivalOf(request, readPublicAddress(site)).protocol).toBe(protocol);
   });
 
-  test('a client comes before the proxies, and its own word counts for nothing', () => {
+  test('takes the client before the proxies, and ignores what it claims', () => {
     const request = from('127.0.0.1', { 'x-forwarded-for': '8.8.8.8, 203.0.113.9, 10.0.0.5' });
     expect(arrivalOf(request, readPublicAddress(site, '10.0.0.0/8')).client).toBe('203.0.113.9');
   });

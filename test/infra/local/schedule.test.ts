@@ -20,7 +20,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('runs a job at the start, and then daily at its time', async () => {
+test('runs a job at the start, then daily at its time', async () => {
   const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(48 * 3_600_000);
   expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T00:15', '2026-11-22T00:15']);
@@ -29,7 +29,7 @@ test('runs a job at the start, and then daily at its time', async () => {
   expect(runs).toHaveLength(3);
 });
 
-test('runs one late that was due while the machine slept', async () => {
+test('runs a job late that was due while the machine slept', async () => {
   const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(0);
   jest.setSystemTime(new Date('2026-11-21T09:00:00Z'));
@@ -38,7 +38,7 @@ test('runs one late that was due while the machine slept', async () => {
   await clock.stop();
 });
 
-test('tries a failed one again a minute later', async () => {
+test('retries a failed job a minute later', async () => {
   broken = true;
   const clock = followClock([daily], async () => sweep);
   await jest.advanceTimersByTimeAsync(60_000);

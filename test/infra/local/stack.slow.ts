@@ -20,9 +20,9 @@ interface Run {
   child: ChildProcess;
   /** The base URL, once it is printed. */
   url: Promise<string>;
-  /** What it has printed so far. */
+  /** Returns the output so far. */
   said(): string;
-  /** The exit status, and all that was written to stderr. */
+  /** The exit status, and everything written to stderr. */
   end: Promise<{ code: number | null; stderr: string }>;
 }
 
@@ -72,7 +72,10 @@ function discovery(folder = dataDir): Discovery {
   return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
 }
 
-/** A dead process that nobody has asked for its status still has an entry, but no command line. */
+/**
+ * Tests if a process is alive. A dead process whose status nobody has read still has an entry, but
+ * no command line.
+ */
 function isAlive(pid: number | null): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`).length > 0;
@@ -94,7 +97,7 @@ async function languages(url: string): Promise<unknown> {
   return response.json();
 }
 
-describe('one that runs', () => {
+describe('a running stack', () => {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
   let run: Run;
   let base: string;
@@ -108,7 +111,7 @@ describe('one that runs', () => {
     rmSync(DATA_DIR, { recursive: true });
   });
 
-  test('says where it is in one block, and has a line for each request', async () => {
+  test('prints its addresses in one block, and a line for each request', async () => {
     await fetch(`${base}/review?limit=1`);
     await until(() => run.said().includes('GET'));
     const [block, lines] = run.said().split(/\n(?=GET)/);
@@ -122,7 +125,7 @@ describe('one that runs', () => {
     expect(lines).toMatch(/^GET \/ws\/1\/review\?limit=1 200 \d+ ms\n$/);
   });
 
-  test('serves, and says in its folder where it is', async () => {
+  test('serves requests, and records its addresses in its folder', async () => {
     expect(await languages(base)).toEqual({ languages: expect.arrayContaining(['en']) });
     const { engine_pid, dynamodb_endpoint, identity_provider, ...rest } = discovery(DATA_DIR);
     expect(rest).toEqual({ pid: run.child.pid, url: base, table_name: 'reviews' });
@@ -132,7 +135,7 @@ describe('one that runs', () => {
     expect(statSync(join(DATA_DIR, 'signing-key')).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps its port, and another leaves nothing', async () => {
+  test('keeps its port; a second stack fails and leaves nothing', async () => {
     const { port } = new URL(base);
     const { code, stderr } = await start(['--port', port]).end;
     expect({ code, stderr }).toEqual({
@@ -142,7 +145,7 @@ describe('one that runs', () => {
     expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
   });
 
-  test('has one in memory beside it on the same folder', async () => {
+  test('allows an in-memory stack on the same folder', async () => {
     const { child, url, said, end } = start(['--memory'], { DATA_DIR });
     expect(await url).not.toBe(base);
     const folder = /--data-dir (\S+)/.exec(said())?.[1] ?? '';
@@ -161,7 +164,7 @@ describe('one that runs', () => {
   ];
   let key: string;
 
-  test('leaves nothing at SIGTERM but its data folder', async () => {
+  test('leaves only its data folder at SIGTERM', async () => {
     key = readFileSync(join(DATA_DIR, 'signing-key'), 'utf8');
     expect(Buffer.from(key, 'base64url')).toHaveLength(32);
     const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
@@ -178,7 +181,7 @@ describe('one that runs', () => {
     expect(existsSync(join(DATA_DIR, 'dynamodb.sqlite-wal'))).toBe(false);
   });
 
-  test('starts again with its key and what has not expired, and ends if its engine does', async () => {
+  test('restarts with its key and unexpired data, and stops when its engine dies', async () => {
     const { url, end } = start([], { DATA_DIR });
     await url;
     expect(readFileSync(join(DATA_DIR, 'signing-key'), 'utf8')).toBe(key);
@@ -199,7 +202,7 @@ describe('one that runs', () => {
   });
 });
 
-test('leaves no engine at SIGKILL, and starts again', async () => {
+test('leaves no engine at SIGKILL, and restarts', async () => {
   const first = start();
   await first.url;
   const { engine_pid } = discovery();
@@ -209,7 +212,7 @@ test('leaves no engine at SIGKILL, and starts again', async () => {
   expect(await languages(await start().url)).toHaveProperty('languages');
 });
 
-test('ends an engine that outlived its stack, before it starts its own', async () => {
+test('stops an engine that outlived its stack before it starts its own', async () => {
   const leftover = await startDatabase({ file: join(dataDir, 'dynamodb.sqlite') });
   announce(dataDir, {
     pid: 1,
@@ -225,7 +228,7 @@ test('ends an engine that outlived its stack, before it starts its own', async (
   await leftover.stop();
 });
 
-test('uses the database it is given, and leaves a process alone that only has the number of an engine', async () => {
+test('uses a given database, and spares a process that reuses an engine’s pid', async () => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   const other = spawn('sleep', ['60']);
   announce(dataDir, {
@@ -243,7 +246,7 @@ test('uses the database it is given, and leaves a process alone that only has th
   other.kill();
 });
 
-test('of two that start at once, one has the data folder', async () => {
+test('two that start together: one gets the data folder', async () => {
   const both = [start(), start()];
   const loser = await Promise.race(both.map(async (run) => ({ run, ...(await run.end) })));
   expect(loser.code).toBe(1);
@@ -259,7 +262,7 @@ test('of two that start at once, one has the data folder', async () => {
   expect(discovery().pid).toBe(winner?.child.pid);
 });
 
-describe('what is wrong is told in one sentence', () => {
+describe('one sentence explains', () => {
   const servers: Server[] = [];
   const environment = { ...process.env };
   afterEach(() => {
@@ -267,7 +270,7 @@ describe('what is wrong is told in one sentence', () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  /** Why the stack does not start. */
+  /** Returns the reason why the stack does not start. */
   async function reason(options: Partial<Parameters<typeof startStack>[0]> = {}): Promise<string> {
     const message = await startStack({ port: 0, dataDir, ...options }).then(
       () => 'it started',
@@ -284,13 +287,16 @@ describe('what is wrong is told in one sentence', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  test.each(['localhost:8000', 'foo', 'ftp://localhost'])('the endpoint %s', async (endpoint) => {
-    expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
-      `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
-    );
-  });
+  test.each(['localhost:8000', 'foo', 'ftp://localhost'])(
+    'the invalid endpoint %s',
+    async (endpoint) => {
+      expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
+        `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
+      );
+    },
+  );
 
-  test('one that takes connections and is silent', async () => {
+  test('an endpoint that accepts connections but never answers', async () => {
     const endpoint = await serve(createTcpServer((socket) => socket.resume()).unref());
     expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
       `no DynamoDB answers at ${endpoint} within 5 seconds: check DYNAMODB_ENDPOINT`,
@@ -301,7 +307,7 @@ describe('what is wrong is told in one sentence', () => {
     [200, '{}'],
     [404, '{"error":"not_found"}'],
     [501, '<!doctype html>'],
-  ])('a server that is another, with %i %s', async (status, body) => {
+  ])('an endpoint of another server, with %i %s', async (status, body) => {
     const endpoint = await serve(
       createServer((_, response) => response.writeHead(status).end(body)),
     );
@@ -310,7 +316,7 @@ describe('what is wrong is told in one sentence', () => {
     );
   });
 
-  test('a public address where anybody could sign in as anybody', async () => {
+  test('a public address with a sign-in as anybody', async () => {
     const publicUrl = 'https://reviews.example.org';
     const way = 'or for a demonstration start with --insecure-sign-in';
     expect(await reason({ publicUrl })).toBe(
@@ -329,7 +335,7 @@ describe('what is wrong is told in one sentence', () => {
     );
   });
 
-  test('a table of another shape', async () => {
+  test('a table with another schema', async () => {
     const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
     const client = new DynamoDBClient(clientOptions(endpoint));
     const key = { AttributeName: 'pk' };
@@ -381,7 +387,7 @@ describe('what is wrong is told in one sentence', () => {
     ['signing-key', ''],
     ['signing-key', 'short\n'],
     ['session-key', '\n'],
-  ])('a %s that is %j', async (name, content) => {
+  ])('an invalid %s: %j', async (name, content) => {
     delete process.env.SIGNING_KEYS;
     const file = join(dataDir, name);
     writeFileSync(file, content);
@@ -389,7 +395,7 @@ describe('what is wrong is told in one sentence', () => {
     expect(readFileSync(file, 'utf8')).toBe(content);
   });
 
-  test.each(['/dev/null', '/dev/null/x'])('the data folder %s', async (folder) => {
+  test.each(['/dev/null', '/dev/null/x'])('an unusable data folder: %s', async (folder) => {
     expect(await reason({ dataDir: folder })).toMatch(
       new RegExp(`^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another with`),
     );
@@ -402,7 +408,7 @@ describe('what is wrong is told in one sentence', () => {
   });
 });
 
-/** What `bin/start.ts` says that does not even begin. It has ten seconds to say it. */
+/** Returns the error of `bin/start.ts` when it fails at start-up, within ten seconds. */
 function refusal(args: string[], env: Record<string, string> = {}): string {
   const { status, stderr } = spawnSync(process.execPath, ['bin/start.ts', ...args], {
     cwd: root,
@@ -413,7 +419,7 @@ function refusal(args: string[], env: Record<string, string> = {}): string {
   return `${stderr}`;
 }
 
-test('does not wait for a folder that can hold none', () => {
+test('fails at once for a folder that cannot be created', () => {
   expect(refusal(['--data-dir', '/proc/x'])).toMatch(
     /^Error: the data folder \/proc\/x cannot be used \(ENOENT.*\): choose another with --data-dir\n$/,
   );
@@ -426,7 +432,7 @@ test('says that no database answers', () => {
   );
 });
 
-test('does not begin in public without an identity provider, and says where it is if told to', async () => {
+test('requires an identity provider in public, and announces the public address', async () => {
   const PUBLIC_URL = 'https://example.org/reviews';
   expect(refusal([], { PUBLIC_URL })).toMatch(
     /^Error: PUBLIC_URL needs [^\n]*OIDC_ISSUER[^\n]*\n$/,
@@ -442,33 +448,33 @@ test('does not begin in public without an identity provider, and says where it i
   expect(await review.json()).toHaveProperty('issuer', `${PUBLIC_URL}/ws`);
 });
 
-test('does not keep data in memory and elsewhere', () => {
+test('refuses to keep data both in memory and elsewhere', () => {
   expect(refusal(['--memory'], { DYNAMODB_ENDPOINT: 'http://x' })).toBe(
     'Error: --memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT\n',
   );
 });
 
-// What npm makes of `npm start --port 3001 --memory`, and of --port=3001.
+// Variables that npm sets for `npm start --port 3001 --memory`, and for --port=3001.
 test.each([
   [{ npm_config_port: 'true', npm_config_memory: 'true' }, ['3001'], '--port 3001 --memory'],
   [{ npm_config_port: '3001' }, [], '--port 3001'],
   [{ npm_config_data_dir: 'true' }, ['x'], '--data-dir x'],
   [{ npm_config_data_dir: 'true', npm_config_port: 'true' }, ['x', '1'], '--port … --data-dir …'],
-])('says how to write an option that npm has kept: %j', (env, left, meant) => {
+])('explains how to pass an option that npm has taken: %j', (env, left, meant) => {
   const [first] = meant.split(' ');
   expect(refusal(left, env as Record<string, string>)).toBe(
     `Error: npm keeps ${first} for itself. Type: npm start -- ${meant}\n`,
   );
 });
 
-test('goes on where nobody reads its lines', async () => {
+test('keeps running if nobody reads its output', async () => {
   const { child, url } = start();
   const base = await url;
   child.stdout?.destroy();
   for (let i = 0; i < 5; i++) expect(await languages(base)).toHaveProperty('languages');
 });
 
-test('says more, or nothing, if told to, and takes an empty variable for none', async () => {
+test('logs more or nothing on request, and ignores an empty variable', async () => {
   const verbose = start(['--verbose'], { DYNAMODB_ENDPOINT: '', PORT: '', OIDC_ISSUER: ' ' });
   const { headers } = await fetch(`${await verbose.url}/review?limit=1`);
   await until(() => verbose.said().includes('GET'));
@@ -485,7 +491,7 @@ test('says more, or nothing, if told to, and takes an empty variable for none', 
   expect(quiet.said()).toMatch(/Ctrl-C\n\n$/);
 });
 
-test('shows an error with its places on lines of their own', async () => {
+test('prints the stack of an error on lines of their own', async () => {
   const { url, child, end } = start([], { SIGNING_KEYS: 'short' });
   const form = 'grant_type=refresh_token&client_id=x&client_secret=x&refresh_token=x';
   const response = await fetch(`${await url}/oauth/token`, {
@@ -502,15 +508,18 @@ test('shows an error with its places on lines of their own', async () => {
   );
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)('forgets a --memory run at %s', async (signal) => {
-  const { child, url, end } = start(['--memory']);
-  await url;
-  const { engine_pid } = discovery();
-  const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
-  const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
-  expect(existsSync(file)).toBe(true);
-  expect(file.startsWith(dataDir)).toBe(false);
-  child.kill(signal);
-  await end;
-  await until(() => !isAlive(engine_pid) && !existsSync(file));
-});
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'deletes the data of a --memory run at %s',
+  async (signal) => {
+    const { child, url, end } = start(['--memory']);
+    await url;
+    const { engine_pid } = discovery();
+    const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
+    const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
+    expect(existsSync(file)).toBe(true);
+    expect(file.startsWith(dataDir)).toBe(false);
+    child.kill(signal);
+    await end;
+    await until(() => !isAlive(engine_pid) && !existsSync(file));
+  },
+);

@@ -90,7 +90,7 @@ function records(): number {
   return Number(row?.n);
 }
 
-test('hands on what changed, as Lambda does, and nothing that is not asked for', async () => {
+test('delivers the changes subscribed to, as Lambda does', async () => {
   const seen: DynamoDBRecord[] = [];
   const { idle } = await follow({
     'update-aggregates': ({ Records }) => void seen.push(...Records),
@@ -147,7 +147,7 @@ test('repeats a batch that throws, and logs it once', async () => {
   expect(logged).toHaveBeenCalledTimes(1);
 });
 
-test('goes on from the first record that failed', async () => {
+test('resumes from the first record that failed', async () => {
   const names = await putMany(6);
   const batches: string[][] = [];
   const { idle } = await follow({
@@ -165,7 +165,7 @@ test('goes on from the first record that failed', async () => {
   expect(batches).toEqual([names, names.slice(2), names.slice(4)]);
 });
 
-test('takes an unknown record id for a failure of all', async () => {
+test('treats an unknown record id as a failure of the whole batch', async () => {
   const names = await putMany(2);
   const batches: string[][] = [];
   const { idle } = await follow({
@@ -178,7 +178,7 @@ test('takes an unknown record id for a failure of all', async () => {
   expect(batches).toEqual([names, names]);
 });
 
-test('does not let one consumer wait for another, and keeps what only one has seen', async () => {
+test('lets no consumer wait for another, and keeps unread records', async () => {
   const names = await putMany(150);
   const fed: string[] = [];
   let broken = true;
@@ -199,7 +199,7 @@ test('does not let one consumer wait for another, and keeps what only one has se
   expect(records()).toBe(1);
 });
 
-test('forgets what is done, and the numbering goes on', async () => {
+test('deletes processed records, and the numbering continues', async () => {
   const numbers: number[] = [];
   const { idle } = await follow({
     'update-aggregates': ({ Records }) =>
@@ -222,7 +222,7 @@ test('writes never fail while records are removed', async () => {
   expect(records()).toBe(1);
 });
 
-test('resumes after a restart with all that was not done', async () => {
+test('resumes after a restart with everything unprocessed', async () => {
   const before: string[] = [];
   const { idle } = await follow({
     'update-aggregates': ({ Records }) => void before.push(...namesIn(Records)),
@@ -238,12 +238,12 @@ test('resumes after a restart with all that was not done', async () => {
   await (
     await follow({ 'update-aggregates': ({ Records }) => void after.push(...namesIn(Records)) })
   ).idle();
-  // The last one done is kept for the numbering, so it comes again.
+  // The last processed record is kept for the numbering, so it repeats.
   expect(after).toEqual(names.slice(29));
   expect([...before, ...after.slice(1)]).toEqual(names);
 });
 
-test('stops in the middle of a failure, and loses nothing', async () => {
+test('stops during a failure, and loses nothing', async () => {
   const names = await putMany(3);
   await follow({ 'update-aggregates': () => Promise.reject(new Error('never')) });
   await stream?.stop();
@@ -269,7 +269,7 @@ test('notices a write by itself', async () => {
   expect(seen).toEqual(['unannounced']);
 });
 
-test('outlives a pause of the engine', async () => {
+test('survives a pause of the engine', async () => {
   const seen: string[] = [];
   const { idle } = await follow({
     'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)),
@@ -284,7 +284,7 @@ test('outlives a pause of the engine', async () => {
   expect(seen).toEqual(['a', 'b']);
 });
 
-test('outlives requests that are never answered', async () => {
+test('survives requests that are never answered', async () => {
   let isHanging = false;
   const sockets = new Set<Socket>();
   const proxy = createServer((socket) => {

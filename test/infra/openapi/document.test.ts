@@ -62,15 +62,15 @@ function operationOf(name: string) {
   return found;
 }
 
-test('shared/guides.json is what `npm run openapi` makes of infra/guides', () => {
+test('shared/guides.json is the output of `npm run openapi` for infra/guides', () => {
   expect(kept).toEqual(renderGuides(factsOf(document, endpoints)));
 });
 
-test('shared/openapi.json is what `npm run openapi` makes of routes and endpoints', () => {
+test('shared/openapi.json is the output of `npm run openapi`', () => {
   expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument(endpoints))));
 });
 
-test('every JSON route has one operation, and every operation has a route with a handler', () => {
+test('every JSON route has one operation, and every operation a route with a handler', () => {
   const line = (method: string, path: string, operation: string) =>
     `${method.toUpperCase()} ${path} ${operation}`;
   expect(operations.map((each) => line(each.method, each.path, each.operationId)).sort()).toEqual(
@@ -95,10 +95,10 @@ describe.each(operations)('$operationId', (operation) => {
     }
   });
 
-  test('has examples that are valid: of the answer, of each error, of the body', () => {
+  test('has valid examples of the response, each error and the body', () => {
     const { 200: success, ...others } = operation.responses;
     const [mediaType, { example: answer } = {}] = Object.entries(success?.content ?? {})[0] ?? [];
-    // All responses are JSON, but for what is read by feed readers.
+    // All responses are JSON, except Atom feeds.
     const isFeed = operation.path.endsWith('.atom');
     expect(mediaType).toBe(isFeed ? 'application/atom+xml' : 'application/json');
     expect(answer).toBeDefined();
@@ -128,7 +128,7 @@ describe.each(operations)('$operationId', (operation) => {
   });
 });
 
-test('each scope says what it can do, the deletion of the account first', () => {
+test('each scope says what it allows, beginning with account deletion', () => {
   const { scopes } = document.components.securitySchemes.oauth2.flows.authorizationCode;
   expect(scopes).toEqual({
     review: expect.stringMatching(/^Write in your name: .+ change and delete /),
@@ -139,13 +139,13 @@ test('each scope says what it can do, the deletion of the account first', () => 
   });
 });
 
-test('a list stands before a thing of it, and a thing before its parts', () => {
+test('lists come before their members, and members before their parts', () => {
   const paths = Object.keys(document.paths);
   const places = ['/review', '/review/{review_id}', '/review/{review_id}/revisions/{rev}'];
   expect(paths.filter((path) => places.includes(path))).toEqual(places);
 });
 
-describe('what the specification says of requests is there', () => {
+describe('requests match the specification', () => {
   const parameter = (operation: string, name: string) =>
     operationOf(operation).parameters?.find((each) => each.name === name);
 
@@ -215,11 +215,11 @@ describe('what the specification says of requests is there', () => {
     expect([type, new RegExp(`${pattern}`, 'u').test(inc)]).toEqual(['string', isTaken]);
   });
 
-  test('a change of a review does not hide what it said before, and an author is told so', () => {
+  test('documents that edits keep earlier revisions readable', () => {
     expect(operationOf('update-review').description).toMatch(/revisions .* stay public/);
   });
 
-  test('a report needs no body, everything else that takes one does', () => {
+  test('a report needs no body; every other operation with a body does', () => {
     const optional = operations.filter(({ requestBody }) => requestBody?.required === false);
     expect(optional.map(({ operationId }) => operationId)).toEqual(['report-review']);
   });
@@ -233,7 +233,7 @@ describe('what the specification says of requests is there', () => {
     ['get-me', '200 400 401'],
     ['create-token', '200 400 401'],
     ['list-languages', '200 304'],
-  ])('%s answers %s, and what every endpoint may answer', (name, statuses) => {
+  ])('%s answers %s, and the common responses of every endpoint', (name, statuses) => {
     const found = Object.keys(operationOf(name).responses);
     expect(found).toEqual(expect.arrayContaining([...statuses.split(' '), '429', '500', '503']));
     const anywhere = ['400', '413', '415', '429', '500', '503'];
@@ -251,12 +251,12 @@ describe('what the specification says of requests is there', () => {
       '400',
       ['invalid_request', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'],
     ],
-  ])('%s tells the errors of status %s apart', (name, status, codes) => {
+  ])('%s distinguishes the errors of status %s', (name, status, codes) => {
     const response = operationOf(name).responses[status];
     expect(Object.keys(response?.content?.['application/json']?.examples ?? {})).toEqual(codes);
   });
 
-  test('the headers that clients act on are where they come', () => {
+  test('documents the headers that clients act on', () => {
     const headers = (name: string, status: string) =>
       Object.keys(operationOf(name).responses[status]?.headers ?? {});
     expect(headers('list-reviews', '200')).toEqual(['ETag', 'Link']);
@@ -285,7 +285,7 @@ describe('what the specification says of requests is there', () => {
 });
 
 describe('GET /openapi.json', () => {
-  test('has the addresses of the service that is asked, and may be kept for an hour', async () => {
+  test('contains the address of the service, and is cacheable for an hour', async () => {
     process.env.AUTH_URL = 'http://localhost:4000/ws';
     const { status, headers, body } = await invoke(handler);
     expect([status, headers['content-type']]).toEqual([200, 'application/json']);
@@ -303,7 +303,7 @@ describe('GET /openapi.json', () => {
     expect(JSON.stringify(body)).not.toContain('api.example');
   });
 
-  test('is 304 to who has it', async () => {
+  test('returns 304 to a client that has it', async () => {
     const { headers } = await invoke(handler);
     const again = await invoke(handler, { headers: { 'If-None-Match': `${headers.etag}` } });
     expect([again.status, again.body]).toEqual([304, '']);

@@ -37,15 +37,16 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** The records of the stream that a consumer asks for. */
+/** Returns the stream records that a consumer subscribes to. */
 function dueTo(name: string, records: readonly DynamoDBRecord[]): DynamoDBRecord[] {
   const consumer = consumers.find(({ operation }) => operation === name) as Consumer;
   return records.filter((record) => isFor(consumer, record));
 }
 
 /**
- * Lets the consumers follow the stream to its end. The eraser dies at its `killAt`th write, and is started again where the stream was,
- * as Lambda does; between two writes it makes no difference at which call it dies. Gives how many writes it made.
+ * Runs the consumers to the end of the stream. The eraser dies at its `killAt`th write, and
+ * restarts at the same record, as with Lambda. Between two writes the call at which it dies makes
+ * no difference. Returns the number of its writes.
  */
 async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
   let writes = 0;
@@ -76,7 +77,7 @@ function isRead(command: object): boolean {
   return [GetCommand, BatchGetCommand, QueryCommand].some((kind) => command instanceof kind);
 }
 
-/** Someone who has signed in before, and has left something of every kind. */
+/** Makes a user who has signed in before, and has left an item of every type. */
 async function makeRichUser(): Promise<TestUser> {
   const subject = randomUUID();
   const profile = { display_name: 'Vic', email: 'v@example.com', musicdb_username: null };
@@ -118,7 +119,7 @@ async function makeRichUser(): Promise<TestUser> {
   return user;
 }
 
-/** Makes the table what it was. */
+/** Restores the table to these items. */
 async function restore(items: readonly Item[]): Promise<void> {
   const kept = new Set(items.map(keyString));
   const others = (await scanTable()).filter((item) => !kept.has(keyString(item)));
@@ -141,7 +142,7 @@ async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
     );
     return users.some(({ id }) => written.includes(id));
   });
-  // Of what moderators have decided ids stay, and the projection state expires by itself.
+  // The log of decisions keeps ids, and projection states expire by themselves.
   const [decisions, others] = [
     remains.filter(({ sk }) => sk === 'DECISION'),
     remains.filter(({ sk }) => sk !== 'DECISION'),
@@ -157,7 +158,7 @@ async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
 }
 
 describe('the erasure of an account', () => {
-  test('goes on wherever it was killed, and leaves nothing behind', async () => {
+  test('resumes wherever it was killed, and leaves nothing behind', async () => {
     jest.spyOn(console, 'error').mockImplementation(() => {});
     const user = await makeRichUser();
     await follow();
@@ -170,11 +171,11 @@ describe('the erasure of an account', () => {
       writes = await follow(++killAt);
       await expectNothingOf([user]);
     } while (writes >= killAt);
-    // Or the kill was not where we think.
+    // Otherwise the kill was elsewhere.
     expect(killAt).toBeGreaterThan(18);
   }, 120_000);
 
-  test('changes nothing when it is done again', async () => {
+  test('changes nothing when it is repeated', async () => {
     const user = await makeRichUser();
     await follow();
     await endAccount(user);
@@ -187,7 +188,7 @@ describe('the erasure of an account', () => {
     expect(await readStream()).toEqual([]);
   });
 
-  test('counts a vote, a review or a grant of the last moment, or refuses it', async () => {
+  test('counts or refuses a vote, review or grant of the last moment', async () => {
     const [author] = (await makeUsers(1)) as [TestUser];
     const client = await makeClient(author);
     const users: TestUser[] = [];
@@ -216,7 +217,7 @@ describe('the erasure of an account', () => {
     await expectNothingOf(users);
   });
 
-  test('takes away a voter and the author of the same review', async () => {
+  test('erases a voter and the author of the same review', async () => {
     const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
     const review_id = await makeReview(author);
     await vote(voter, review_id);

@@ -5,13 +5,13 @@ import { scanTable } from '../../helpers/fixtures.ts';
 
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };
 
-test('a person is issuer and subject together, and has one account', async () => {
+test('issuer and subject together identify a person, who has one account', async () => {
   const [a, b] = [randomUUID(), randomUUID()];
   const people = [
     { issuer: 'https://a.example', subject: a },
     { issuer: 'https://b.example', subject: a },
     { issuer: 'https://a.example', subject: b },
-    // Not to be confused with the first when they are put together.
+    // Concatenated, this identity must differ from the first.
     { issuer: 'https://a.example","', subject: a },
   ];
   const found = await Promise.all(
@@ -25,7 +25,7 @@ test('a person is issuer and subject together, and has one account', async () =>
   expect((await scanTable()).filter(({ sk }) => sk === 'USER')).toHaveLength(4);
 });
 
-test('the profile is taken at the first sign-in only', async () => {
+test('the profile is copied at the first sign-in only', async () => {
   const person = { issuer: 'https://a.example', subject: randomUUID() };
   const first = await findOrCreateUser({ ...person, ...profile });
   const again = await findOrCreateUser({ ...person, ...profile, display_name: 'Other' });

@@ -38,7 +38,7 @@ const json =
   };
 const known = json({ name: 'Blue' });
 
-/** What the databases are configured as. */
+/** Configures the databases. */
 function configure(settings: Record<string, string>): void {
   for (const name of Object.keys(process.env)) {
     if (/^(MUSIC|BOOK)DB_/.test(name)) delete process.env[name];
@@ -77,7 +77,7 @@ const of = (entity_type: EntityType, entity_id: string = randomUUID()) => ({
 
 type Entity = ReturnType<typeof of>;
 
-/** However busy this machine is. */
+/** Finds metadata with a generous timeout, because this machine may be busy. */
 const findMetadata = (entities: readonly Entity[]) => findInTime(entities, 10_000);
 
 async function nameOf(entity: Entity): Promise<string | undefined> {
@@ -88,7 +88,7 @@ async function nameOf(entity: Entity): Promise<string | undefined> {
 const day = 86_400_000;
 
 describe('the metadata of an entity', () => {
-  test('is its name and page, and is asked for in our name', async () => {
+  test('is its name and page, requested with our user agent', async () => {
     process.env.MUSICDB_AGENT = 'reviews/1.0 (mail@reviews.example)';
     const entity = of('release_group');
     const { entity_id: id, entity_type: type } = entity;
@@ -109,7 +109,7 @@ describe('the metadata of an entity', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is kept for 30 days where there is some', async () => {
+  test('is cached for 30 days if there is some', async () => {
     const entity = of('work');
     const start = Date.now();
     expect(await nameOf(entity)).toBe('Blue');
@@ -123,7 +123,7 @@ describe('the metadata of an entity', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is kept for an hour where there is none', async () => {
+  test('is cached for an hour if there is none', async () => {
     const entity = of('work');
     const start = Date.now();
     respond = json({ error: 'Not Found' }, 404);
@@ -138,11 +138,11 @@ describe('the metadata of an entity', () => {
 
   test.each<[string, Respond]>([
     ['fails', json({ error: 'Busy' }, 503)],
-    ['breaks off', (_, response) => response.destroy()],
-    ['says nothing', (_, response) => setTimeout(() => response.destroy(), 2_000).unref()],
-    ['answers with no JSON', (_, response) => response.end('<html>')],
+    ['drops the connection', (_, response) => response.destroy()],
+    ['never answers', (_, response) => setTimeout(() => response.destroy(), 2_000).unref()],
+    ['answers with invalid JSON', (_, response) => response.end('<html>')],
     ['redirects', (_, response) => response.writeHead(302, { Location: '/elsewhere' }).end()],
-  ])('is what it was while the database %s, which is asked again soon', async (_, failing) => {
+  ])('keeps its last value while the database %s, and retries soon', async (_, failing) => {
     const entity = of('artist');
     const start = Date.now();
     await nameOf(entity);
@@ -167,14 +167,14 @@ describe('the metadata of an entity', () => {
     ['an empty name', { name: '' }],
     ['a number for a name', { name: 5 }],
     ['a name of 1001 characters', { title: 'x'.repeat(1001) }],
-  ])('is null where the database answers %s', async (_, answer) => {
+  ])('is null if the database answers %s', async (_, answer) => {
     const entity = of('label');
     respond = json(answer);
     expect(await nameOf(entity)).toBeUndefined();
     expect(await readItem(metadataKey('label', entity.entity_id))).not.toHaveProperty('name');
   });
 
-  test('is null where the answer is endless, of which little is read', async () => {
+  test('is null for an endless answer, of which little is read', async () => {
     let sent = 0;
     const closed = new Promise((resolve) => {
       respond = (_, response) => {
@@ -189,11 +189,11 @@ describe('the metadata of an entity', () => {
     });
     expect(await nameOf(of('place'))).toBeUndefined();
     await closed;
-    // What is read is at most 256 KB; the rest is on its way.
+    // At most 256 KB are read. The rest is in transit.
     expect(sent).toBeLessThan(8_000_000);
   });
 
-  test('never leads elsewhere', async () => {
+  test('never follows a redirect', async () => {
     respond = ({ url = '' }, response) => {
       if (url.startsWith('/private')) return void response.end('{"name":"Secret"}');
       response.writeHead(301, { Location: `${origin}/private` }).end();
@@ -202,7 +202,7 @@ describe('the metadata of an entity', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('is asked for once by all who want it at the same time', async () => {
+  test('is requested once for all parallel callers', async () => {
     const entity = of('recording');
     respond = (request, response) => setTimeout(() => known(request, response), 50);
     const names = await Promise.all(Array.from({ length: 20 }, () => nameOf(entity)));
@@ -211,13 +211,13 @@ describe('the metadata of an entity', () => {
     expect(await nameOf(entity)).toBe('Blue');
   });
 
-  test('is null where our own database is away', async () => {
+  test('is null if our own database is down', async () => {
     jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(new Error('away')));
     expect(await nameOf(of('work'))).toBeUndefined();
   });
 });
 
-describe('a database that answers for several', () => {
+describe('a database that answers for several entities', () => {
   const list =
     (name: (id: string) => object | undefined): Respond =>
     ({ url = '' }, response) => {
@@ -261,12 +261,12 @@ describe('a database that answers for several', () => {
       ]),
     );
     expect(asked).toHaveLength(2);
-    // One is known to have no name, and of the other nothing is known.
+    // The first entity is known to have no name. Nothing is known of the other.
     expect(await readItem(metadataKey('work', first.entity_id))).toHaveProperty('name', null);
     expect(await readItem(metadataKey('work', second.entity_id))).not.toHaveProperty('name');
   });
 
-  test('is stored without what cannot be stored or seen, and leaves the others alone', async () => {
+  test('is stored without values that cannot be stored or displayed', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     const entities = [of('artist'), of('artist'), of('artist'), of('artist')];
     const names = ['\ud800', ' Bl\u0007\u0085ue\u202e\u2066 ', ' \u0007 ', 'Red'];
@@ -281,7 +281,7 @@ describe('a database that answers for several', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('may take ids separated by commas', async () => {
+  test('may accept ids separated by commas', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     const entities = [of('artist'), of('artist')];
     respond = list((id) => ({ name: id }));
@@ -292,7 +292,7 @@ describe('a database that answers for several', () => {
     expect(asked[0]?.url).toBe(`/artist?ids=${entities.map((each) => each.entity_id).join(',')}`);
   });
 
-  test('says nothing of them by being busy, or by an answer without a list', async () => {
+  test('leaves them unknown if it is busy, or answers without a list', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     for (const answer of [json({}, 404), json({ count: 0 }), json({ works: [{ id: 5 }] })]) {
       const entity = of('work');
@@ -303,8 +303,8 @@ describe('a database that answers for several', () => {
   });
 });
 
-describe('a database that may be asked once a second', () => {
-  test('is asked no sooner, whoever wants to know, and for most of a page first', async () => {
+describe('a database with a limit of one request a second', () => {
+  test('is not asked sooner, and first for most entities of a page', async () => {
     process.env.MUSICDB_INTERVAL = '1000';
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     process.env.BOOKDB_API = `${origin}/{type}/{id}`;
@@ -334,9 +334,9 @@ describe('a database that may be asked once a second', () => {
   });
 });
 
-// The last, as requests may be on their way when it ends.
-describe('a page', () => {
-  test('is what is known after a second, whatever hangs', async () => {
+// The last test, because requests may still run when it ends.
+describe('a list page', () => {
+  test('contains what is known after a second, whatever hangs', async () => {
     const [kept, hanging] = [of('work'), of('artist')];
     await nameOf(kept);
     respond = () => {};

@@ -36,7 +36,7 @@ describe('a public GET', () => {
   ];
 
   test.each(handlers)(
-    'of %s has a strong ETag, and is 304 without a body for whoever has it',
+    'of %s has a strong ETag, and returns 304 if it matches',
     async (_, handler, request) => {
       const first = await invoke(handler, request());
       expect(first.status).toBe(200);
@@ -61,7 +61,7 @@ describe('a public GET', () => {
     },
   );
 
-  test('changes its ETag with whatever is in the answer', async () => {
+  test('changes its ETag with any part of the response', async () => {
     const before = await tagOf();
     await vote(await makeUser(), review_id);
     const after = await tagOf();
@@ -69,14 +69,14 @@ describe('a public GET', () => {
     expect(after.split('.')[0]).toBe(before.split('.')[0]);
   });
 
-  test('alone is for caches: an endpoint that anybody may post to says that nothing is kept', async () => {
+  test('alone may be cached: a public POST returns no-store', async () => {
     const { status, headers } = await invoke(listLanguages, { method: 'POST' });
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
     expect(headers).not.toHaveProperty('etag');
   });
 
-  test('may be held briefly by a CDN where it is a list, and is asked again where it is one thing', async () => {
+  test('allows a CDN to hold lists briefly, and revalidates single resources', async () => {
     const cached = async (handler: unknown, request: EndpointRequest) =>
       (await invoke(handler, request)).headers['cache-control'];
     expect(await cached(listReviews, {})).toBe('public, max-age=0, s-maxage=10');
@@ -101,7 +101,7 @@ describe.each([
     review_id = await makeReview(author);
   });
 
-  test('is 412 for a review that was edited since, and changes nothing', async () => {
+  test('returns 412 for a review edited since, and changes nothing', async () => {
     const old = await tagOf();
     const path = { review_id };
     await invoke(updateReview, { caller: author.caller, path, body: { rating: 2 } });
@@ -114,7 +114,7 @@ describe.each([
     expect(await tagOf()).toBe(tag);
   });
 
-  test('is 412 with the ETag of another review', async () => {
+  test('returns 412 for the ETag of another review', async () => {
     const mine = review_id;
     review_id = await makeReview(author);
     const other = await tagOf();
@@ -122,7 +122,7 @@ describe.each([
     expect((await change(other)).status).toBe(412);
   });
 
-  test('is 400 when it is not a list of ETags', async () => {
+  test('returns 400 if it is not a list of ETags', async () => {
     const tag = await tagOf();
     for (const ifMatch of ['nonsense', `foo${tag}`, `"x" ${tag}`, `w/${tag}`, `*${tag}`, '']) {
       const { status, body } = await change(ifMatch);
@@ -135,19 +135,19 @@ describe.each([
     }
   });
 
-  test('is of no help to another user', async () => {
+  test('does not help another user', async () => {
     const { status } = await change(await tagOf(), (await makeUser()).caller);
     expect(status).toBe(403);
   });
 
-  test('passes although there have been votes since', async () => {
+  test('matches although there have been votes since', async () => {
     const tag = await tagOf();
     await vote(await makeUser(), review_id);
     expect(await tagOf()).not.toBe(tag);
     expect((await change(['"x"', tag])).status).toBe(200);
   });
 
-  test('with * passes for whatever is there', async () => {
+  test('with * matches any state', async () => {
     review_id = await makeReview(author);
     expect((await change('*')).status).toBe(200);
   });

@@ -32,7 +32,7 @@ const pages: [string, unknown][] = [
 ];
 
 describe.each(endpoints)('%s', (_, handler) => {
-  test('takes a form of 64 KB', async () => {
+  test('accepts a form of 64 KB', async () => {
     const { status, body } = await post(handler, `client_id=${'x'.repeat(65_526)}`);
     expect([status, body.error]).toEqual([401, 'invalid_client']);
   });
@@ -56,13 +56,13 @@ describe.each(endpoints)('%s', (_, handler) => {
     ['ISO-8859-1', 'client_id=%c3%a9', 401, 'invalid_client'],
     ['us-ascii', 'client_id=x', 401, 'invalid_client'],
     ['ISO-8859-1', 'client_id=%e9', 400, 'invalid_request'],
-  ])('takes UTF-8 only: charset=%s and %s is %i', async (charset, form, status, error) => {
+  ])('accepts UTF-8 only: charset=%s and %s returns %i', async (charset, form, status, error) => {
     const answer = await post(handler, form, `${type}; charset=${charset}`);
     expect(answer).toMatchObject({ status, body: { error } });
   });
 
   test.each(['client_id=%', '%zz=1&client_id=100%', 'a=%e&client_id=x'])(
-    'takes a percent sign that encodes nothing for itself: %s',
+    'keeps a percent sign that encodes nothing: %s',
     async (form) => {
       const { status, body } = await post(handler, form);
       expect([status, body.error]).toEqual([401, 'invalid_client']);
@@ -81,7 +81,7 @@ describe.each(endpoints)('%s', (_, handler) => {
     },
   );
 
-  test('tells of no name that RFC 6749 section 5.2 has no characters for', async () => {
+  test('does not quote a name outside the characters of RFC 6749 section 5.2', async () => {
     const { status, body } = await post(handler, 'é"\\=1&é"\\=2');
     expect(status).toBe(400);
     expect(body.error_description).toBe('A field must be sent only once');
@@ -97,7 +97,7 @@ describe.each(pages)('%s', (_, handler) => {
 });
 
 test.each([...endpoints, ...pages])(
-  '%s answers the worst form of 64 KB at once',
+  '%s answers the slowest form of 64 KB at once',
   async (_, handler) => {
     for (const piece of ['a&', '&', '%&', '%ff&', 'a=%e9%&']) {
       const body = piece.repeat(65_536 / piece.length);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { gatewayResponses } from '../../../shared/http/gateway-responses.ts';
 
-test('who has asked too often is told when to ask again, also in a browser', () => {
+test('a 429 response has Retry-After, readable by scripts', () => {
   const tooMany = gatewayResponses.filter(({ status }) => status === 429);
   expect(tooMany.map(({ type }) => type)).toEqual(['THROTTLED', 'QUOTA_EXCEEDED']);
   for (const { headers } of tooMany) {

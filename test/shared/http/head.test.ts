@@ -17,7 +17,7 @@ Object.assign(process.env, {
 jest.spyOn(console, 'error').mockImplementation(() => {});
 afterAll(() => gateway.stop());
 
-/** Without what the connection and each request have of their own. */
+/** Returns the response without headers that differ for each connection or request. */
 async function ask(method: string, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${origin}/ws${path}`, { method, headers, redirect: 'manual' });
   const own = /^(date|connection|keep-alive|content-length|x-amzn-requestid)$/;
@@ -30,7 +30,7 @@ async function ask(method: string, path: string, headers: Record<string, string>
   };
 }
 
-describe('HEAD is GET without the body', () => {
+describe('HEAD', () => {
   test.each([
     ['/1/review/languages', 200],
     ['/1/review/', 200],
@@ -50,14 +50,14 @@ describe('HEAD is GET without the body', () => {
     ['/account/applications/x', 303],
     ['/account/connections', 303],
     ['/account/callback', 400],
-  ])('at %s: %i', async (path, status) => {
+  ])('returns the headers of GET for %s: %i', async (path, status) => {
     const get = await ask('GET', path, { 'Accept-Encoding': 'identity' });
     const head = await ask('HEAD', path, { 'Accept-Encoding': 'identity' });
     expect(get.status).toBe(status);
     expect(head).toEqual({ ...get, length: null, body: '' });
   });
 
-  test('with its conditions', async () => {
+  test('supports If-None-Match', async () => {
     const { headers } = await ask('HEAD', `/1/review/${review_id}`);
     expect(headers.etag).toMatch(/^"/);
     const etag = headers.etag ?? '';
@@ -66,7 +66,7 @@ describe('HEAD is GET without the body', () => {
   });
 
   test.each(['/1/user/me', '/1/user/me/reviews', `/1/review/${review_id}/vote`, '/1/oauth/token'])(
-    'but not at %s: 405',
+    'is refused for %s: 405',
     async (path) => {
       const { status, headers, body } = await ask('HEAD', path);
       expect([status, body]).toEqual([405, '']);

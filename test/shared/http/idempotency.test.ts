@@ -63,7 +63,7 @@ async function records(): Promise<number> {
 }
 
 describe('POST /review/ with an Idempotency-Key', () => {
-  test('acts once, and answers the same whenever it comes again', async () => {
+  test('acts once, and repeats the same answer', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const first = await publish(key, body);
     expect([first.status, replayed(first)]).toEqual([200, undefined]);
@@ -75,7 +75,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect(await reviewsOf(body.entity_id)).toEqual([first.body.id]);
   });
 
-  test('takes a key with or without quotes as the same', async () => {
+  test('treats a key with and without quotes as the same', async () => {
     const [key, body] = [randomUUID(), reviewBody()];
     const first = await publish(key, body);
     const again = await publish(` "${key}" `, body);
@@ -114,13 +114,13 @@ describe('POST /review/ with an Idempotency-Key', () => {
   });
 
   test.each(['a', 'a'.repeat(255), `"${'a'.repeat(254)}b"`, "0:!#$%&'*+-./<=>?@[]^_`{|}~"])(
-    'takes the key %j',
+    'accepts the key %j',
     async (key) => {
       expect((await publish(key, reviewBody())).status).toBe(200);
     },
   );
 
-  test('refuses a key that came with another request: 422', async () => {
+  test('refuses a key reused for another request: 422', async () => {
     const [key, body] = [quoted(), reviewBody()];
     await publish(key, body);
     for (const other of [{ ...body, rating: 5 }, reviewBody()]) {
@@ -140,7 +140,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect((await report(key, id)).status).toBe(200);
   });
 
-  test('is about one user: another has the key to themselves', async () => {
+  test('separates keys by user', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const first = await publish(key, body);
     const other = await publish(key, body, reader);
@@ -148,14 +148,14 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect(other.body.id).not.toBe(first.body.id);
   });
 
-  test('ignores what is no part of the request, and what is said by leaving it out', async () => {
+  test('ignores unknown fields, and defaults sent explicitly', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const first = await publish(key, body);
     const again = await publish(key, { colour: 'red', ...body, language: 'en', is_draft: false });
     expect(again.body).toEqual(first.body);
   });
 
-  test('remembers nothing of what was refused', async () => {
+  test('does not store refusals', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const before = await records();
     expect((await publish(key, { ...body, rating: 6 })).status).toBe(400);
@@ -165,20 +165,20 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect((await publish(key, reviewBody())).status).toBe(200);
   });
 
-  test('remembers for a day', async () => {
+  test('is valid for a day', async () => {
     const start = Date.now();
     const [key, body] = [quoted(), reviewBody()];
     const first = await publish(key, body);
     stopClock(start + 86_390_000);
     expect((await publish(key, body)).body).toEqual(first.body);
     stopClock(start + 86_402_000);
-    // It is there already, and nobody knows any more whose request that was.
+    // The review exists, and the key has expired.
     expect((await publish(key, body)).status).toBe(400);
     const next = await publish(key, reviewBody());
     expect([next.status, replayed(next)]).toEqual([200, undefined]);
   });
 
-  test('50 at once: one review, 50 equal answers', async () => {
+  test('creates one review for 50 parallel requests with equal answers', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const answers = await Promise.all(Array.from({ length: 50 }, () => publish(key, body)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -189,7 +189,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
 
   test('costs two write units, and nothing without the header', async () => {
     const request = () => ({ method: 'POST', caller: author.caller, body: reviewBody() });
-    // The first of its kind is announced.
+    // The first review of a type and language also registers its facet.
     await measure('create-review', request());
     const before = await records();
     const plain = await measure('create-review', request());
@@ -203,7 +203,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
     expect([keyed.read, keyed.roundTrips]).toEqual([plain.read, plain.roundTrips]);
   });
 
-  test('browsers may send the key, and read whether the answer is a repetition', async () => {
+  test('is allowed for browsers, which may read if an answer is repeated', async () => {
     expect(preflightHeaders['Access-Control-Allow-Headers'].split(', ')).toContain(
       'Idempotency-Key',
     );
@@ -213,7 +213,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
 });
 
 describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
-  test('answers the same when the review has been hidden meanwhile', async () => {
+  test('repeats its answer if the review has been hidden meanwhile', async () => {
     const [key, id] = [quoted(), await makeReview(author)];
     const first = await report(key, id, { reason: 'An advertisement' });
     expect([first.status, replayed(first)]).toEqual([200, undefined]);
@@ -224,25 +224,25 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
     expect((await report(quoted(), id)).status).toBe(404);
   });
 
-  test('stores nothing under ever new keys for what is reported already', async () => {
+  test('stores nothing for new keys if the review is already reported', async () => {
     const [key, id] = [quoted(), await makeReview(author)];
     const first = await report(key, id);
     const before = await scanTable();
     for (let i = 0; i < 5; i++) {
       const again = await report(quoted(), id);
       expect([again.status, again.body, replayed(again)]).toEqual([200, first.body, undefined]);
-      // What is left of the limit is told, and is the same.
+      // The rest of the limit is returned, unchanged.
       expect(again.headers.ratelimit?.split(';t')[0]).toBe(first.headers.ratelimit?.split(';t')[0]);
     }
     expect(await scanTable()).toEqual(before);
     expect(replayed(await report(key, id))).toBe('true');
-    // A key that stands for another request is told so all the same.
+    // A key used for another request is still refused.
     expect((await report(key, id, { reason: 'Something else' })).status).toBe(422);
     expect((await report(key, await makeReview(author))).status).toBe(422);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
 
-  test('20 at once: one report, 20 equal answers', async () => {
+  test('files one report for 20 parallel requests with equal answers', async () => {
     const [key, id] = [quoted(), await makeReview(author)];
     const answers = await Promise.all(Array.from({ length: 20 }, () => report(key, id)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
@@ -251,10 +251,10 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
   });
 });
 
-describe('when an answer of the database is lost', () => {
+describe('when a response of the database is lost', () => {
   let calls: number;
 
-  /** Lets the database do what the nth command says, and never say so. */
+  /** Lets the nth command succeed in the database, and loses its response. */
   async function losing(nth: number, act: () => Promise<TestResponse>): Promise<TestResponse> {
     calls = 0;
     table.middlewareStack.add(
@@ -289,39 +289,36 @@ describe('when an answer of the database is lost', () => {
       },
     ],
   ];
-  test.each(kinds)(
-    '%s that is sent again is answered as if nothing had been',
-    async (_, prepare) => {
-      const statuses: number[] = [];
-      for (let nth = 1; ; nth++) {
-        const [send, key] = [await prepare(), quoted()];
-        const first = await losing(nth, () => send(key));
-        if (calls < nth) break;
-        statuses.push(first.status);
-        const again = await send(key);
-        const last = await send(key);
-        expect([again.status, last.status, replayed(last)]).toEqual([200, 200, 'true']);
-        expect(last.body).toEqual(again.body);
-        if (first.status === 200) expect(first.body).toEqual(again.body);
-        if (again.body.id) {
-          const shown = await invoke(getReview, { path: { review_id: again.body.id } });
-          expect(await reviewsOf(shown.body.review.entity_id)).toEqual([again.body.id]);
-        }
+  test.each(kinds)('%s sent again is answered as if nothing was lost', async (_, prepare) => {
+    const statuses: number[] = [];
+    for (let nth = 1; ; nth++) {
+      const [send, key] = [await prepare(), quoted()];
+      const first = await losing(nth, () => send(key));
+      if (calls < nth) break;
+      statuses.push(first.status);
+      const again = await send(key);
+      const last = await send(key);
+      expect([again.status, last.status, replayed(last)]).toEqual([200, 200, 'true']);
+      expect(last.body).toEqual(again.body);
+      if (first.status === 200) expect(first.body).toEqual(again.body);
+      if (again.body.id) {
+        const shown = await invoke(getReview, { path: { review_id: again.body.id } });
+        expect(await reviewsOf(shown.body.review.entity_id)).toEqual([again.body.id]);
       }
-      expect(new Set(statuses)).toEqual(new Set([503]));
-    },
-  );
+    }
+    expect(new Set(statuses)).toEqual(new Set([503]));
+  });
 
-  test('also when what was done has been found before it is lost', async () => {
+  test('also answers if the stored answer was read before the loss', async () => {
     const [key, body] = [quoted(), reviewBody()];
     const first = await publish(key, body);
-    // The first of its commands is refused, the second reads what was answered.
+    // The first command is refused. The second reads the stored answer.
     expect((await losing(2, () => publish(key, body))).status).toBe(503);
     expect((await publish(key, body)).body).toEqual(first.body);
   });
 });
 
-test('an account that is gone gets no answer from before', async () => {
+test('a deleted account receives no stored answer', async () => {
   const [going] = (await makeUsers(1)) as [TestUser];
   await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
   expect((await publish(quoted(), reviewBody(), going)).status).toBe(401);

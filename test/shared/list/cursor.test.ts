@@ -5,11 +5,12 @@ describe('a cursor', () => {
   const byTime = '2026-01-01T00:00:00.000Z#6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f';
   const byRank = { rank: '17' };
 
-  // Its checksum is no secret: anyone can make such a cursor, and a Query would fail by its key.
+  // Anyone can forge such a cursor, because the checksum is not secret. A Query with its key would
+  // fail.
   test.each([
     ['popularity', byTime],
     ['published_on', byRank],
-  ])('that holds no place in the order by %s is refused: 400', async (sort, place) => {
+  ])('without a sort key of the order by %s is refused: 400', async (sort, place) => {
     const query = { sort };
     const cursor = sealPlace(JSON.stringify(query), [50, place]);
     const read = () => {
@@ -22,7 +23,7 @@ describe('a cursor', () => {
   test.each([
     ['popularity', byRank, 17n],
     ['published_on', byTime, byTime],
-  ])('that holds one in the order by %s is read from', async (sort, place, after) => {
+  ])('with a sort key of the order by %s is read from there', async (sort, place, after) => {
     const query = { sort };
     const cursor = sealPlace(JSON.stringify(query), [50, place]);
     const read = async (position: unknown) => ({ position, next: undefined });

@@ -23,7 +23,7 @@ const number = (below: number) => Math.floor(random() * below);
 const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
 const types = ['work', 'event', 'bk_author'] as const;
 
-test('after random writes totals and rank trees equal a recount, and a rebuild', async () => {
+test('after random writes, totals and rank trees equal a recount and a rebuild', async () => {
   const users = await makeUsers(8);
   const ids = new Map<string, TestUser>();
   const hot = await makeLongLists(users[0] as TestUser);

@@ -15,7 +15,7 @@ import {
 import { invoke } from '../../helpers/invoke.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
 
-/** The children that lead from the root to the leaf in which an entry counts, in the order by popularity. */
+/** Returns the children from the root to the leaf that counts an entry, by popularity. */
 function pathOf(time: number, popularity: number): number[] {
   const counters = countersOf('all', 'text', { time, popularity });
   const isOfOrder = ({ key: { sk }, attribute }: Counter) =>
@@ -31,7 +31,7 @@ function pathOf(time: number, popularity: number): number[] {
 describe('the path of an entry', () => {
   const popularities = [0, 1, -1, 63, 64, 65, -64, -65, -66, -130, 127, 128, 129, 131, 5000, -5000];
 
-  test.each(popularities)('popularity %s leads to a leaf that holds its rank', (popularity) => {
+  test.each(popularities)('popularity %s leads to a leaf with its rank', (popularity) => {
     const time = Date.UTC(2025, 6, 7, 13, 14, 15);
     const rank = popularityRank(popularity, new Date(time).toISOString(), randomUUID());
     expect(popularityOf(rank)).toBe(popularity);
@@ -43,7 +43,7 @@ describe('the path of an entry', () => {
     }
   });
 
-  test('leaves of the popularity order follow each other without gap or overlap', () => {
+  test('leaves by popularity follow each other without gap or overlap', () => {
     let last: bigint | undefined;
     for (let popularity = -300; popularity <= 300; popularity++) {
       const [value = 0] = pathOf(Date.UTC(2025, 6, 7), popularity);
@@ -54,14 +54,14 @@ describe('the path of an entry', () => {
   });
 });
 
-test('trees are relied on only when they hold as many as the list has', async () => {
+test('trees are used only if they count all entries of the list', async () => {
   const [author] = (await makeUsers(1)) as [TestUser];
   const entity_id = await makeLongLists(author);
   const send = table.send.bind(table);
   const behind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
     const answer = (await send(command)) as { Items?: unknown[] };
     const { IndexName } = (command as { input: { IndexName?: string } }).input;
-    // As an index that follows the table by a moment.
+    // An index that lags behind the table.
     return IndexName === 'entity-by-date'
       ? { ...answer, Items: answer.Items?.slice(0, -2) }
       : answer;

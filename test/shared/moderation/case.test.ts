@@ -48,7 +48,7 @@ async function remove(Key: Key): Promise<void> {
   await table.send(new DeleteCommand({ TableName: tableName(), Key }));
 }
 
-test('an audit finds a case that counts wrongly or is not where it belongs, and mends it', async () => {
+test('an audit repairs a case with wrong counts or index keys', async () => {
   const id = await makeReview(author);
   await report(id, await makeUsers(2));
   const good = await readItem(caseKey(id));
@@ -76,11 +76,11 @@ test('an audit finds a case that counts wrongly or is not where it belongs, and 
   expect(await differences()).toEqual([]);
 });
 
-test('the reports of an erased account leave the case, and the last one closes it', async () => {
+test('erasing an account removes its reports, and the last one closes the case', async () => {
   const id = await makeReview(author);
   const readers = await makeUsers(3);
   await report(id, readers);
-  // All at once, as several erasers may.
+  // In parallel, as with several erasers.
   await Promise.all(readers.slice(1).map(async ({ caller }) => invoke(deleteMe, { caller })));
   await applyStream();
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1 });
@@ -96,7 +96,7 @@ test('the reports of an erased account leave the case, and the last one closes i
   expect(await differences()).toEqual([]);
 });
 
-test('an audit opens the case of a report that an import has brought back', async () => {
+test('an audit opens the case of a report restored by an import', async () => {
   const id = await makeReview(author);
   const [reader] = await makeUsers(1);
   await report(id, [reader as TestUser]);
@@ -113,7 +113,7 @@ test('an audit opens the case of a report that an import has brought back', asyn
   await repair();
 });
 
-test('an erased reporter closes no case that the author has opened', async () => {
+test('erasing a reporter keeps a case that the author has appealed', async () => {
   const id = await makeReview(author);
   const [reader] = await makeUsers(1);
   await report(id, [reader as TestUser]);
@@ -125,7 +125,7 @@ test('an erased reporter closes no case that the author has opened', async () =>
   expect(await differences()).toEqual([]);
 });
 
-test('a deleted review takes its case along, and leaves ids in the log', async () => {
+test('deleting a review deletes its case, and leaves ids in the log', async () => {
   const writer = await makeUser();
   const [id, kept] = [await makeReview(writer), await makeReview(writer)];
   await report(id, await makeUsers(2));
@@ -150,7 +150,7 @@ test('a deleted review takes its case along, and leaves ids in the log', async (
   expect(await differences()).toEqual([]);
 });
 
-test('what the eraser has not done is found', async () => {
+test('an audit finds what the eraser has not done', async () => {
   const id = await makeReview(author);
   const gone = await makeUser();
   await report(id, await makeUsers(1));

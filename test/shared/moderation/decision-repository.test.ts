@@ -62,7 +62,7 @@ async function reported(count = 1): Promise<string> {
   return id;
 }
 
-test('20 parallel reporters make one case that counts them all', async () => {
+test('20 parallel reports make one case that counts them all', async () => {
   const id = await reported(20);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 20, round: 0 });
   expect(await places(id)).toEqual(['date', 'popularity']);
@@ -72,7 +72,7 @@ test('20 parallel reporters make one case that counts them all', async () => {
   expect(await differences()).toEqual([]);
 });
 
-test('nobody decides on a review that they have reported, whenever that was', async () => {
+test('a moderator cannot decide on a review they have ever reported', async () => {
   const id = await reported();
   const refused = {
     status: 400,
@@ -89,7 +89,7 @@ test('nobody decides on a review that they have reported, whenever that was', as
   await decide(id, 'hide', ben);
   await expect(decide(id, 'restore')).rejects.toMatchObject(refused);
   await decideReview(id, 'restore', { ...why, moderator_id: null });
-  // Also where both come at once.
+  // The same holds if both run in parallel.
   for (let i = 0; i < 10; i++) {
     const other = await reported();
     const [report, decision] = await Promise.allSettled([
@@ -101,7 +101,7 @@ test('nobody decides on a review that they have reported, whenever that was', as
   }
 });
 
-test('the queue has the most reported first, and the oldest first', async () => {
+test('the queue lists the most reported first, then the oldest', async () => {
   const few = await reported(1);
   const many = await reported(3);
   const some = await reported(2);
@@ -114,7 +114,7 @@ test('the queue has the most reported first, and the oldest first', async () => 
   expect(await inOrder('popularity', true)).toEqual([many, some, few]);
 });
 
-test('of two moderators at once one decides, and the other hears who has', async () => {
+test('of two parallel moderators one decides, and the other learns who', async () => {
   for (let i = 0; i < 5; i++) {
     const id = await reported(2);
     const file = await readItem(caseKey(id));
@@ -147,7 +147,7 @@ test('of two moderators at once one decides, and the other hears who has', async
   expect(await differences()).toEqual([]);
 });
 
-test('what was reported or edited since a moderator looked is not decided unseen', async () => {
+test('a decision is refused if the review has changed since it was shown', async () => {
   const id = await reported();
   const seen = async () => {
     const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
@@ -166,7 +166,7 @@ test('what was reported or edited since a moderator looked is not decided unseen
   await invoke(updateReview, { caller: author.caller, path: { review_id: id }, body: edit });
   await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
   const third = await seen();
-  // Two clicks decide once.
+  // Two clicks make one decision.
   await Promise.all([decideReview(id, 'hide', by, third), decideReview(id, 'hide', by, third)]);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true });
   expect(await readItem(caseKey(id))).toMatchObject({ round: 1 });
@@ -177,7 +177,7 @@ test('what was reported or edited since a moderator looked is not decided unseen
   });
 });
 
-test('a report that a decision overtakes is one of the next round', async () => {
+test('a report overtaken by a decision belongs to the next round', async () => {
   const id = await reported(2);
   let isOvertaken = false;
   table.middlewareStack.add(
@@ -202,7 +202,7 @@ test('a report that a decision overtakes is one of the next round', async () => 
   expect(await differences()).toEqual([]);
 });
 
-test('a dismissed review that is reported anew comes back with the new reports only', async () => {
+test('a dismissed review that is reported again returns with the new reports only', async () => {
   const id = await reported(3);
   expect(await decide(id, 'dismiss')).toMatchObject({ reports: 3 });
   expect(await places(id)).toEqual([]);
@@ -216,14 +216,14 @@ test.each([
   ['dismiss', 'There is nothing to decide on this review'],
   ['restore', 'The review is not hidden'],
   ['uphold', 'The review is not hidden'],
-] as const)('a review that nobody has reported takes no %s', async (verdict, message) => {
+] as const)('a review without reports cannot be decided by %s', async (verdict, message) => {
   await expect(decide(await makeReview(author), verdict)).rejects.toMatchObject({
     status: 400,
     message,
   });
 });
 
-test('nobody decides on a review of their own, or without being a moderator', async () => {
+test('only moderators decide, and never on their own reviews', async () => {
   const own = await makeReview(mia);
   await report(own);
   await expect(decide(own, 'dismiss')).rejects.toMatchObject({
@@ -247,14 +247,14 @@ test('nobody decides on a review of their own, or without being a moderator', as
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
 });
 
-test('the same block sent twice is one decision, and so is its end', async () => {
+test('blocking or unblocking twice makes one decision', async () => {
   const user = await makeUser();
   const { id } = user;
   const by = { ...why, moderator_id: mia.id };
   const review_id = await makeReview(user);
   for (const verdict of ['block', 'unblock'] as const) {
     const first = await decideUser(id, verdict, by);
-    // Decisions on the account's reviews are no decisions on the account.
+    // Decisions on the account's reviews do not count as decisions on the account.
     await decide(review_id, 'hide');
     await decide(review_id, 'restore');
     expect(await decideUser(id, verdict, by)).toEqual(first);
@@ -268,20 +268,20 @@ test('the same block sent twice is one decision, and so is its end', async () =>
       await expect(decideUser(id, verdict, other)).rejects.toMatchObject({ status: 400 });
     }
   }
-  // What was blocked, unblocked and blocked again is no duplicate.
+  // Blocking again after an unblock is no duplicate.
   await decideUser(id, 'block', by);
   expect(await readItem(userKey(id))).toHaveProperty('blocked_at');
 });
 
-test('an author appeals once, and another moderator decides on it', async () => {
+test('an author appeals once, and another moderator decides', async () => {
   const id = await reported();
   await expect(appeal(id, author.id, '')).rejects.toMatchObject({ status: 400 });
   await decide(id, 'hide');
   await expect(appeal(id, ben.id, '')).rejects.toMatchObject({ status: 404 });
-  // Two clicks are one question.
+  // Two clicks make one appeal.
   await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
   expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });
-  // Other words would be lost.
+  // A different text would be lost, so it is refused.
   await expect(appeal(id, author.id, 'It is mine, and new.')).rejects.toMatchObject({
     message: 'You have appealed against this decision already',
   });
@@ -303,7 +303,7 @@ test('an author appeals once, and another moderator decides on it', async () => 
   });
   await decide(id, 'restore');
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false, all: 'REVIEW' });
-  // Another decision, another appeal.
+  // Another decision allows another appeal.
   await decide(id, 'hide', ben);
   await appeal(id, author.id, '');
   await decide(id, 'restore');
@@ -311,7 +311,7 @@ test('an author appeals once, and another moderator decides on it', async () => 
   expect(await differences()).toEqual([]);
 });
 
-test('a blocked author may appeal, and what they have written can be decided on', async () => {
+test('a blocked author may appeal, and their reviews can be decided', async () => {
   const blocked = await makeUser();
   const id = await makeReview(blocked);
   await report(id);
@@ -322,7 +322,7 @@ test('a blocked author may appeal, and what they have written can be decided on'
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
 });
 
-test('two moderators block an account once, and neither blocks the other', async () => {
+test('parallel moderators block an account once, and cannot block each other', async () => {
   const { id } = await makeUser();
   const block = (by: TestUser, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
   const outcomes = await Promise.allSettled([block(mia), block(ben)]);
@@ -339,7 +339,7 @@ test('two moderators block an account once, and neither blocks the other', async
   expect((await log()).map(({ decision }) => decision)).toEqual(['unblock', 'block']);
 });
 
-test('reports, decisions, questions, edits and erasures at once leave every number right', async () => {
+test('parallel reports, decisions, appeals, edits and erasures leave exact numbers', async () => {
   const random = randomNumbers(14);
   const pick = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const authors = await makeUsers(3);
@@ -379,7 +379,7 @@ test('reports, decisions, questions, edits and erasures at once leave every numb
   for (let start = 0; start < plan.length; start += 20) {
     const outcomes = await Promise.allSettled(plan.slice(start, start + 20).map((deed) => deed()));
     for (const outcome of outcomes) {
-      // What comes too late is refused, and nothing else goes wrong.
+      // Late operations are refused, and nothing else fails.
       if (outcome.status === 'fulfilled') done++;
       else expect([400, 404]).toContain(outcome.reason.status);
     }

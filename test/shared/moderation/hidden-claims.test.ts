@@ -41,7 +41,7 @@ function remove({ caller }: TestUser, review_id: string) {
   return invoke(deleteReview, { method: 'DELETE', caller, path: { review_id } });
 }
 
-/** A review that was hidden, and that its author has deleted then. */
+/** Makes a review that is hidden, then deleted by its author. */
 async function hiddenAndDeleted(author: TestUser, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
   const review_id = await makeReview(author, { entity_id, ...content });
@@ -51,7 +51,7 @@ async function hiddenAndDeleted(author: TestUser, content: Record<string, unknow
 }
 
 test.each([{}, { is_draft: true }])(
-  'who deletes a hidden review cannot publish it again: %j',
+  'deleting a hidden review does not allow publishing it again: %j',
   async (content) => {
     const [ann, ben] = [await makeUser(), await makeUser()];
     const { entity_id, review_id } = await hiddenAndDeleted(ann, content);
@@ -61,7 +61,7 @@ test.each([{}, { is_draft: true }])(
     }
     await applyStream();
     expect((await publish(ann, { entity_id })).status).toBe(403);
-    // Others can, and she can review all else.
+    // Other users can review the entity, and its author can review other entities.
     expect((await publish(ben, { entity_id })).status).toBe(200);
     expect((await publish(ann, {})).status).toBe(200);
     expect(await listHiddenClaims(ann.id)).toEqual([
@@ -81,7 +81,7 @@ test.each([{}, { is_draft: true }])(
   },
 );
 
-/** Somebody who signs in, and whose accounts come and go. */
+/** Makes a person who can sign in repeatedly, with one account after another. */
 function person() {
   const identity = {
     issuer: 'https://id.example',
@@ -101,7 +101,7 @@ function person() {
   return { signIn, leave, key: identityKey(hash.digest('hex')) };
 }
 
-/** Entities of the last account that the next one may review again. */
+/** Tests which entities the next account may review again. */
 async function allowedOf(user: TestUser, entities: readonly string[]): Promise<boolean[]> {
   const answers = [];
   for (const entity_id of entities) answers.push(await publish(user, { entity_id }));
@@ -112,7 +112,7 @@ async function allowedOf(user: TestUser, entities: readonly string[]): Promise<b
 }
 
 test.each(['at once', 'when the account is erased'])(
-  'what was hidden is not published by the next account, signed in %s',
+  'a hidden review cannot be published by the next account, signed in %s',
   async (when) => {
     const { signIn, leave, key } = person();
     const first = await signIn();
@@ -129,7 +129,7 @@ test.each(['at once', 'when the account is erased'])(
     await remove(first, await makeReview(first, { entity_id: allowed }));
     await makeReview(first, { entity_id: open });
     let last = first;
-    // The marks outlive each account that there is.
+    // The marks survive each account of the person.
     for (const _ of [1, 2]) {
       await leave(last);
       if (when !== 'at once') {
@@ -142,7 +142,7 @@ test.each(['at once', 'when the account is erased'])(
       expect(await readItem(key)).toEqual({ ...key, user_id: last.id });
     }
     expect(await allowedOf(last, [restored, allowed, open, never])).toEqual(Array(4).fill(true));
-    // Whoever asks for their data sees it, and moderators allow it as ever.
+    // The export lists the mark, and a moderator can allow the review as before.
     const { body } = await invoke(exportMe, { caller: last.caller });
     expect(body.hidden_and_deleted).toHaveLength(3);
     expect(body.hidden_and_deleted).toContainEqual({
@@ -158,7 +158,7 @@ test.each(['at once', 'when the account is erased'])(
   },
 );
 
-test('a review that was public, or was restored, is published again', async () => {
+test('a review that was public or restored can be published again', async () => {
   const ann = await makeUser();
   const entity_id = randomUUID();
   const restored = await makeReview(ann, { entity_id });
@@ -166,13 +166,13 @@ test('a review that was public, or was restored, is published again', async () =
   await setHidden(restored, false);
   await remove(ann, restored);
   const id = (await publish(ann, { entity_id })).body.id;
-  // As a deletion leaves it that votes kept from being done at once.
+  // The state after a deletion that votes kept from finishing.
   await setAttributes(reviewKey(id), { is_hidden: true, deleted_at: new Date().toISOString() });
   await finishDeletion(id);
   expect((await publish(ann, { entity_id })).status).toBe(200);
 });
 
-test('a deletion beside a decision is of a hidden review, or of none that could be hidden', async () => {
+test('a deletion racing with a decision marks hidden reviews only', async () => {
   const ann = await makeUser();
   for (let i = 0; i < 15; i++) {
     const entity_id = randomUUID();
@@ -188,7 +188,7 @@ test('a deletion beside a decision is of a hidden review, or of none that could 
   }
 });
 
-test('a moderator or the operator allows another one, once, and the log has it', async () => {
+test('a moderator or the operator allows a new review once, which is logged', async () => {
   const [ann, mia] = [await makeUser(), await makeUser()];
   await setModerator(mia.id, true);
   const { entity_id, review_id } = await hiddenAndDeleted(ann);
@@ -218,13 +218,13 @@ test('a moderator or the operator allows another one, once, and the log has it',
   expect(await listHiddenClaims(ann.id)).toEqual([]);
   const allowed = await publish(ann, { entity_id });
   expect(allowed.status).toBe(200);
-  // The claim of a review that is there is no mark.
+  // The claim of an existing review is no mark.
   await expect(allowReview(ann.id, entity_id, by)).rejects.toMatchObject({ status: 400 });
   await remove(ann, allowed.body.id);
   expect((await publish(ann, { entity_id })).status).toBe(200);
 });
 
-test('who is a moderator allows nothing to themselves', async () => {
+test('a moderator cannot allow a new review to themselves', async () => {
   const mia = await makeUser();
   await setModerator(mia.id, true);
   const { entity_id } = await hiddenAndDeleted(mia);
@@ -237,7 +237,7 @@ test('who is a moderator allows nothing to themselves', async () => {
   expect((await publish(mia, { entity_id })).status).toBe(200);
 });
 
-test('an identity stays with nothing where nothing was hidden', async () => {
+test('an identity without hidden reviews is deleted', async () => {
   const { signIn, leave, key } = person();
   const user = await signIn();
   await makeReview(user);
@@ -245,7 +245,7 @@ test('an identity stays with nothing where nothing was hidden', async () => {
   expect(await readItem(key)).toBeUndefined();
 });
 
-test('an account that is deleted beside a decision is deleted after it, or leaves no mark', async () => {
+test('an account deletion racing with a decision marks hidden reviews only', async () => {
   const { signIn, leave } = person();
   for (let i = 0; i < 15; i++) {
     const user = await signIn();
@@ -263,7 +263,7 @@ test('an account that is deleted beside a decision is deleted after it, or leave
 });
 
 test.each(['sign-in', 'eraser'])(
-  'a deletion that stops in the middle is finished by the next %s',
+  'the next %s finishes a deletion that stopped half-way',
   async (by) => {
     const { signIn, leave, key } = person();
     const user = await signIn();
@@ -295,7 +295,7 @@ test.each(['sign-in', 'eraser'])(
   },
 );
 
-test('more marks than a transaction takes are there before anybody signs in', async () => {
+test('many marks, beyond one transaction, are written before the next sign-in', async () => {
   const { signIn, leave, key } = person();
   const user = await signIn();
   const entities = Array.from({ length: 250 }, () => randomUUID());
@@ -313,7 +313,7 @@ test('more marks than a transaction takes are there before anybody signs in', as
   expect(await readItem(key)).toEqual({ ...key, user_id: after[0]?.id });
 });
 
-test('of very many hidden reviews an identity keeps those that were deleted last', async () => {
+test('an identity with very many hidden reviews keeps the last deleted ones', async () => {
   const { signIn, leave, key } = person();
   const user = await signIn();
   const marks = Array.from({ length: 2003 }, (_, i) => ({

@@ -22,7 +22,10 @@ import {
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
 
-/** Registers so many at once, and says how many succeeded; the others were refused with 400. */
+/**
+ * Registers `count` applications in parallel. Returns how many succeeded; the others were refused
+ * with 400.
+ */
 async function register(user: TestUser, count: number): Promise<number> {
   const answers = await Promise.allSettled(Array.from({ length: count }, () => makeClient(user)));
   for (const answer of answers) {
@@ -45,14 +48,14 @@ async function deleteOne({ id }: TestUser): Promise<void> {
   await deleteApplication(application?.client_id ?? '', id);
 }
 
-test('of 40 applications that a user registers at once there will be 25', async () => {
+test('40 parallel registrations by one user make 25 applications', async () => {
   const user = await makeUser();
   expect(await register(user, 40)).toBe(25);
   expect(await listApplications(user.id)).toHaveLength(25);
   expect(await register(user, 2)).toBe(0);
 });
 
-test('a deletion makes room for one, however often it is asked for', async () => {
+test('a deletion allows one more registration, however often it is repeated', async () => {
   const user = await makeUser();
   await register(user, 25);
   const [application] = await listApplications(user.id);
@@ -67,9 +70,9 @@ test('a deletion makes room for one, however often it is asked for', async () =>
   expect(await register(user, 3)).toBe(1);
 });
 
-test('more than there may be can be deleted, and no further comes before there is room', async () => {
+test('a user over the limit can delete applications, and register below it', async () => {
   const [user, other] = await Promise.all([makeUser(), makeUser()]);
-  // As an import can bring them, which has no limit.
+  // An import has no limit and can exceed it.
   await Promise.all([register(user, 20), register(other, 20)]);
   await setAttributes(userKey(user.id), { applications: 40 });
   await setAttributes(userKey(other.id), { applications: 0 });
@@ -85,7 +88,7 @@ test('more than there may be can be deleted, and no further comes before there i
   expect(await register(user, 2)).toBe(1);
 });
 
-test('an account that is gone registers and deletes nothing', async () => {
+test('a deleted account can neither register nor delete applications', async () => {
   const user = await makeUser();
   const { client_id } = await makeClient(user);
   await deleteAccount(user.id);
@@ -93,13 +96,13 @@ test('an account that is gone registers and deletes nothing', async () => {
   await expect(deleteApplication(client_id, user.id)).rejects.toMatchObject({ status: 401 });
 });
 
-describe('the end of everybody’s access', () => {
+describe('revoking everybody’s access', () => {
   async function own() {
     const user = await makeUser();
     return { id: user.id, client: await makeClient(user) };
   }
 
-  test('reaches a grant that no index shows yet', async () => {
+  test('ends a grant that no index shows yet', async () => {
     const { id, client } = await own();
     const { body } = await redeem(client, await makeCode(client, { id }));
     const send = table.send.bind(table);
@@ -116,7 +119,7 @@ describe('the end of everybody’s access', () => {
     expect(await listGrants(id)).toEqual([]);
   });
 
-  test('is done again by the operator where the eraser gave up, and spares what came since', async () => {
+  test('can be repeated by the operator, and keeps later grants', async () => {
     const { id, client } = await own();
     await revokeApplication(client.client_id, id);
     await applyStream();
@@ -143,7 +146,7 @@ describe('the end of everybody’s access', () => {
     expect((await eraseLeftovers({ applications: [client.client_id] })).applications).toBe(0);
   });
 
-  test('is not lost to a change of the registration at the same moment', async () => {
+  test('is not lost to a parallel change of the registration', async () => {
     const { id, client } = await own();
     const { name, desc, website, redirect_uri, client_id } = client;
     for (let i = 0; i < 10; i++) {

@@ -14,7 +14,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const current = process.env.SIGNING_KEYS ?? '';
 const other = Buffer.alloc(32, 'other').toString('base64url');
 
-/** The keys are read once, so each set of keys has modules of its own. */
+/** Loads the modules again with these keys, because keys are read once. */
 async function withKeys(keys: string) {
   process.env.SIGNING_KEYS = keys;
   jest.resetModules();
@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe('a token', () => {
-  test.each(kinds)('of kind %s opens to what was sealed', async (kind) => {
+  test.each(kinds)('of kind %s opens to its sealed content', async (kind) => {
     const { sealToken, openToken } = credentials;
     const token = await sealToken(kind, content);
     expect(token).toMatch(/^rv[arc]_[A-Za-z0-9_-]{118}$/);
@@ -43,7 +43,7 @@ describe('a token', () => {
     }
   });
 
-  test('is no token any more with any one bit of it changed', async () => {
+  test('is invalid after a change of any one bit', async () => {
     const { sealToken, openToken } = credentials;
     const token = await sealToken('access', content);
     const bytes = Buffer.from(token.slice(4), 'base64url');
@@ -55,13 +55,13 @@ describe('a token', () => {
   });
 
   test.each([[[]], [['review']], [['vote', 'user']], [['review', 'vote', 'user']]] as const)(
-    'narrowed to %j opens to what was sealed, and is another',
+    'narrowed to %j opens to its content, and differs from the whole',
     async (narrowed_to) => {
       const { sealToken, openToken } = credentials;
       const token = await sealToken('access', { ...content, narrowed_to });
       expect(token).toMatch(/^rva_[A-Za-z0-9_-]{119}$/);
       expect(await openToken('access', token)).toEqual({ ...content, narrowed_to });
-      // Neither can be made of the other by a byte more or less.
+      // Neither becomes the other by adding or removing a byte.
       const bytes = Buffer.from(token.slice(4), 'base64url');
       for (const cut of [
         Buffer.concat([bytes.subarray(0, 56), bytes.subarray(57)]),
@@ -75,9 +75,10 @@ describe('a token', () => {
     },
   );
 
-  test('has one spelling', async () => {
+  test('has one valid spelling', async () => {
     const { sealToken, openToken } = credentials;
-    // Of 88 bytes the last character holds but two bits: fifteen others decode to the same.
+    // Of 88 bytes, the last character holds two bits only. Fifteen other characters decode to the
+    // same bytes.
     const token = await sealToken('access', content);
     const same = [...alphabet]
       .map((letter) => token.slice(0, -1) + letter)
@@ -106,13 +107,13 @@ describe('a token', () => {
   });
 
   test.each(['', 'rva_', 'rva', `rva_${'A'.repeat(118)}`, 'rva_\0', `rva_${'é'.repeat(118)}`])(
-    'is not %j',
+    'refuses %j',
     async (text) => {
       expect(await credentials.openToken('access', text)).toBeUndefined();
     },
   );
 
-  test('of another key is none; of an earlier key it is still one', async () => {
+  test('of an unknown key is invalid, of an earlier key still valid', async () => {
     const token = await credentials.sealToken('refresh', content);
     const foreign = await withKeys(other);
     expect(await foreign.openToken('refresh', token)).toBeUndefined();
@@ -123,7 +124,7 @@ describe('a token', () => {
     expect(await (await withKeys(other)).openToken('refresh', renewed)).toEqual(content);
   });
 
-  test('is made as documented: prefix and content under HMAC-SHA-256', async () => {
+  test('has the documented form: prefix and content under HMAC-SHA-256', async () => {
     const bytes = Buffer.alloc(56);
     const { user_id, client_id, grant_id } = content;
     bytes.write(user_id.replaceAll('-', '') + client_id + grant_id, 'hex');
@@ -142,7 +143,7 @@ describe('a token', () => {
 describe('a client secret', () => {
   const [client, secretId] = ['ab'.repeat(16), 'cd'.repeat(16)];
 
-  test('is good for its application and secret id only, also under an earlier key', async () => {
+  test('is valid for its application and secret id only, also under an earlier key', async () => {
     const { clientSecret, isClientSecret } = credentials;
     const secret = await clientSecret(client, secretId);
     expect(secret).toMatch(/^rvs_[A-Za-z0-9_-]{43}$/);

@@ -35,13 +35,15 @@ afterEach(() => {
 const user_id = randomUUID();
 const signIn = { state: 's', nonce: 'n', code_verifier: 'v', return_to: '/ws/account' };
 
-/** A request with these cookies. */
+/** Makes a request with these cookies. */
 function request(...cookies: string[]) {
   const sent = cookies.map((cookie) => cookie.split(';')[0]);
   return eventOf({ headers: { cookie: sent.join('; ') }, query: { state: 's' } });
 }
 
-/** The cookie of a sign-in that begins in a browser with these cookies, and those that it takes away. */
+/**
+ * Begins a sign-in in a browser with these cookies. Returns the new cookie and the deleted ones.
+ */
 async function begin(changes: Partial<SignIn> = {}, ...cookies: string[]) {
   const begun = await startSignIn(request(...cookies), { ...signIn, ...changes });
   const [cookie = '', ...forgotten] = begun ?? [];
@@ -56,7 +58,7 @@ describe('the cookies', () => {
   test.each([
     ['session', () => startSession(user_id), forgetSession, 43_200],
     ['sign-in-s', async () => (await begin()).cookie, () => forgetSignIn(signIn), 1800],
-  ] as const)('%s: stay with this very host on https', async (name, start, forget, age) => {
+  ] as const)('%s: stay with this host, over HTTPS only', async (name, start, forget, age) => {
     const [pair, ...attributes] = (await start()).split('; ');
     expect(pair).toMatch(new RegExp(`^__Host-${name}=[\\w.-]+$`));
     const expected = [`Max-Age=${age}`, 'Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax'];
@@ -90,7 +92,7 @@ describe('the cookies', () => {
     expect(sessions[0]?.session_id).not.toBe(sessions[1]?.session_id);
   });
 
-  test('are not good for ever', async () => {
+  test('expire', async () => {
     const [session, { cookie: began }] = [await startSession(user_id), await begin()];
     const start = Date.now();
     stopClock(start + 1_790_000);
@@ -102,7 +104,7 @@ describe('the cookies', () => {
     expect(await readSession(request(session))).toBeUndefined();
   });
 
-  test('outlive a key while it is still listed', async () => {
+  test('stay valid while their key is listed', async () => {
     const cookie = await startSession(user_id);
     keysAre(other, key);
     expect(await readSession(request(cookie))).toMatchObject({ user_id });
@@ -119,7 +121,7 @@ describe('the cookies', () => {
   const unsigned = (payload: Buffer) =>
     [Buffer.from('{"alg":"none"}'), payload].map((each) => each.toString('base64url')).join('.');
 
-  test('are taken as they are sealed', async () => {
+  test('are accepted as sealed', async () => {
     expect(await readSession(request(`__Host-session=${await signed(key)}`))).toEqual(content);
   });
 
@@ -139,22 +141,22 @@ describe('the cookies', () => {
         return `${head}.${changed}.${signature}`;
       },
     ],
-  ])('are not taken with %s', async (_, value) => {
+  ])('are refused with %s', async (_, value) => {
     expect(await readSession(request(`__Host-session=${await value()}`))).toBeUndefined();
   });
 
-  test('are not taken under the name that any subdomain could set', async () => {
+  test('are refused under a name that any subdomain could set', async () => {
     const cookie = await startSession(user_id);
     expect(await readSession(request(cookie.replace('__Host-', '')))).toBeUndefined();
   });
 });
 
-describe('the cookies of sign-ins under way', () => {
-  /** Does not compress. */
+describe('the cookies of pending sign-ins', () => {
+  /** Makes text that does not compress. */
   const noise = (length: number) =>
     Array.from({ length }, () => String.fromCharCode(33 + Math.floor(94 * Math.random()))).join('');
 
-  test('are four at most, the newest', async () => {
+  test('are limited to the four newest', async () => {
     const started = Date.now();
     const cookies: string[] = [];
     for (let i = 0; i < 6; i++) {
@@ -164,11 +166,11 @@ describe('the cookies of sign-ins under way', () => {
       cookies.push(cookie);
       if (i >= 4) cookies.shift();
     }
-    // A repetition replaces its own.
+    // A repetition replaces its own cookie.
     expect((await begin({ state: 'tab-5' }, ...cookies)).cookie).toContain('sign-in-tab-5=');
   });
 
-  test('take 6,000 bytes at most, beside what is none of ours', async () => {
+  test('take at most 6,000 bytes, next to cookies of others', async () => {
     const cookies: string[] = [];
     for (let i = 0; i < 16; i++) {
       const return_to = `/ws/account?${noise(2500)}`;
@@ -185,7 +187,7 @@ describe('the cookies of sign-ins under way', () => {
     expect(cookies.at(-1)).toContain('sign-in-tab-15=');
   });
 
-  test('go when they are over, or never were', async () => {
+  test('are deleted once the sign-in is over, or if they are invalid', async () => {
     const { cookie } = await begin({ state: 'old' });
     stopClock(Date.now() + 1_802_000);
     const others = ['__Host-sign-in-x=y', 'sign-in-x=y', '__Host-sign-in-<>=z', '__Host-session=s'];
@@ -193,7 +195,7 @@ describe('the cookies of sign-ins under way', () => {
     expect(forgotten.sort()).toEqual(['__Host-sign-in-old', '__Host-sign-in-x']);
   });
 
-  test('are none where a browser would drop them', async () => {
+  test('are not set if a browser would drop them', async () => {
     const fits = await begin({ return_to: `/ws/account?${'x'.repeat(10_000)}` });
     expect(fits.cookie.length).toBeLessThan(1000);
     expect((await begin({ return_to: `/ws/account?${noise(3800)}` })).cookie).toBe('');
@@ -209,19 +211,19 @@ describe('the cookies of sign-ins under way', () => {
         return seal('sign-in', signIn, 60);
       },
     ],
-    ['what is over', () => seal('sign-in', signIn, 0)],
+    ['an expired sign-in', () => seal('sign-in', signIn, 0)],
     ['no content', () => seal('sign-in', {}, 60)],
     [
-      'what was not compressed',
+      'uncompressed content',
       () => new SignJWT(signIn).setProtectedHeader({ alg: 'HS256' }).sign(key),
     ],
-  ])('are not taken with %s', async (_, value) => {
+  ])('are refused with %s', async (_, value) => {
     const cookie = `__Host-sign-in-s=${await value()}`;
     keysAre(key);
     expect(await readSignIn(request(cookie))).toBeUndefined();
   });
 
-  test('outlive a key while it is still listed', async () => {
+  test('stay valid while their key is listed', async () => {
     const { cookie } = await begin();
     keysAre(other, key);
     expect(await readSignIn(request(cookie))).toEqual(signIn);
@@ -229,7 +231,7 @@ describe('the cookies of sign-ins under way', () => {
 });
 
 describe('the token in forms', () => {
-  test('is that of the session', async () => {
+  test('belongs to the session', async () => {
     const [one, two] = [
       { user_id, session_id: '1'.repeat(32), signed_in: 1 },
       { user_id, session_id: '2'.repeat(32), signed_in: 1 },
@@ -243,7 +245,7 @@ describe('the token in forms', () => {
     }
   });
 
-  test('has nothing in common from one page to the next', async () => {
+  test('differs in every part from page to page', async () => {
     const session = { user_id, session_id: '1'.repeat(32), signed_in: 1 };
     const tokens = await Promise.all(Array.from({ length: 50 }, () => csrfToken(session)));
     for (const half of [0, 43]) {
@@ -253,7 +255,7 @@ describe('the token in forms', () => {
     for (const token of tokens) expect(await isCsrfToken(session, token)).toBe(true);
   });
 
-  test('outlives a key while it is still listed, as the session does', async () => {
+  test('stays valid while its key is listed, like the session', async () => {
     const session = { user_id, session_id: '1'.repeat(32), signed_in: 1 };
     const token = await csrfToken(session);
     keysAre(other, key);

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { nameOfEntityType, nameOfLanguage } from '../../../shared/pages/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
 
-test('every language has the English name that Unicode gives it', () => {
+test('every language has its English name in Unicode', () => {
   const unicode = new Intl.DisplayNames(['en'], { type: 'language' });
   expect(languages.map((code) => `${code} ${nameOfLanguage(code)}`)).toEqual(
     languages.map((code) => `${code} ${unicode.of(code)}`),

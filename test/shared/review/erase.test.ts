@@ -18,7 +18,7 @@ import { differences } from '../../helpers/recount.ts';
 const author = await makeUser();
 const other = await makeUser();
 
-/** Does something, once, before the first deletion of an item with this partition key. */
+/** Runs `act` once, before the first deletion of an item with this partition key. */
 async function meanwhile(pk: string, act: () => Promise<unknown>): Promise<void> {
   let acted = false;
   table.middlewareStack.add(
@@ -35,7 +35,7 @@ async function meanwhile(pk: string, act: () => Promise<unknown>): Promise<void>
 }
 
 describe('the deletion of a review', () => {
-  test('takes an entity away that has no review left, and none that has one', async () => {
+  test('deletes an entity without reviews, and keeps one with a review', async () => {
     const [empty, reviewed, renewed, listed] = Array.from({ length: 4 }, randomUUID) as string[];
     const entities = [empty, reviewed, renewed, listed] as string[];
     for (const entity_id of [reviewed, listed]) await makeReview(other, { entity_id, rating: 2 });
@@ -43,7 +43,7 @@ describe('the deletion of a review', () => {
     for (const review_id of ids) {
       await invoke(deleteReview, { caller: author.caller, path: { review_id } });
     }
-    // A review of another kind, between the eraser's look and its deletion.
+    // Adds a review of another content between the eraser's read and its deletion.
     await meanwhile(`ENTITY#${renewed}`, () =>
       makeReview(other, { entity_id: renewed, language: 'de', rating: null }),
     );
@@ -54,7 +54,7 @@ describe('the deletion of a review', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('keeps an entity whose list has rank trees, and one whose review comes back', async () => {
+  test('keeps an entity with rank trees, and one whose review is restored', async () => {
     const [long, hidden] = [randomUUID(), randomUUID()];
     const kept = await makeReview(other, { entity_id: hidden });
     for (const entity_id of [long, hidden]) {

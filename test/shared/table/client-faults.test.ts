@@ -17,7 +17,7 @@ const rawKey = { pk: { S: Key.pk }, sk: { S: Key.sk } };
 
 type Mood = (request: IncomingMessage, response: ServerResponse, attempt: number) => void;
 
-/** DynamoDB, by turns well and ill; `requests` counts what has come since the mood was set. */
+/** Starts a fake DynamoDB with faults. `requests` counts requests since `mood` was set. */
 async function moodyServer() {
   const moody = { mood: fine as Mood, requests: 0, url: '', close: () => {} };
   const server = createServer((request, response) => {
@@ -56,12 +56,12 @@ const cutBody: Mood = (request, response, attempt) => {
   setImmediate(() => request.socket.destroy());
 };
 
-/** The first request meets this mood, and no other. */
+/** Applies this mood to the first request only. */
 function firstOnly(mood: Mood): Mood {
   return (request, response, attempt) => (attempt === 1 ? mood : fine)(request, response, attempt);
 }
 
-/** A server whose clock is an hour ahead believes no signature of more than five minutes ago. */
+/** A server whose clock is an hour ahead. It refuses signatures that are over five minutes old. */
 const anHourAhead: Mood = (request, response, attempt) => {
   const now = Date.now() + 3_600_000;
   response.setHeader('date', new Date(now).toUTCString());
@@ -74,7 +74,7 @@ const anHourAhead: Mood = (request, response, attempt) => {
   mood(request, response, attempt);
 };
 
-describe('a database in a bad mood meets the same as with the SDK as it comes', () => {
+describe('under database faults the client behaves like the plain SDK', () => {
   type Side = {
     server: Awaited<ReturnType<typeof moodyServer>>;
     get(options?: { abortSignal: AbortSignal }): Promise<unknown>;
@@ -87,7 +87,7 @@ describe('a database in a bad mood meets the same as with the SDK as it comes', 
     const [ours, theirs] = [await moodyServer(), await moodyServer()];
     const before = process.env.AWS_ENDPOINT_URL_DYNAMODB;
     process.env.AWS_ENDPOINT_URL_DYNAMODB = ours.url;
-    // A client that has met no database yet.
+    // Loads a client that has made no request yet.
     jest.resetModules();
     const { table } = await import('../../../shared/table/client.ts');
     const action = { Put: { TableName, Item: Key } };
@@ -122,7 +122,7 @@ describe('a database in a bad mood meets the same as with the SDK as it comes', 
     for (const { server } of sides) server.close();
   });
 
-  /** Gives the requests that came, and the outcome: 'ok', or an error's name and what it says. */
+  /** Returns the number of requests and the outcome: 'ok', or the error's name and reasons. */
   async function meet(mood: Mood, call: (side: Side) => Promise<unknown>) {
     return Promise.all(
       sides.map(async (side) => {
@@ -175,13 +175,13 @@ describe('a database in a bad mood meets the same as with the SDK as it comes', 
     expect(ours).toEqual(theirs);
   });
 
-  test('a failure in ten, after forty calls at once have failed, is retried', async () => {
+  test('one failure in ten is retried after forty parallel calls have failed', async () => {
     const [ours, theirs] = await meet(broken, async ({ get }) => {
       const calls = await Promise.allSettled(Array.from({ length: 40 }, () => get()));
       if (calls.some(({ status }) => status === 'fulfilled')) throw new Error('not all failed');
     });
     expect(ours).toEqual(theirs);
-    // The SDK stops retrying when its quota is spent, and every success gives some back.
+    // The SDK stops retrying when its quota is spent. Each success restores a part.
     expect(ours?.[0]).toBeLessThan(4 * 40);
     const eachOf = (calls: number) => async (side: Side) => {
       for (let i = 0; i < calls; i++) await side.get();
@@ -200,7 +200,7 @@ describe('a database in a bad mood meets the same as with the SDK as it comes', 
   });
 });
 
-test('Lambda has temporary credentials, and requests carry their session token', async () => {
+test('requests with Lambda’s temporary credentials carry the session token', async () => {
   const server = await moodyServer();
   const env = { ...process.env };
   Object.assign(process.env, {

@@ -10,7 +10,7 @@ const Key = { pk: 'CLIENT#1', sk: 'CLIENT' };
 describe('a value', () => {
   test.each<[string, unknown]>([
     ['text', 'Größe 🎧 "quoted" \n \u2028'],
-    ['no text', ''],
+    ['an empty text', ''],
     ['a number', -7],
     ['a fraction', 0.25],
     ['the largest safe number', Number.MAX_SAFE_INTEGER],
@@ -20,7 +20,7 @@ describe('a value', () => {
     ['null', null],
     ['a list in a list', ['a', 1, null, [true]]],
     ['an object with the names of requests', { Item: { Key: 'x' }, Items: ['y'], Responses: {} }],
-  ])('%s comes back as it was, without what is undefined', async (_, value) => {
+  ])('%s is stored and read unchanged, without undefined values', async (_, value) => {
     const Item = { ...Key, value, object: { value, without: undefined }, without: undefined };
     const stored = { ...Key, value, object: { value } };
     await table.send(new PutCommand({ TableName, Item }));
@@ -39,8 +39,8 @@ describe('a value', () => {
     ['bytes', new Uint8Array([1]), /cannot store a Uint8Array/],
     ['a Buffer', Buffer.from('a'), /cannot store a Buffer/],
     ['a function', () => 1, /cannot store a Function/],
-    ['no number', Number.NaN, /NaN/],
-  ])('%s is refused by name, however deep it lies', async (_, value, message) => {
+    ['not a number', Number.NaN, /NaN/],
+  ])('%s is refused by name, at any depth', async (_, value, message) => {
     for (const Item of [
       { ...Key, value },
       { ...Key, list: [{ value }] },
@@ -50,7 +50,7 @@ describe('a value', () => {
 });
 
 describe('the client', () => {
-  test('is the SDK but for what logs and what names the SDK', () => {
+  test('is the SDK without two middlewares, for logging and the user agent', () => {
     const [ours, theirs] = [table, new DynamoDBClient({})].map(({ middlewareStack }) =>
       middlewareStack.identify().map((name) => name.split(' ')[0]),
     );

@@ -26,7 +26,7 @@ import {
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
-/** A line of the header: the keys up to what varies in them, and the partitions of indexes. */
+/** A line of the header: key prefixes, and partitions of the indexes. */
 interface Line {
   pk: string;
   sk: string;
@@ -48,7 +48,7 @@ function readHeader(text: string): Line[] {
   return lines.filter(({ pk }) => /^[A-Z]/.test(pk));
 }
 
-/** What of the items is in no line, in words. */
+/** Lists items that match no line. */
 function unknown(items: readonly Item[], lines: readonly Line[]): string[] {
   const isLike = (value: string, start: string) =>
     start.endsWith('#') ? value.startsWith(start) : value === start;
@@ -67,7 +67,7 @@ function unknown(items: readonly Item[], lines: readonly Line[]): string[] {
   return [...new Set(faults)];
 }
 
-/** One of every kind of item. */
+/** Writes one of every kind of item. Returns all items. */
 async function live(): Promise<Item[]> {
   const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
   const review_id = await makeReview(author);
@@ -93,7 +93,7 @@ async function live(): Promise<Item[]> {
   await answerAuthorization(id, 'approve', author.id);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
   await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
-  // Nobody answers, but it is noted that somebody has asked.
+  // Nothing answers, but the cache records the request.
   Object.assign(process.env, {
     MUSICDB_API: 'http://127.0.0.1:9/{type}/{id}',
     MUSICDB_PAGE: 'https://music.example/{type}/{id}',
@@ -108,7 +108,7 @@ async function live(): Promise<Item[]> {
   return scanTable();
 }
 
-test('the header names all that a journey writes, and where it is listed', async () => {
+test('the header names all that a journey writes, and its indexes', async () => {
   const lines = readHeader(header);
   const items = await live();
   expect(unknown(items, lines)).toEqual([]);
@@ -117,13 +117,13 @@ test('the header names all that a journey writes, and where it is listed', async
     (line) => unknown(items, [line]).length === unknown(items, []).length,
   );
   expect(unseen).toEqual([]);
-  // A mistake is found.
+  // A planted mistake is found.
   for (const name of ['CODE#', 'VOTER#', 'REVISION#', 'HIDDEN#']) {
     expect(unknown(items, readHeader(header.replaceAll(name, 'X#')))).not.toEqual([]);
   }
 });
 
-test('what an item is made of is exported, or named among what is left out', () => {
+test('every kind of item is exported, or listed as left out', () => {
   const untold = (text: string) =>
     readHeader(text).filter(({ sk }) => {
       return Object.hasOwn(leftOut, sk.split('#')[0] ?? '') === (kindOfItem({ sk }) !== undefined);

@@ -39,7 +39,7 @@ function cancelled(...codes: string[]) {
   });
 }
 
-/** So that waits take no time. */
+/** Makes waits take no time. */
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
   jest.spyOn(console, 'error').mockImplementation(() => {});
@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 describe('transact', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the stub's own type names every input of the client.
+  // biome-ignore lint/suspicious/noExplicitAny: the stub's type names every client input.
   let client: AwsStub<any, any, any>;
   beforeEach(() => {
     client = mockClient(DynamoDBDocumentClient);
@@ -65,12 +65,12 @@ describe('transact', () => {
     ['a conflict beside writes that were fine', cancelled('None', 'TransactionConflict')],
     ['throttling', cancelled('ThrottlingError')],
     ['too little capacity', cancelled('ProvisionedThroughputExceeded', 'None')],
-    ['a mixture of those', cancelled('TransactionConflict', 'ThrottlingError')],
+    ['a mixture of these', cancelled('TransactionConflict', 'ThrottlingError')],
     [
       'itself still in progress',
       new TransactionInProgressException({ $metadata, message: 'in progress' }),
     ],
-  ])('tries again after %s, under the same token', async (_, error) => {
+  ])('retries after %s, with the same token', async (_, error) => {
     client.on(TransactWriteCommand).rejectsOnce(error).rejectsOnce(error).resolves({});
     await transact([put, put]);
     expect(sent()).toHaveLength(3);
@@ -95,7 +95,7 @@ describe('transact', () => {
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     client.on(TransactWriteCommand).callsFake(() => {
-      // So long the SDK's own tries take at least.
+      // The minimum time of the SDK's own retries.
       now += 3_000;
       throw new TransactionInProgressException({ $metadata, message: 'in progress' });
     });
@@ -128,36 +128,36 @@ describe('transact', () => {
       otherwise,
     ],
     [
-      'StaleRead where there is none',
+      'StaleRead if the write has no error',
       [put, { ...put, otherwise }],
       ['ConditionalCheckFailed', 'None'],
       expect.any(StaleRead),
     ],
     [
-      'StaleRead where one of several has none',
+      'StaleRead if one of several writes has no error',
       [put, { ...put, otherwise }],
       ['ConditionalCheckFailed', 'ConditionalCheckFailed'],
       expect.any(StaleRead),
     ],
     [
-      'what is nobody’s fault but ours',
+      'a validation error of ours',
       [put, put],
       ['None', 'ValidationError'],
       expect.any(TransactionCanceledException),
     ],
     [
-      'that beside a conflict',
+      'our error beside a conflict',
       [put, put],
       ['TransactionConflict', 'ItemCollectionSizeLimitExceeded'],
       expect.any(TransactionCanceledException),
     ],
-  ])('throws %s, at once', async (_, writes, codes, expected) => {
+  ])('throws %s, without a retry', async (_, writes, codes, expected) => {
     client.on(TransactWriteCommand).rejects(cancelled(...codes));
     await expect(transact(writes)).rejects.toEqual(expected);
     expect(sent()).toHaveLength(1);
   });
 
-  test('passes on any other error, at once', async () => {
+  test('throws any other error without a retry', async () => {
     const error = new Error('broken');
     client.on(TransactWriteCommand).rejects(error);
     await expect(transact([put])).rejects.toBe(error);
@@ -166,7 +166,7 @@ describe('transact', () => {
 });
 
 describe('retryStale', () => {
-  test('reads again until the write gets through', async () => {
+  test('reads again until the write succeeds', async () => {
     let attempts = 0;
     const result = await retryStale(async () => {
       if (++attempts < 10) throw new StaleRead();
@@ -175,7 +175,7 @@ describe('retryStale', () => {
     expect(result).toBe(10);
   });
 
-  test('begins nothing after four seconds: 503', async () => {
+  test('starts no retry after four seconds: 503', async () => {
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     const stale = jest.fn(async () => {
@@ -186,7 +186,7 @@ describe('retryStale', () => {
     expect(stale).toHaveBeenCalledTimes(3);
   });
 
-  test('passes on any other error, at once', async () => {
+  test('throws any other error without a retry', async () => {
     const fail = jest.fn(async () => Promise.reject(otherError));
     const otherError = notFound('Review');
     await expect(retryStale(fail)).rejects.toBe(otherError);
@@ -194,7 +194,7 @@ describe('retryStale', () => {
   });
 });
 
-test('an addition brings item and attributes into being', async () => {
+test('an addition creates the item and its attributes', async () => {
   const counter = { pk: 'COUNTER', sk: 'COUNTER' };
   const amounts = { 'event|en|both': 2, count: -1, rank: 10n ** 29n };
   await transact([{ Update: { Key: counter, amounts } }]);
@@ -207,13 +207,13 @@ test('an addition brings item and attributes into being', async () => {
   });
 });
 
-describe('a transaction of the real client', () => {
+describe('a transaction with the real client', () => {
   let sent = 0;
   afterEach(() => {
     jest.restoreAllMocks();
   });
 
-  /** Lets `fault` act on every attempt to send a transaction, by its number from 1. */
+  /** Calls `fault` for every attempt to send a transaction, numbered from 1. */
   function inject(fault: (attempt: number, send: () => Promise<unknown>) => Promise<unknown>) {
     sent = 0;
     const { requestHandler } = table.config;
@@ -225,9 +225,9 @@ describe('a transaction of the real client', () => {
     });
   }
 
-  test('whose answer is lost after the commit is sent again by the SDK, and nothing is done twice', async () => {
+  test('whose response is lost after the commit is retried without a duplicate', async () => {
     const [author, voter] = [await makeUser(), await makeUser()];
-    // The first of its type and language enters that into the totals, by a transaction of its own.
+    // The first review of a type and language registers its facet in a transaction of its own.
     await makeReview(author);
     const loseFirst = async (attempt: number, send: () => Promise<unknown>) => {
       const answer = await send();
@@ -251,7 +251,7 @@ describe('a transaction of the real client', () => {
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
   });
 
-  test('that makes an account and whose answer is lost makes one, and says so', async () => {
+  test('that makes an account and loses its response makes one, and says so', async () => {
     inject(async (attempt, send) => {
       const answer = await send();
       if (attempt > 1) return answer;
@@ -264,7 +264,7 @@ describe('a transaction of the real client', () => {
     expect(stored.map(({ id }) => id)).toEqual([made.id]);
   });
 
-  test('which meets conflicts is sent again by us', async () => {
+  test('is retried by us after conflicts', async () => {
     const author = await makeUser();
     inject((attempt, send) =>
       attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
@@ -273,7 +273,7 @@ describe('a transaction of the real client', () => {
     expect([answer.status, sent]).toEqual([200, 4]);
   });
 
-  test('which has no answer when its time is up is given up, whatever the SDK has left to try: 503', async () => {
+  test('without a response in time is given up despite SDK retries left: 503', async () => {
     const author = await makeUser();
     const time = new AbortController();
     const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
@@ -291,7 +291,7 @@ describe('a transaction of the real client', () => {
     expect(milliseconds).toBeLessThanOrEqual(8_000);
   });
 
-  test('which meets nothing but conflicts: 503, and nothing is written', async () => {
+  test('with conflicts only returns 503, and writes nothing', async () => {
     const author = await makeUser();
     inject(() => Promise.reject(cancelled('TransactionConflict')));
     const body = reviewBody();
@@ -317,7 +317,7 @@ describe('batchGet and batchWrite', () => {
     await batchWrite([]);
   });
 
-  test('ask again for what was left over', async () => {
+  test('retry unprocessed items', async () => {
     const client = mockClient(DynamoDBDocumentClient);
     try {
       const left = names.slice(0, 2);
@@ -371,7 +371,7 @@ describe('batchGet and batchWrite', () => {
   });
 });
 
-describe('a request whose database fails', () => {
+describe('a request with a failing database', () => {
   const secret = `secret-${randomUUID()}`;
   test.each<[string, unknown, number]>([
     ['is throttled', new ThrottlingException({ $metadata, message: secret }), 503],
@@ -381,7 +381,7 @@ describe('a request whose database fails', () => {
       Object.assign(new Error(secret), { name: 'ServiceUnavailable', $metadata }),
       503,
     ],
-    ['hangs up', Object.assign(new Error(secret), { code: 'EPIPE' }), 503],
+    ['closes the connection', Object.assign(new Error(secret), { code: 'EPIPE' }), 503],
     ['does not answer', Object.assign(new Error(secret), { name: 'TimeoutError' }), 503],
     ['cannot be reached', Object.assign(new Error(secret), { code: 'ECONNREFUSED' }), 503],
     [
@@ -389,10 +389,10 @@ describe('a request whose database fails', () => {
       Object.assign(new AggregateError([], secret), { code: 'ECONNREFUSED' }),
       503,
     ],
-    ['has never heard of the table', Object.assign(new Error(secret), { $metadata }), 500],
-    ['makes us stumble', new TypeError(secret), 500],
-    ['throws what is no error', secret, 500],
-  ])('%s: tells nobody but the log', async (_, error, expected) => {
+    ['has no such table', Object.assign(new Error(secret), { $metadata }), 500],
+    ['causes a TypeError', new TypeError(secret), 500],
+    ['throws a value that is no error', secret, 500],
+  ])('%s: explains it in the log only', async (_, error, expected) => {
     const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');
     send.mockImplementation(() => Promise.reject(error));
     const { status, body, headers } = await invoke(getReview, {
@@ -409,7 +409,7 @@ describe('a request whose database fails', () => {
     expect(JSON.stringify([body, headers])).not.toContain(secret);
     const log = jest.mocked(console.error).mock.calls;
     expect(log).toHaveLength(1);
-    // An object: Lambda makes its fields searchable, where a text of JSON would be one field.
+    // An object, because Lambda makes its fields searchable. A JSON text would be one field.
     expect(log[0]?.[0]).toMatchObject({
       message: 'Request failed',
       requestId: body.request_id,

@@ -22,7 +22,7 @@ process.env.AUTH_URL = 'https://api.example/ws';
 const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What is looked at of a review in a list. */
+/** The compared fields of a listed review. */
 interface Listed {
   id: string;
   rating: number | null;
@@ -32,7 +32,9 @@ interface Listed {
 
 type Row = (string | number | boolean | null)[];
 
-/** As PostgreSQL writes it: https://www.postgresql.org/docs/current/sql-copy.html, text format. */
+/**
+ * Writes rows in PostgreSQL’s text format: https://www.postgresql.org/docs/current/sql-copy.html
+ */
 function copyText(rows: readonly Row[]): string {
   const letters = {
     '\\': '\\\\',
@@ -53,7 +55,10 @@ function copyText(rows: readonly Row[]): string {
   return rows.map((row) => `${row.map(cell).join('\t')}\n`).join('');
 }
 
-/** An archive of these tables; of `parts` bzip2 streams, as programs that use several processors make it. */
+/**
+ * Makes an archive of these tables, of `parts` bzip2 streams. Compressors that use several
+ * processors write several streams.
+ */
 async function archive(
   name: string,
   tables: Record<string, Row[] | string>,
@@ -93,12 +98,12 @@ function file(name: string, content: Uint8Array | string): string {
 const critiquebrainz = ['import', '--format', 'critiquebrainz'];
 
 describe('npm run admin -- import --format critiquebrainz', () => {
-  test('gives the lists, averages and votes that SQL over the dump does', async () => {
+  test('returns the lists, averages and votes that SQL computes over the dump', async () => {
     const random = randomNumbers(7);
     const number = (below: number) => Math.floor(random() * below);
     const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
     let seconds = Date.UTC(2015, 0, 1) / 1000;
-    /** Each another one, with or without a fraction. */
+    /** Returns a new time at each call, with or without a fraction. */
     const stamp = () => {
       seconds += 1 + number(100_000);
       const text = new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
@@ -148,7 +153,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
         }
       }
     }
-    // Rows are in no order.
+    // Rows of a dump have no order.
     const shuffled = (rows: Row[]) => rows.toSorted(() => random() - 0.5);
     const base = await archive('cbdump.tar.bz2', { user_sanitised: shuffled(users), license: [] });
     const all = await archive(
@@ -290,7 +295,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     });
   });
 
-  test('counts what cannot be kept, by reason', async () => {
+  test('counts what cannot be imported, by reason', async () => {
     const [ann, bob] = [randomUUID(), randomUUID()];
     const time = '2016-02-29 23:59:59';
     const review = (but: Record<number, Row[number]> = {}): Row => {
@@ -397,7 +402,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('tells and replaces times that there are not, and names that cannot be seen', async () => {
+  test('reports and replaces invalid times, and names that cannot be displayed', async () => {
     const time = '2016-02-29 23:59:59';
     const users: Row[] = ['', '\u200b \u2800', 'Ann'].map((name) => [
       randomUUID(),
@@ -447,7 +452,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     }
   });
 
-  test('warns of a dump of another schema, and refuses one of other columns', async () => {
+  test('warns about another schema version, and refuses other columns', async () => {
     const quiet = jest.spyOn(console, 'error').mockImplementation(() => {});
     const user: Row = [randomUUID(), '2016-02-29 23:59:59', 'Ann', null];
     const rest = { user_sanitised: [user], revision: [], vote: [] };

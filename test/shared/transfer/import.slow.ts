@@ -77,14 +77,14 @@ function voteOn(review_id: string, user_id: string, but: Partial<VoteRecord> = {
   return { kind: 'vote', review_id, user_id, vote: true, voted_at: time, revision: 1, ...but };
 }
 
-/** Imports them, and follows the stream. */
+/** Imports records, and follows the stream. */
 async function load(...records: TransferRecord[]) {
   const outcome = await importRecords(sourced(records));
   await applyStream();
   return outcome;
 }
 
-test('keeps ids and times, and counts what is imported', async () => {
+test('keeps ids and times, and counts the imported records', async () => {
   const contact = { email: 'ann@mail.example', musicdb_username: null };
   const [ann, bob, eve] = [user({ contact }), user(), user()];
   const made = review(ann.id, {
@@ -128,7 +128,7 @@ test('keeps ids and times, and counts what is imported', async () => {
   expect(await differences()).toEqual([]);
 });
 
-test('adds votes that come without their review, to the revisions that they are on', async () => {
+test('adds votes whose review already exists, to their revisions', async () => {
   const [ann, bob, eve] = [user(), user(), user()];
   const made = review(ann.id, {
     revisions: [1, 2].map((id) => ({ id, text, rating: id, timestamp: time })),
@@ -148,7 +148,7 @@ test('adds votes that come without their review, to the revisions that they are 
   expect(await differences()).toEqual([]);
 });
 
-test('brings back what was deleted, which totals and trees then count', async () => {
+test('restores what was deleted, and counts it in totals and trees', async () => {
   const ann = await makeUser();
   const made = review(ann.id);
   await load(made);
@@ -159,11 +159,12 @@ test('brings back what was deleted, which totals and trees then count', async ()
   expect(await differences()).toEqual([]);
 });
 
-test('of several who import the same at once, all together write it once', async () => {
+test('several parallel imports of the same records write each record once', async () => {
   const people = Array.from({ length: 40 }, () => user());
   const records = [
     ...people,
-    // Everybody votes on all of the first, which is more than a transaction has room for, and few on the others.
+    // Everybody votes on all of the first reviews, which exceeds a transaction, and few vote on the
+    // others.
     ...people.flatMap(({ id }, i) => {
       const one = review(id);
       const voters = people.filter((voter, n) => voter.id !== id && (i === 0 || n % 13 === i % 13));
@@ -179,7 +180,7 @@ test('of several who import the same at once, all together write it once', async
   expect(await differences()).toEqual([]);
 });
 
-test('is exact beside people who write, vote, edit and delete', async () => {
+test('is exact while people write, vote, edit and delete', async () => {
   const random = randomNumbers(15);
   const number = (below: number) => Math.floor(random() * below);
   const people = await Promise.all(Array.from({ length: 6 }, () => makeUser()));
@@ -226,7 +227,7 @@ test('is exact beside people who write, vote, edit and delete', async () => {
   expect(told.reduce((a, b) => a + b, 0)).toBe(records.length);
   expect([...statuses].filter((status) => status >= 500)).toEqual([]);
   expect(await differences()).toEqual([]);
-  // Somebody was first with the same entity, or took the review away before its votes.
+  // A person reviewed the entity first, or deleted the review before its votes arrived.
   expect(
     Object.keys(outcome.refused).filter((reason) => !/another review|does not exist/.test(reason)),
   ).toEqual([]);
@@ -237,7 +238,7 @@ async function itemsIn(TableName: string): Promise<number> {
   return Count;
 }
 
-test('killed again and again, it ends where one that was left alone does', async () => {
+test('killed repeatedly, it has the same result as without a kill', async () => {
   const people = Array.from({ length: 60 }, (_, i) => user({ display_name: `Reader ${i}` }));
   const records = [
     ...people,
@@ -278,7 +279,7 @@ test('killed again and again, it ends where one that was left alone does', async
     if (child.exitCode === null) child.kill('SIGKILL');
     await gone;
     ends.push(child.signalCode ?? child.exitCode);
-    // The service was killed as well, and begins again: from then on the stream is followed.
+    // The service was killed as well. From its restart on, the stream is followed.
     await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, killed.table_name);
     const { code, stderr } = await spawnAdmin(['audit'], killed.dataDir);
     const isUnfinished = stderr.includes('an import is at work or was interrupted');
@@ -292,7 +293,7 @@ test('killed again and again, it ends where one that was left alone does', async
   const inTable = async ({ table_name }: { table_name: string }) => {
     process.env.TABLE_NAME = table_name;
     const items = await scanTable();
-    // The numbers that the rebuild gives are compared by the recount.
+    // The recount checks the numbers that the rebuild writes.
     const isFact = ({ pk, sk }: Item) => !/^(TREE#|TOTALS$)/.test(pk) && sk !== 'PROJECTION';
     // A version begins at the time of the import.
     const facts = items.filter(isFact).map(({ version, ...item }) => item as Item);
@@ -308,7 +309,7 @@ test('killed again and again, it ends where one that was left alone does', async
   }
 }, 120_000);
 
-test('leaves what is there as it is', async () => {
+test('does not change existing records', async () => {
   const ann = await makeUser({ display_name: 'Ann now' });
   const bob = await makeUser();
   const id = await makeReview(ann);
@@ -325,8 +326,8 @@ test('leaves what is there as it is', async () => {
   expect(await readItem(userKey(ann.id))).toMatchObject({ display_name: 'Ann now' });
 });
 
-// The last, because what is large is slow to recount.
-test('takes more votes, revisions and bytes than a transaction has room for', async () => {
+// The last test, because a large table is slow to recount.
+test('accepts more votes, revisions and bytes than fit a transaction', async () => {
   const voters = Array.from({ length: 120 }, () => user());
   const ann = user();
   const revisions = Array.from({ length: 130 }, (_, i) => {

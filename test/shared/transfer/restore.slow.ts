@@ -34,7 +34,8 @@ afterEach(() => {
 });
 
 /**
- * Follows the stream to its end, as `applyStream` does, and gives the records that the eraser got.
+ * Follows the stream to its end, as `applyStream` does. Returns the records that the eraser
+ * received.
  */
 async function followed(): Promise<DynamoDBRecord[]> {
   const [aggregates, erasures] = consumers as [Consumer, Consumer];
@@ -48,7 +49,7 @@ async function followed(): Promise<DynamoDBRecord[]> {
   return erased;
 }
 
-/** A review with two revisions, two votes, a report and a case. */
+/** Makes a review with two revisions, two votes, a report and a case. */
 async function makeRichReview(author: TestUser, [fan, foe]: TestUser[]): Promise<string> {
   const review_id = await makeReview(author);
   await vote(fan as TestUser, review_id);
@@ -59,7 +60,7 @@ async function makeRichReview(author: TestUser, [fan, foe]: TestUser[]): Promise
   return review_id;
 }
 
-/** Someone with something of most kinds, after which the stream is followed. */
+/** Makes a user with most kinds of items, then follows the stream. */
 async function makeLively(): Promise<TestUser> {
   const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
   await makeRichReview(ann, [fan, foe]);
@@ -72,8 +73,8 @@ async function makeLively(): Promise<TestUser> {
 }
 
 /**
- * Erases again what these records tell, while `act` happens before the given command. Gives how
- * many there were.
+ * Repeats the erasure of these records, and runs `act` before the given command. Returns the number
+ * of commands.
  */
 async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Promise<unknown>) {
   const send = table.send.bind(table);
@@ -90,8 +91,8 @@ async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Prom
   return commands;
 }
 
-describe('what an import brings back', () => {
-  test('a review stays, whenever the record of its deletion comes', async () => {
+describe('records restored by an import', () => {
+  test('a review stays, whenever the record of its deletion arrives', async () => {
     const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const review_id = await makeRichReview(ann, [fan, foe]);
     await applyStream();
@@ -110,7 +111,7 @@ describe('what an import brings back', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('an account stays, at whichever command of a late erasure it comes back', async () => {
+  test('an account stays, at whichever command of a late erasure it is restored', async () => {
     const ann = await makeLively();
     const before = await exported();
     let commands = 0;
@@ -130,7 +131,7 @@ describe('what an import brings back', () => {
     expect(await differences()).toEqual([]);
   }, 60_000);
 
-  test('a report counts again in the case that is still open', async () => {
+  test('a report counts again in its open case', async () => {
     const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const path = { review_id: await makeReview(eve) };
     for (const { caller } of [ann, bob]) await invoke(reportReview, { caller, path });
@@ -147,7 +148,7 @@ describe('what an import brings back', () => {
     expect(found).toEqual([]);
   });
 
-  test('the reports of a case open it again that was closed when they were erased', async () => {
+  test('reports reopen the case that their erasure closed', async () => {
     const [ann, ben, cleo] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const review_id = await makeReview(ann);
     const report = ({ caller }: TestUser) =>
@@ -169,7 +170,7 @@ describe('what an import brings back', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('long reviews keep the revisions that are written ahead of them', async () => {
+  test('long reviews keep the revisions that are written first', async () => {
     const [ann] = (await makeUsers(1)) as [TestUser];
     const review_id = await makeReview(ann);
     await applyStream();
@@ -181,7 +182,7 @@ describe('what an import brings back', () => {
     });
     await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
     const deletion = await followed();
-    // The record comes again between the revisions and the review.
+    // The record is delivered again between the revisions and the review.
     const send = table.send.bind(table);
     const spy = jest.spyOn(table, 'send').mockImplementation((async (command: {
       input: { TransactItems?: { Put?: { Item: { sk: string } } }[] };
@@ -196,7 +197,7 @@ describe('what an import brings back', () => {
     await applyStream();
     expect(await exported()).toEqual(before);
 
-    // Deleted again, they go.
+    // A second deletion erases them.
     await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
     await applyStream();
     expect(await importRecords(sourced(before))).toMatchObject({ written: { review: 1 } });
@@ -204,13 +205,13 @@ describe('what an import brings back', () => {
 });
 
 describe('an import that meets an unfinished deletion', () => {
-  test('says so, and waits for it', async () => {
+  test('reports it, and waits for it', async () => {
     const [ann, bob, fan, foe] = (await makeUsers(4)) as [TestUser, TestUser, TestUser, TestUser];
     const review_id = await makeRichReview(ann, [fan, foe]);
     await makeReview(bob);
     await applyStream();
     const before = await exported();
-    // Since the export there is another vote, which the deletion takes away.
+    // Adds a vote since the export, which the deletion removes.
     await vote(bob, review_id);
     await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
     await invoke(deleteMe, { caller: bob.caller });
@@ -248,7 +249,7 @@ describe('an import that meets an unfinished deletion', () => {
 });
 
 describe('versions only rise', () => {
-  test('of a review whose deletion nobody remembers', async () => {
+  test('for a review whose deletion is forgotten', async () => {
     const [ann, fan, foe] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const review_id = await makeRichReview(ann, [fan, foe]);
     await applyStream();
@@ -256,7 +257,7 @@ describe('versions only rise', () => {
     const { version } = (await readItem(reviewKey(review_id))) as unknown as { version: number };
     await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
     await applyStream();
-    // It expires after two weeks.
+    // Deletes the record of the deletion, which expires after two weeks.
     const always = {
       ConditionCheck: { Key: userKey(ann.id), ConditionExpression: 'karma = karma' },
     };
@@ -267,7 +268,7 @@ describe('versions only rise', () => {
     expect(await differences()).toEqual([]);
   });
 
-  test('of an account that came back and is deleted again', async () => {
+  test('for an account that was restored and is deleted again', async () => {
     const [ann] = (await makeUsers(1)) as [TestUser];
     await applyStream();
     const before = await exported();

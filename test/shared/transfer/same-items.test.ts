@@ -23,7 +23,7 @@ afterEach(() => {
   process.env.TABLE_NAME = first;
 });
 
-/** From here on all is done in a table of its own. */
+/** Switches to an empty table of its own. */
 async function useEmptyTable(): Promise<void> {
   const name = `same-${randomUUID()}`;
   await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, name);
@@ -31,8 +31,8 @@ async function useEmptyTable(): Promise<void> {
 }
 
 /**
- * All items, apart from versions, which tell the time of an import, counts that have come to 0, and
- * what follows the stream.
+ * Returns all items, without versions (which contain the time of an import), counts of 0, and
+ * aggregates of the stream.
  */
 async function itemsNow() {
   const items = (await scanTable()).filter(
@@ -47,7 +47,7 @@ async function itemsNow() {
   );
 }
 
-/** Imports what the table holds into others, beside a stream and alone, and compares all items. */
+/** Imports the table into others, with a stream and without, and compares all items. */
 async function expectSameElsewhere(): Promise<void> {
   const records = await exported();
   const items = await itemsNow();

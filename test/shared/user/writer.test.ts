@@ -31,7 +31,7 @@ const other = await makeUser();
 const why = { reason: 'abuse', note: '', moderator_id: null } as const;
 const profile = { display_name: 'Annie' };
 
-/** What somebody sends who has a review, a vote, an application and a token. */
+/** A request of a user with a review, a vote, an application and a token. */
 type Sent = Partial<Record<'path' | 'query' | 'body' | 'form', Record<string, string>>>;
 interface Scene {
   user: TestUser;
@@ -41,7 +41,7 @@ interface Scene {
   client: Awaited<ReturnType<typeof makeClient>>;
 }
 
-/** By operation; each succeeds as long as nobody is blocked. */
+/** Requests that a block refuses, by operation. Each succeeds for a user who is not blocked. */
 const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'create-review': () => ({ body: reviewBody() as Record<string, string> }),
   'update-review': ({ own }) => ({ path: { review_id: own }, body: { rating: 1 } as never }),
@@ -64,7 +64,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   }),
 };
 
-/** Acts that stay: to leave, to take back what was given to others, and to appeal. */
+/** Requests that a block allows: leaving, revoking access and appealing. */
 const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'sign-out': () => ({ form: {} }),
   'rotate-secret': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
@@ -134,9 +134,9 @@ describe('a blocked account', () => {
     table.middlewareStack.remove('block');
   });
 
-  test('is refused, or let through, wherever people write', () => {
+  test('has a rule for every operation that writes', () => {
     const others = ['create-token', 'revoke-token', 'finish-sign-in', 'request-authorization'];
-    // Moderators among whom nobody is blocked.
+    // Operations of moderators, who are not blocked in these tests.
     const moderators = ['decide-review', 'decide-user'];
     const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];
     const writing = routes.filter((route) => route.table === 'write');
@@ -155,9 +155,9 @@ describe('a blocked account', () => {
     expect((await send(operation, scene, sent)).status).toBeLessThan(400);
   });
 
-  // Its transaction does not touch the voter.
+  // Its transaction does not include the voter.
   const held = Object.keys(refused).filter((operation) => operation !== 'delete-vote');
-  test.each(held)('may not %s that is blocked at the last moment', async (operation) => {
+  test.each(held)('may not %s if blocked at the last moment', async (operation) => {
     const scene = await makeScene();
     const sent = (await refused[operation]?.(scene)) ?? {};
     let isBlocked = false;
@@ -181,7 +181,7 @@ describe('a blocked account', () => {
     expect((await send(operation, scene, sent)).status).toBeLessThan(400);
   });
 
-  test('gets no new tokens, and is of the type Blocked whatever the karma', async () => {
+  test('gets no new tokens, and has the type Blocked whatever the karma', async () => {
     const scene = await makeScene();
     const { user, client } = scene;
     const code = await makeCode(client, user);
@@ -203,7 +203,7 @@ describe('a blocked account', () => {
     await setAttributes(userKey(user.id), { karma: 0 });
   });
 
-  test('reads what it could read before', async () => {
+  test('can read as before', async () => {
     const scene = await makeScene();
     await decideUser(scene.user.id, 'block', why);
     for (const operation of ['get-me', 'list-my-reviews', 'list-my-tokens']) {
@@ -217,14 +217,14 @@ describe('a blocked account', () => {
   });
 });
 
-test('an account that is gone is gone, blocked or not', async () => {
+test('a blocked deleted account is refused as deleted', async () => {
   const gone = { ...(await makeScene()), user: { ...other, id: randomUUID() } };
   gone.user.caller = { ...gone.user.caller, user_id: gone.user.id };
   const answer = await send('create-review', gone, { body: reviewBody() as never });
   expect([answer.status, answer.body.error]).toEqual([401, 'invalid_token']);
 });
 
-test('all numbers are what they would be without anybody who was refused', async () => {
+test('refused requests have changed no number', async () => {
   await applyStream();
   expect(await differences()).toEqual([]);
 });
