@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { Case, queuedIn } from '../moderation/case.ts';
+import { Case, countReports, queuedIn } from '../moderation/case.ts';
+import { Report } from '../moderation/report.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
 import { type Amounts, changesOf } from '../table/amounts.ts';
@@ -115,18 +116,20 @@ function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
   const file = v.parse(Case, item);
-  const reports = items.filter(
-    ({ sk, round }) => sk.startsWith('REPORT#') && round === file.round,
-  ).length;
+  const reports = items.filter(({ sk, round }) => sk.startsWith('REPORT#') && round === file.round);
+  const counts = countReports(reports.map((report) => v.parse(Report, report)));
   // An import may bring back a report whose erasure has closed the case.
-  const state = reports > 0 ? 'open' : file.state;
+  const state = reports.length > 0 ? 'open' : file.state;
   const expected = {
     state,
-    reports,
+    // A case of before reasons were counted has no attribute for them.
+    ...Object.fromEntries(
+      Object.entries(counts).filter(([name, count]) => count > 0 || item[name] !== undefined),
+    ),
     all: undefined,
     date: undefined,
     popularity_rank: undefined,
-    ...queuedIn({ ...file, state, reports }),
+    ...queuedIn({ ...file, state, reports: counts.reports }),
   };
   return [
     {

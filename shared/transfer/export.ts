@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
-import { Case, queuedIn } from '../moderation/case.ts';
+import { Case, countReports, queuedIn } from '../moderation/case.ts';
+import { Report } from '../moderation/report.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic, Review } from '../review/review.ts';
@@ -103,12 +104,12 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
 /** A case counts the reports that are there with it. */
 function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
   const file = v.parse(Case, item);
-  const open = reports.filter(({ round }) => round === file.round).length;
-  const isOpen = file.state === 'open' && (open > 0 || file.appeal !== undefined);
+  const open = reports.filter(({ round }) => round === file.round);
+  const isOpen = file.state === 'open' && (open.length > 0 || file.appeal !== undefined);
   const counted: Case = {
     ...file,
     state: isOpen ? 'open' : 'closed',
-    reports: isOpen ? open : 0,
+    ...countReports(isOpen ? open.map((report) => v.parse(Report, report)) : []),
   };
   return rawRecord('case', { ...caseKey(file.review_id), ...queuedIn(counted), ...counted });
 }

@@ -229,7 +229,13 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   const open = known.get(keyString({ pk, sk: caseKey('').sk }));
   // A case comes after its reports: one that is there has not counted this one.
   if (kind === 'report' && open?.state === 'open' && open.round === item.round) {
-    writes.push({ Update: add({ pk, sk: open.sk }, oneMore, isOpenIn(Number(item.round))) });
+    writes.push({
+      Update: add(
+        { pk, sk: open.sk },
+        oneMore({ reason: `${item.reason}` }),
+        isOpenIn(Number(item.round)),
+      ),
+    });
   }
   return writes;
 }

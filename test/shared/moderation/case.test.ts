@@ -52,7 +52,14 @@ test('an audit finds a case that counts wrongly or is not where it belongs, and 
   const id = await makeReview(author);
   await report(id, await makeUsers(2));
   const good = await readItem(caseKey(id));
-  for (const damage of [{ reports: 7 }, { popularity_rank: 1 }, { all: 'X' }, { date: 'x' }]) {
+  for (const damage of [
+    { reports: 7 },
+    { spam: 1 },
+    { abuse: 1 },
+    { popularity_rank: 1 },
+    { all: 'X' },
+    { date: 'x' },
+  ]) {
     await setAttributes(caseKey(id), damage);
     await applyStream();
     expect(await differences()).toEqual([
@@ -76,6 +83,21 @@ test('an audit finds a case that counts wrongly or is not where it belongs, and 
   expect(await differences()).toEqual([]);
 });
 
+test('an audit counts the reasons of a case from before they were counted', async () => {
+  const id = await makeReview(author);
+  await report(id, await makeUsers(2));
+  const { spam, abuse, off_topic, copyright, other, ...old } = (await readItem(
+    caseKey(id),
+  )) as Item;
+  expect([spam, abuse, off_topic, copyright, other]).toEqual([2, 0, 0, 0, 0]);
+  await table.send(new PutCommand({ TableName: tableName(), Item: old }));
+  await repair();
+  await applyStream();
+  expect(await readItem(caseKey(id))).toMatchObject({ reports: 2, spam: 2 });
+  expect(await differences()).toEqual([]);
+  await decideReview(id, 'dismiss', operator);
+});
+
 test('the reports of an erased account leave the case, and the last one closes it', async () => {
   const id = await makeReview(author);
   const readers = await makeUsers(3);
@@ -83,7 +105,7 @@ test('the reports of an erased account leave the case, and the last one closes i
   // All at once, as several erasers may.
   await Promise.all(readers.slice(1).map(async ({ caller }) => invoke(deleteMe, { caller })));
   await applyStream();
-  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1 });
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, spam: 1 });
   expect(await reportsOf(id)).toEqual([readers[0]?.id]);
   await invoke(deleteMe, { caller: readers[0]?.caller });
   await applyStream();
