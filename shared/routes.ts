@@ -72,7 +72,7 @@ export const routes: readonly Route[] = [
   { operation: 'get-reference-asset', method: 'GET', path: '/docs/{file}', access: 'public', table: 'none', base: '' },
   { operation: 'request-authorization', method: 'GET', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'answer-authorization', method: 'POST', path: '/oauth/authorize', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'SIGNING_KEYS'], base: '' },
-  { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'public', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
+  { operation: 'sign-in', method: 'GET', path: '/account/sign-in', access: 'public', table: 'none', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'finish-sign-in', method: 'GET', path: '/account/callback', access: 'public', table: 'write', secrets: ['SESSION_KEYS', 'OIDC_CLIENT_SECRET'], base: '' },
   { operation: 'show-sign-out', method: 'GET', path: '/account/sign-out', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'sign-out', method: 'POST', path: '/account/sign-out', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },

@@ -61,7 +61,7 @@ const contract = `
   GET    /docs/{file}                                       public  none
   GET    /oauth/authorize                                   public  write
   POST   /oauth/authorize                                   public  write
-  GET    /account/sign-in                                   public  public
+  GET    /account/sign-in                                   public  none
   GET    /account/callback                                  public  write
   GET    /account/sign-out                                  public  read
   POST   /account/sign-out                                  public  write
