@@ -64,7 +64,7 @@ export const routes: readonly Route[] = [
   { operation: 'revoke-token', method: 'POST', path: '/oauth/revoke', access: 'public', table: 'write', secrets: ['SIGNING_KEYS'] },
   { operation: 'get-openapi', method: 'GET', path: '/openapi.json', access: 'public', table: 'none' },
 
-  { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-home', method: 'GET', path: '/', access: 'public', table: 'metadata', base: '' },
   { operation: 'get-health', method: 'GET', path: '/health', access: 'public', table: 'public', base: '' },
   { operation: 'get-server-metadata', method: 'GET', path: '/.well-known/oauth-authorization-server', access: 'public', table: 'none', base: '' },
   { operation: 'show-docs', method: 'GET', path: '/docs', access: 'public', table: 'none', base: '' },
@@ -97,6 +97,8 @@ export const routes: readonly Route[] = [
   { operation: 'decide-review', method: 'POST', path: '/account/moderation/reviews/{review_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-author', method: 'GET', path: '/account/moderation/users/{user_id}', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'decide-user', method: 'POST', path: '/account/moderation/users/{user_id}', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-my-reviews', method: 'GET', path: '/account/reviews', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
+  { operation: 'show-my-votes', method: 'GET', path: '/account/votes', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'show-account', method: 'GET', path: '/account', access: 'public', table: 'read', secrets: ['SESSION_KEYS'], base: '' },
   { operation: 'update-account', method: 'POST', path: '/account', access: 'public', table: 'write', secrets: ['SESSION_KEYS'], base: '' },

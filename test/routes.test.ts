@@ -67,6 +67,8 @@ const contract = `
   POST   /account/sign-out                                  public  write
   GET    /account                                           public  read
   POST   /account                                           public  write
+  GET    /account/reviews                                   public  read
+  GET    /account/votes                                     public  read
   GET    /account/data                                      public  read
   GET    /account/delete                                    public  read
   POST   /account/delete                                    public  write
@@ -77,7 +79,7 @@ const contract = `
   POST   /account/applications/{client_id}/secret           public  write
   POST   /account/applications/{client_id}/revoke           public  write
   POST   /account/applications/{client_id}/delete           public  write
-  GET    /                                                  public  read
+  GET    /                                                  public  metadata
   GET    /account/connections                               public  read
   POST   /account/connections/{client_id}/revoke            public  write
   GET    /account/tokens                                    public  read

@@ -43,6 +43,7 @@ const text = 'A record that gets better with every single listen, and every room
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 3.5, roundTrips: 2 }),
+  step('show-home', () => ({}), { read: 8, roundTrips: 2 }),
   step('get-review', byId, { read: 2, roundTrips: 2 }),
   step('list-revisions', byId, { read: 4 }),
   step('get-revision', ({ first }) => ({ path: { review_id: first.id, rev: '1' } }), { read: 4 }),

@@ -50,6 +50,11 @@ export async function readLengths(list: string): Promise<Map<Content, number>> {
   return lengths;
 }
 
+/** How many entries a list with a rank tree has. */
+export async function readLength(list: string): Promise<number> {
+  return [...(await readLengths(list)).values()].reduce((total, count) => total + count, 0);
+}
+
 /**
  * How many entries of a list with a rank tree stand at or after each of these times: epoch ms, starts of UTC days, which are starts of
  * slots as well. One round trip.

@@ -37,6 +37,7 @@ export interface Frame {
 /** The pages in the menu, below {auth_url}. */
 const menu = [
   ['/account', 'Account'],
+  ['/account/reviews', 'Your reviews'],
   ['/account/connections', 'Connections'],
   ['/account/applications', 'Applications'],
 ] as const;

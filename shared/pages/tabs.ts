@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
 import type { Html } from './layout.ts';
 
 /** Links of which one leads to what is shown: addresses with names. */
@@ -11,4 +12,13 @@ export function tabs(
     ([href, name]) =>
       html`<a href="${href}"${href === current && html` aria-current="page"`}>${name}</a>`,
   )}</nav>`;
+}
+
+/** What somebody has contributed, of which one page is shown. */
+export function ownTabs(current: 'reviews' | 'votes'): Html {
+  const at = `${authUrl()}/account`;
+  return tabs('Yours', `${at}/${current}`, [
+    [`${at}/reviews`, 'Your reviews'],
+    [`${at}/votes`, 'Your votes'],
+  ]);
 }

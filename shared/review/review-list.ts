@@ -13,7 +13,7 @@ import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Key, SortKey } from '../table/item.ts';
 import { claimKey, entityKey, userKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import {
   countMatching,
   type FacetCounts,
@@ -78,6 +78,13 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
     next,
     average_rating,
   };
+}
+
+/** The newest public reviews, for whom neither their number nor a next page matters. */
+export async function findNewest(limit: number): Promise<AuthoredReview[]> {
+  const newest = queryIndex('all-by-date', 'REVIEW', { descending: true, pageSize: limit });
+  const reviews = await findReviews((await collect(newest, limit)).map(toReference));
+  return reviews.filter(({ review }) => isPublic(review));
 }
 
 /** The list of one user's review of one entity: the claim leads to it. */

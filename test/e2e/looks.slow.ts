@@ -62,12 +62,12 @@ const arrive = (name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
 const alerted = () => page.getByRole('alert').waitFor();
 
-/** Looks at the page in both widths and colour schemes. */
+/** Looks at the page in all widths and in both colour schemes. */
 async function look(): Promise<void> {
   seen.push(`${await page.title()} ${new URL(page.url()).pathname}`);
   await page.evaluate(axe.source);
   let options: object = everything;
-  for (const width of [1280, 390]) {
+  for (const width of [1280, 768, 390, 360]) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -96,7 +96,7 @@ async function register(fields: Record<string, string>): Promise<void> {
   await click('Register');
 }
 
-test('every page is for everybody, in both widths and colour schemes', async () => {
+test('every page is for everybody, in all widths and both colour schemes', async () => {
   await page.goto(`${at}/`);
   await arrive('Open reviews');
   await look();
@@ -128,6 +128,11 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Save');
   await alerted();
   await look();
+  for (const title of ['Your reviews', 'Your votes']) {
+    await follow(title);
+    await arrive(title);
+    await look();
+  }
   await follow('Applications');
   await arrive('Your applications');
   await look();
@@ -220,7 +225,7 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Delete my account');
   await arrive('Your account is gone');
   await look();
-  expect(seen).toHaveLength(29);
+  expect(seen).toHaveLength(31);
 });
 
 test('a mistake is seen', async () => {
