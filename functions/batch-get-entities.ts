@@ -14,8 +14,8 @@ export const response = EntitiesById;
 
 export const docs = {
   tag: 'Entities',
-  summary: 'Read what people think of several entities',
-  description: 'In numbers, without reviews.',
+  summary: 'Read several entities',
+  description: 'Their reviews in numbers.',
   fields: {
     entity_ids:
       'At most 100 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',

@@ -16,7 +16,7 @@ export const response = ReviewsById;
 export const docs = {
   tag: 'Reviews',
   summary: 'Read several reviews',
-  description: 'What is hidden, or no review, is left out of both parts of the answer.',
+  description: 'Ids of hidden or missing reviews are left out of both parts of the answer.',
   fields: {
     review_ids:
       'At most 25 ids, separated by commas. A UUID may be in any case, with hyphens or without, in braces or after `urn:uuid:`',

@@ -37,15 +37,15 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Publish a review',
   description:
-    'Or save a draft, with `is_draft`. A user has at most one review of an entity, drafts and hidden ones included. At least one of `text` and `rating` is needed.',
+    '`is_draft` saves a draft instead. A user has at most one review of an entity, drafts and hidden reviews included. Send `text`, `rating` or both.',
   fields: {
     entity_id: 'What is reviewed',
-    entity_type: 'What kind of thing it is',
-    text: '25 to 5000 characters, some of them visible; kept verbatim',
+    entity_type: 'Its type',
+    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
     rating: '1 to 5',
-    license_choice: 'The licence that the review is published under',
+    license_choice: 'The licence of the review',
     language: 'The language of the text',
-    is_draft: 'Whether only the author sees it, until it is published',
+    is_draft: '`true` while only the author sees it',
   },
   needsOneOf: ['text', 'rating'],
   example: {

@@ -17,16 +17,16 @@ export const docs = {
   tag: 'OAuth 2.0',
   summary: 'Get tokens',
   description:
-    'For an authorization code, or for a refresh token, which is replaced: the answer has another one. Whoever lost the answer may repeat the request for 30 s. Any other use of a spent code or refresh token ends the whole grant.',
+    'Exchanges an authorization code or a refresh token. Each answer has a new refresh token, which replaces the old one. If the answer was lost, repeat the request within 30 s. Any other use of a spent code or refresh token revokes the grant.',
   fields: {
-    grant_type: 'What the client has: a code, or a refresh token',
-    code: 'The authorization code; good for 60 s, once',
+    grant_type: 'The type of credential: a code or a refresh token',
+    code: 'The authorization code. It is valid for 60 s, once',
     refresh_token: 'The refresh token',
-    redirect_uri: 'Exactly the registered one',
-    code_verifier: 'Needed where the authorization request had a `code_challenge` (RFC 7636)',
-    scope: 'At a refresh: fewer scopes than were granted, for this access token',
-    client_id: 'The client, unless it says so by HTTP Basic',
-    client_secret: 'Its secret, unless it says so by HTTP Basic',
+    redirect_uri: 'The registered URI, exactly',
+    code_verifier: 'Required if the authorization request had a `code_challenge` (RFC 7636)',
+    scope: 'On refresh: fewer scopes than granted, for this access token',
+    client_id: 'The client id, unless sent by HTTP Basic',
+    client_secret: 'The client secret, unless sent by HTTP Basic',
   },
   example: {
     grant_type: 'authorization_code',
@@ -38,9 +38,9 @@ export const docs = {
   errors: {
     invalid_request: 'A field is missing, sent twice or not valid.',
     invalid_grant:
-      'The code or refresh token is not good, or no longer; or the `redirect_uri` is another one.',
-    invalid_scope: 'There is no such scope, or it was not granted.',
-    unsupported_grant_type: '`grant_type` is neither of the two.',
+      'The code or refresh token is invalid, expired or revoked, or the `redirect_uri` differs.',
+    invalid_scope: 'The scope is unknown or was not granted.',
+    unsupported_grant_type: '`grant_type` is neither `authorization_code` nor `refresh_token`.',
     invalid_client: 'The client is unknown, or its secret is missing or wrong.',
   },
 } satisfies Docs<typeof request>;

@@ -1,36 +1,102 @@
+import { html } from 'hono/html';
 import * as v from 'valibot';
+import { findKeptMetadata } from '../shared/entity/metadata.ts';
+import { notFound } from '../shared/errors.ts';
 import { bodyOf, PathId } from '../shared/http/request.ts';
-import { Grounds } from '../shared/moderation/decision.ts';
+import { readFromCursor } from '../shared/list/cursor.ts';
+import { type Decider, Grounds } from '../shared/moderation/decision.ts';
+import { findHistory } from '../shared/moderation/decision-log.ts';
 import { decideUser } from '../shared/moderation/decision-repository.ts';
 import { allowReview } from '../shared/moderation/hidden-claims.ts';
+import { hideReviews, stepSize } from '../shared/moderation/hide-reviews.ts';
 import { authorPage } from '../shared/pages/author-page.ts';
+import type { Page } from '../shared/pages/html-response.ts';
+import { csrfField, type Visitor } from '../shared/pages/layout.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
 import { page } from '../shared/pages/page.ts';
+import { nameOfEntity } from '../shared/pages/review-card.ts';
 import { Session } from '../shared/pages/session.ts';
-import { Uuid } from '../shared/values.ts';
+import { oneOf, Uuid } from '../shared/values.ts';
+
+/** Nobody has seen anything at this time, so that nothing is hidden. */
+const longAgo = new Date(0).toISOString();
 
 export const request = v.object({
   caller: Session,
   path: v.object({ user_id: PathId('User') }),
   body: bodyOf({
-    decision: v.picklist(['block', 'unblock', 'allow'], 'must be block, unblock or allow'),
+    decision: oneOf(['block', 'unblock', 'allow', 'hide']),
     /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
+    /** Time of the page that shows what to hide, and how far that has come; ISO 8601. */
+    seen_at: v.optional(v.pipe(v.string(), v.isoTimestamp('must be a time')), longAgo),
+    cursor: v.optional(v.string()),
     ...Grounds.entries,
   }),
 });
 
 /**
- * Blocks an account, or ends that; or allows a review in place of a hidden one that was deleted.
+ * Blocks an account, or ends that; allows a review in place of a hidden one that was deleted; or
+ * hides reviews, as many as one request can, and offers to go on.
  */
 export const handler = page(
   request,
-  async ({ caller, path, body: { decision, entity_id, ...why } }, { visitor }) => {
+  async ({ caller, path, body }, { visitor }) => {
     requireModerator(visitor);
+    const { decision, entity_id, seen_at, cursor, ...why } = body;
     const by = { ...why, moderator_id: caller.user_id };
+    if (decision === 'hide') return hide(path.user_id, by, { seen_at, cursor }, visitor);
     if (decision === 'allow') await allowReview(path.user_id, entity_id ?? '', by);
     else await decideUser(path.user_id, decision, by);
     return { location: moderationUrl(`/users/${path.user_id}`), notice: `user-${decision}` };
   },
-  ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, filled),
+  ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, { filled }),
 );
+
+/** Does one step, and shows what has come of it. The same form sent twice does nothing twice. */
+async function hide(
+  userId: string,
+  by: Decider,
+  { seen_at, cursor: from }: { seen_at: string; cursor?: string | undefined },
+  { csrf }: Visitor,
+): Promise<Page> {
+  const list = { list: 'hide', user_id: userId, seen_at, sort: 'date' };
+  const { page: step, cursor } = await readFromCursor(
+    list,
+    { offset: 0, limit: stepSize, cursor: from },
+    ({ after }) => hideReviews(userId, by, seen_at, after),
+  );
+  const [history, metadata] = await Promise.all([
+    findHistory(userId),
+    findKeptMetadata(step.left.map(({ review }) => review)),
+  ]);
+  if (!history) throw notFound('User');
+  const { user, reviews } = history;
+  const fields = { decision: 'hide', seen_at, cursor, reason: by.reason, note: by.note };
+  return {
+    title: `Reviews by ${user.display_name}`,
+    content: html`<section>
+      <p class="notice" role="status">
+        ${step.hidden === 1 ? '1 review is' : `${step.hidden} reviews are`} hidden.
+        ${reviews || 'None'} of this author ${reviews === 1 ? 'is' : 'are'} still public.
+      </p>
+      ${
+        step.left.length > 0 &&
+        html`<p>These stay public:</p>
+          <ul>${step.left.map(
+            ({ review, why }, i) =>
+              html`<li><a href="${moderationUrl(`/reviews/${review.id}`)}"><bdi>${nameOfEntity(review, metadata[i])}</bdi></a>: ${why}</li>`,
+          )}</ul>`
+      }
+      ${
+        cursor &&
+        html`<form method="post" action="${moderationUrl(`/users/${userId}`)}">
+          ${csrfField(csrf)}
+          ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+          <button class="danger">Go on</button>
+        </form>`
+      }
+      <p><a class="button quiet" href="${moderationUrl(`/users/${userId}`)}">Back to the author</a></p>
+    </section>`,
+  };
+}

@@ -14,7 +14,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'Delete your account',
   description:
-    'It is gone at once, with everything that was in its name: reviews, votes, reports, applications and grants. There is no way back. If a moderator has blocked the account, a hash of who signs in stays, and the next account of the same person is blocked too.',
+    'Deletes the account and all its reviews, votes, reports, applications and grants. This cannot be undone. If a moderator has blocked the account, a hash of the identity stays, and the next account of the same person is blocked too.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller }) => {

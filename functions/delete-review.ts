@@ -18,7 +18,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Delete a review',
   description:
-    'With its revisions, votes and reports. While a moderator has hidden the review, deleting it does not let its author publish another one of the same entity.',
+    'Also deletes its revisions, votes and reports. If a moderator has hidden the review, its author still cannot publish another one of the entity.',
   errors: {
     access_denied: 'The review is by somebody else, or a moderator has blocked the account.',
   },

@@ -18,7 +18,7 @@ export const docs = {
   summary: 'Delete your vote',
   errors: {
     access_denied: 'A moderator has blocked the account.',
-    not_found: 'There is no such review that is public, or the caller has not voted on it.',
+    not_found: 'The review does not exist or is not public, or the caller has not voted on it.',
   },
 } satisfies Docs<typeof request>;
 

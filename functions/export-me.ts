@@ -17,7 +17,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'Export your data',
   description:
-    'Everything that is stored about the user, as it is stored, with times in ISO 8601: profile, applications, connections, personal access tokens, reviews with all revisions, drafts and hidden ones, what moderators decided on them, hidden ones that the user has deleted, votes and reports. Most accounts are one part; a large one goes on at `next`, and the lists of its parts are joined. A vote that is cast again meanwhile may be there twice: the later one counts. Left out are secrets, what lives for a day at most (authorization codes, and answers kept for an `Idempotency-Key`), and what a moderator has decided on others.',
+    'All stored data about the user: profile, applications, connections, personal access tokens, reviews with all revisions and decisions, votes and reports. It includes drafts, hidden reviews, and deleted reviews that were hidden. Times are ISO 8601. A large account has several parts: follow `next`, and join the lists. A vote that changes meanwhile may appear twice: the later one counts. Secrets, data that lives for a day at most, and decisions on others are left out.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }) => {

@@ -15,7 +15,7 @@ export const docs = {
   tag: 'Entities',
   summary: 'Follow the reviews of an entity in a feed reader',
   description:
-    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with names where the music or book database knows them. Errors are JSON.',
+    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with the names of entities. Errors are JSON.',
   type: 'application/atom+xml',
 } satisfies Docs<typeof request>;
 

@@ -20,11 +20,13 @@ export const response = EntityOverview;
 
 export const docs = {
   tag: 'Entities',
-  summary: 'Read what people think of an entity',
+  summary: 'Read an entity',
   description:
-    'All public reviews of it in numbers, with the three latest and the three most popular. An entity that nobody has reviewed has none.',
+    'Its public reviews in numbers, with the three latest and the three most popular. An entity without reviews has zero of each.',
   headers: ['Link'],
-  fields: { include_metadata: 'Whether to add what the music or book database says of it' },
+  fields: {
+    include_metadata: '`true` adds the name and page of the entity from its music or book database',
+  },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path, query }) => {

@@ -21,7 +21,7 @@ export const docs = {
   tag: 'Own account',
   summary: 'Get your profile',
   fields: {
-    inc: 'What to include besides, separated by commas or spaces: `user_type` (what karma allows) and `stats` (reviews and votes by day)',
+    inc: 'Also include `user_type` (what the karma allows) and `stats` (reviews and votes by day), separated by commas or spaces',
   },
 } satisfies Docs<typeof request>;
 

@@ -13,7 +13,7 @@ export const response = OpenApi;
 export const docs = {
   tag: 'Service',
   summary: 'Read this description',
-  description: 'In OpenAPI 3.1, with the addresses of this very service.',
+  description: 'OpenAPI 3.1, with the addresses of this service.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(

@@ -16,7 +16,7 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Read a review',
   headers: ['Link'],
-  errors: { not_found: 'There is no such review, or it is a draft or hidden.' },
+  errors: { not_found: 'The review does not exist, or is a draft or hidden.' },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path }) => {

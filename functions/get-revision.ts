@@ -19,7 +19,7 @@ export const response = RevisionResponse;
 export const docs = {
   tag: 'Reviews',
   summary: 'Read a revision',
-  errors: { not_found: 'There is no such review that is public, or it has no such revision.' },
+  errors: { not_found: 'The review does not exist or is not public, or has no such revision.' },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path }) => {

@@ -12,8 +12,7 @@ export const response = ServerMetadata;
 export const docs = {
   tag: 'OAuth 2.0',
   summary: 'Discover the authorization server',
-  description:
-    'The metadata of RFC 8414: with the address of this document client libraries configure themselves.',
+  description: 'The metadata of RFC 8414. Client libraries configure themselves from its address.',
 } satisfies Docs<typeof request>;
 
 /** The authorization server's metadata (RFC 8414). */

@@ -16,7 +16,7 @@ export const docs = {
   tag: 'Users',
   summary: 'Follow the reviews by a user in a feed reader',
   description:
-    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with names where the music or book database knows them. Errors are JSON.',
+    'The 50 newest public reviews in Atom 1.0 (RFC 4287), with the names of entities. Errors are JSON.',
   type: 'application/atom+xml',
 } satisfies Docs<typeof request>;
 

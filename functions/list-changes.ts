@@ -18,13 +18,13 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Follow what changes',
   description:
-    'For mirrors of the public data. Begin with a public dump and the position in its file `POSITION`, or without `since` at what is there now, and apply what comes: put a review in the place of what you have of it, and take away one that is `null`. A review comes once on a page, however often it was changed. The same change may be told again on a later page: `version` rises with every change of a review, so skip what is not above the version that you have. `users` has the authors of these reviews, whose names and karma take the place of earlier ones. Times are ISO 8601, as in a dump. Follow `next` while `has_more`, also from a page without changes, then ask again from time to time.',
+    'For mirrors of the public data. Begin with a public dump and the cursor in its file `POSITION`, or without `since`. Replace your copy of each review, and delete it if `review` is `null`. Changes are delivered at least once: `version` rises with every change, so skip a version that is not above yours. A page contains a review once. `users` has the authors of these reviews: replace their names and karma. Times are ISO 8601, as in a dump. Follow `next` while `has_more` is true, also from an empty page, then poll.',
   fields: {
     since:
-      'A position: `next` of an answer, or that of a dump. It is good for 30 days; without it, there are no changes and `next` is the position of now',
+      '`next` of an earlier answer, or the cursor of a dump. It is valid for 30 days. Without it there are no changes, and `next` is the cursor of now',
   },
   errors: {
-    gone: 'The position is more than 30 days old, or of a table that was restored since: start again from a dump.',
+    gone: 'The cursor is over 30 days old, or the table was restored since. Start again from a dump.',
   },
 } satisfies Docs<typeof request>;
 

@@ -13,7 +13,7 @@ export const response = ApplicationsResponse;
 export const docs = {
   tag: 'Own account',
   summary: 'List your applications',
-  description: 'Secrets are shown only to an application of the same user.',
+  description: 'Only an application of the same user sees the secrets.',
 } satisfies Docs<typeof request>;
 
 /** An application of a third party, acting for the owner, must not learn the secrets of the owner's applications. */

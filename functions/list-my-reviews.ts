@@ -14,8 +14,7 @@ export const response = OwnReviewPage;
 export const docs = {
   tag: 'Own account',
   summary: 'List your reviews',
-  description:
-    'Newest first, with drafts and hidden ones, and with what a moderator has decided on each.',
+  description: 'Newest first, with drafts, hidden reviews, and decisions of moderators.',
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ caller, query }): Promise<OwnReviewPage> => {

@@ -14,9 +14,9 @@ export const response = TokensResponse;
 
 export const docs = {
   tag: 'Own account',
-  summary: 'List what you have granted to applications',
+  summary: 'List your grants to applications',
   description:
-    'What the user has allowed to which application. An application of somebody else sees its own refresh token only, and no secret.',
+    'Grants of the user. An application of another owner sees only its own refresh token, and no secret.',
 } satisfies Docs<typeof request>;
 
 /** An application of a third party sees its own refresh token and no secret: it must not be able to take the user's other credentials. */

@@ -38,15 +38,15 @@ export const docs = {
   fields: {
     entity_id: 'Only reviews of this entity',
     entity_type:
-      'Only reviews of this type; `musicdb` and `bookdb` stand for all types of that database',
+      'Only reviews of this type. `musicdb` and `bookdb` mean all types of that database',
     user_id: 'Only reviews by this author',
-    sort: 'By time of publication, or by votes',
-    sort_order: 'Newest or most popular first (`desc`), or last',
+    sort: 'Sort by time of publication, or by votes',
+    sort_order: '`desc`: newest or most popular first. `asc`: last',
     language: 'Only reviews in this language',
     review_type: 'Only reviews that have a text (`review`) or a rating (`rating`)',
     rating: 'Only reviews with these stars, such as `4,5`; together with `entity_id` or `user_id`',
     include_metadata:
-      'Whether each review carries what the music or book database says of its entity',
+      '`true` adds the name and page of each entity from its music or book database',
   },
 } satisfies Docs<typeof request>;
 

@@ -19,9 +19,9 @@ export const docs = {
   tag: 'Reviews',
   summary: 'List the revisions of a review',
   description:
-    'All of them, newest first; where there is more than fits an answer of 6 MB, which takes some hundred revisions, as many as fit, and a `Link` to the next ones.',
+    'Newest first. If they exceed 6 MB (some hundred revisions), the answer has a `Link` to the rest.',
   headers: ['Link'],
-  fields: { before: 'Only revisions whose `id` is less, as the `Link` to the next ones has it' },
+  fields: { before: 'Only revisions with a lower `id`, as in the `Link` to the rest' },
 } satisfies Docs<typeof request>;
 
 export const handler = endpoint(request, async ({ path, query }) => {

@@ -18,7 +18,7 @@ export const docs = {
   tag: 'Votes and reports',
   summary: 'Vote on a review',
   description:
-    'Casts the vote or changes it. How many reviews one may newly vote on in a UTC day depends on karma, see `inc=user_type` of the own profile; to change a vote costs nothing.',
+    'Casts or changes the vote. Karma limits the number of new votes in a UTC day: see `inc=user_type` of your profile. Changing a vote is free.',
   fields: { vote: '`true` is an upvote, `false` a downvote' },
   example: { vote: true },
   headers: ['RateLimit', 'RateLimit-Policy'],
@@ -26,7 +26,7 @@ export const docs = {
     access_denied: 'A moderator has blocked the account.',
     invalid_request:
       "`vote` is missing or not valid, or the review is the caller's own or has no text.",
-    limit_exceeded: "The day's votes are used up.",
+    limit_exceeded: 'The daily limit of votes is reached.',
   },
 } satisfies Docs<typeof request>;
 

@@ -22,17 +22,17 @@ export const docs = {
   tag: 'Votes and reports',
   summary: 'Report a review',
   description:
-    'To moderators. Repeating it changes nothing and costs nothing. How many reviews one may report in a UTC day depends on karma, as with votes. The body may be left out.',
+    'Reports it to moderators. A repeated report succeeds and changes nothing. The daily limit (UTC) depends on karma, as with votes. The body is optional.',
   fields: {
     reason:
-      'What is wrong with it: `spam`, `abuse`, `off_topic`, `copyright`, `other`, or a text of at most 500 characters; `Spam` where nothing is said',
+      'The reason: `spam`, `abuse`, `off_topic`, `copyright`, `other`, or a text of at most 500 characters. The default is `Spam`',
   },
   example: { reason: 'off_topic' },
   headers: ['RateLimit', 'RateLimit-Policy'],
   errors: {
     invalid_request: "The reason is too long, or the review is the caller's own.",
     access_denied: 'A moderator has blocked the account.',
-    limit_exceeded: "The day's reports are used up.",
+    limit_exceeded: 'The daily limit of reports is reached.',
   },
 } satisfies Docs<typeof request>;
 

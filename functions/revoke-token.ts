@@ -15,11 +15,11 @@ export const docs = {
   tag: 'OAuth 2.0',
   summary: 'Revoke a token',
   description:
-    'Ends the whole grant, by either of its tokens (RFC 7009). A token that means nothing any more is a success.',
+    'Revokes the whole grant, by either of its tokens (RFC 7009). An unknown token succeeds too.',
   fields: {
     token: 'An access token or a refresh token',
-    client_id: 'The client, unless it says so by HTTP Basic',
-    client_secret: 'Its secret, unless it says so by HTTP Basic',
+    client_id: 'The client id, unless sent by HTTP Basic',
+    client_secret: 'The client secret, unless sent by HTTP Basic',
   },
   example: {
     token: 'rvr_…',
@@ -28,7 +28,7 @@ export const docs = {
   },
   errors: {
     invalid_request: 'A field is missing, sent twice or not valid.',
-    invalid_grant: 'The token is of another client.',
+    invalid_grant: 'The token belongs to another client.',
     invalid_client: 'The client is unknown, or its secret is missing or wrong.',
   },
 } satisfies Docs<typeof request>;

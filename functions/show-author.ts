@@ -7,6 +7,9 @@ import { Session } from '../shared/pages/session.ts';
 export const request = v.object({
   caller: Session,
   path: v.object({ user_id: PathId('User') }),
+  query: v.object({ cursor: v.optional(v.string()) }),
 });
 
-export const handler = page(request, ({ path }, { visitor }) => authorPage(path.user_id, visitor));
+export const handler = page(request, ({ path, query }, { visitor }) =>
+  authorPage(path.user_id, visitor, query),
+);

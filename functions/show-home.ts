@@ -1,7 +1,11 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { page } from '../shared/pages/page.ts';
+import { findMetadata } from '../shared/entity/metadata.ts';
+import { readLength } from '../shared/list/totals.ts';
+import { publicPage } from '../shared/pages/public-page.ts';
+import { reviewCard } from '../shared/pages/review-card.ts';
+import { findNewest } from '../shared/review/review-list.ts';
 import { version } from '../shared/routes.ts';
 
 export const request = v.object({});
@@ -9,59 +13,82 @@ export const request = v.object({});
 const description =
   'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
 
-const example = `{
-  "count": 1,
-  "reviews": [{
-    "entity_type": "release_group",
-    "rating": 5,
-    "text": "Forty minutes that reward every new listen.",
-    "user": { "display_name": "Ann", … },
-    …
-  }],
-  …
-}`;
-
-/** Page at the service's address: what the service is, and where a developer begins. */
-export const handler = page(request, () => {
-  const at = authUrl();
-  const baseUrl = `${at}${version}`;
+/** Shows everybody the same: what the service is, what people wrote last, and where developers begin. */
+export const handler = publicPage(request, async () => {
+  const [reviews, count, people] = await Promise.all([
+    findNewest(3),
+    readLength('all'),
+    readLength('users'),
+  ]);
+  const metadata = await findMetadata(reviews.map(({ review }) => review));
   return {
     title: 'Open reviews',
     description,
+    isWide: true,
     content: html`<section>
-        <p>${description}</p>
-        <p>
-          Show what people think of an album on your own website. Let your readers write about it, and keep their reviews when they move
-          on. Reading needs no key. To publish or vote in a person’s name, an application asks that person first.
-        </p>
+        <p class="lead">${description}</p>
+        <dl class="numbers">
+          <div><dt>${count === 1 ? 'review' : 'reviews'}</dt><dd class="number">${grouped(count)}</dd></div>
+          <div><dt>${people === 1 ? 'person' : 'people'}</dt><dd class="number">${grouped(people)}</dd></div>
+        </dl>
       </section>
       <section>
-        <h2>Get started</h2>
-        <h3>Base URL</h3>
-        <p><code class="copy">${baseUrl}</code></p>
-        <h3>The newest reviews</h3>
-        <p><code class="copy">curl "${baseUrl}/review/?limit=3"</code></p>
-        <p>The answer:</p>
-        <pre class="verbatim"><code>${example}</code></pre>
-        <h3>Publish a review</h3>
-        <p>Get <a href="${at}/account/tokens">a personal access token</a>: no application is needed for a script of yours.</p>
+        <h2>What people wrote last</h2>
+        ${
+          reviews.length > 0
+            ? html`<div class="cards">${reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }))}</div>`
+            : html`<p>Nobody has written a review yet. Publish the first one, as shown below.</p>`
+        }
       </section>
-      <section>
-        <h2>Learn more</h2>
-        <ul>
-          <li><a href="${at}/docs">Guides</a>: from the first request to OAuth, limits and errors</li>
-          <li><a href="${at}/docs/api">Reference</a>: every endpoint, to read and to try</li>
-          <li><a href="${baseUrl}/openapi.json">OpenAPI description</a>, to make a client from</li>
-          <li><a href="${at}/account/applications">Applications</a>: register one that acts for people</li>
-          <li><a href="${at}/account">Your account</a></li>
-          ${source()}
-        </ul>
-      </section>`,
+      ${developers(reviews[0]?.review.entity_id)}`,
   };
 });
 
-/** Address of the service's source, if whoever deployed it gave one. */
-function source() {
-  const url = process.env.SOURCE_URL;
-  return url && html`<li><a href="${url}">Source code</a></li>`;
+function developers(example?: string) {
+  const at = authUrl();
+  const baseUrl = `${at}${version}`;
+  return html`<section>
+    <h2>For developers</h2>
+    <p>
+      Show what people think of an album on your own website. Let your readers write about it, and
+      keep their reviews when they move on.
+    </p>
+    <ol>
+      <li>
+        <p>Read reviews. This needs no key.</p>
+        <p><code class="copy">curl "${baseUrl}/${example ? `entity/${example}` : 'review/?limit=3'}"</code></p>
+      </li>
+      <li>
+        <p><a href="${at}/account/tokens">Get a personal access token</a>, and publish a review with it.</p>
+        <p><code class="copy verbatim">${publication(baseUrl)}</code></p>
+      </li>
+      <li>
+        <p><a href="${at}/account/applications">Register an application</a> that acts for other people, once they allow it.</p>
+      </li>
+    </ol>
+    <div class="buttons">
+      <a class="button" href="${at}/docs">Read the guides</a>
+      <a class="button quiet" href="${at}/docs/api">Look up an endpoint</a>
+      <a class="button quiet" href="${baseUrl}/openapi.json">Get the OpenAPI description</a>
+      ${process.env.SOURCE_URL && html`<a class="button quiet" href="${process.env.SOURCE_URL}">See the source code</a>`}
+    </div>
+  </section>`;
+}
+
+/** A command to paste. Its entity is an album of MusicBrainz, “Abbey Road”. */
+function publication(baseUrl: string): string {
+  const review = {
+    entity_id: '9162580e-5df4-32de-80cc-f45a8d8a9b1d',
+    entity_type: 'release_group',
+    rating: 5,
+    text: 'The medley alone is worth the price.',
+    license_choice: 'CC BY-SA 4.0',
+  };
+  return `curl "${baseUrl}/review/" -H "Authorization: Bearer $TOKEN" \\
+  -H "Content-Type: application/json" -d '${JSON.stringify(review, null, 2)}'`;
+}
+
+/** A number with a space between thousands, without Intl, which costs a cold start. */
+function grouped(count: number): string {
+  return `${count}`.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
 }

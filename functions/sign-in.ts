@@ -1,6 +1,9 @@
 import * as v from 'valibot';
+import { partsOf, readRequest } from '../shared/http/request.ts';
+import { requireHttps } from '../shared/http/secure-transport.ts';
+import { browserHandler } from '../shared/pages/error-page.ts';
+import { respond } from '../shared/pages/html-response.ts';
 import { ownUrl } from '../shared/pages/own-url.ts';
-import { page } from '../shared/pages/page.ts';
 import { startSignIn } from '../shared/pages/session.ts';
 import { beginSignIn, prompts } from '../shared/user/identity-provider.ts';
 import { oneOf } from '../shared/values.ts';
@@ -14,10 +17,12 @@ export const request = v.object({
 });
 
 /** Sends a person to the identity provider, and remembers where to go on to: the account, where that is too long to remember. */
-export const handler = page(request, async ({ query }, { event }) => {
+export const handler = browserHandler(async (event) => {
+  requireHttps(event);
+  const { query } = readRequest(request, partsOf(event));
   const { url, ...checks } = await beginSignIn(query.prompt);
   const cookies =
     (await startSignIn(event, { ...checks, return_to: ownUrl(query.return_to) })) ??
     (await startSignIn(event, { ...checks, return_to: ownUrl() }));
-  return { location: url, cookies };
+  return respond({ location: url, cookies });
 });

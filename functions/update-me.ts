@@ -17,7 +17,7 @@ export const response = Processed;
 export const docs = {
   tag: 'Own account',
   summary: 'Change your profile',
-  description: 'Only what is to be changed is sent.',
+  description: 'Send the fields to change.',
   fields: {
     display_name: 'The public name: 1 to 64 characters, none of them a control character',
     email: 'One address, of at most 254 characters',

@@ -24,11 +24,11 @@ export const docs = {
   tag: 'Reviews',
   summary: 'Change a review',
   description:
-    'Only what is to be changed is sent; `null` clears a field, as long as one of `text` and `rating` remains. A change of nothing succeeds and makes no revision. Earlier revisions of a published review stay public, in its revisions and in the change feed; only a deletion removes them.',
+    'Send the fields to change. `null` clears a field, but `text` or `rating` must remain. A change of nothing succeeds and makes no revision. Earlier revisions of a published review stay public until the review is deleted.',
   fields: {
-    text: '25 to 5000 characters, some of them visible; kept verbatim',
+    text: '25 to 5000 characters, at least one of them visible. Stored verbatim',
     rating: '1 to 5',
-    is_draft: '`false` publishes a draft; a published review does not become a draft again',
+    is_draft: '`false` publishes a draft. A published review cannot become a draft again',
   },
   example: { rating: 4 },
   errors: {

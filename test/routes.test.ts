@@ -69,12 +69,14 @@ const contract = `
   GET    /docs/{guide}                                      public  none
   GET    /oauth/authorize                                   public  write
   POST   /oauth/authorize                                   public  write
-  GET    /account/sign-in                                   public  public
+  GET    /account/sign-in                                   public  none
   GET    /account/callback                                  public  write
   GET    /account/sign-out                                  public  read
   POST   /account/sign-out                                  public  write
   GET    /account                                           public  read
   POST   /account                                           public  write
+  GET    /account/reviews                                   public  read
+  GET    /account/votes                                     public  read
   GET    /account/data                                      public  read
   GET    /account/delete                                    public  read
   POST   /account/delete                                    public  write
@@ -85,7 +87,7 @@ const contract = `
   POST   /account/applications/{client_id}/secret           public  write
   POST   /account/applications/{client_id}/revoke           public  write
   POST   /account/applications/{client_id}/delete           public  write
-  GET    /                                                  public  read
+  GET    /                                                  public  metadata
   GET    /account/connections                               public  read
   POST   /account/connections/{client_id}/revoke            public  write
   GET    /account/tokens                                    public  read

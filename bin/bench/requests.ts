@@ -50,6 +50,7 @@ const byVoter = ({ voter, own }: Scene) => ({ caller: voter.caller, path: { revi
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 3.5, roundTrips: 2 }),
+  step('show-home', () => ({}), { read: 8, roundTrips: 2 }),
   step('get-review', byId, { read: 2, roundTrips: 2 }),
   step('list-revisions', byId, { read: 4 }),
   step('get-revision', ({ first }) => ({ path: { review_id: first.id, rev: '1' } }), { read: 4 }),

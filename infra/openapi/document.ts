@@ -15,13 +15,12 @@ const common: Record<string, string> = {
   entity_id: 'The entity',
   user_id: 'The user',
   rev: 'The number of the revision: the first is 1',
-  limit: 'How many items a page has at most',
-  offset: 'How many items to skip; not with `cursor`',
-  cursor:
-    'Where the page or part begins: `next` of the one before, with the same filters and order',
-  'If-Match': 'Refuses the change unless this is the `ETag` of what is there',
+  limit: 'The most items on a page',
+  offset: 'The number of items to skip; not with `cursor`',
+  cursor: '`next` of the page or part before, with the same filters and order',
+  'If-Match': 'The `ETag` that the review must still have',
   'Idempotency-Key':
-    'A key that you choose, such as a random UUID. For 24 hours the same request with the same key gets the same answer, and nothing is done twice',
+    'A key that you choose, such as a random UUID. For 24 hours the same request with the same key gets the same answer, and is not executed again',
   'If-None-Match': 'An `ETag` from an earlier answer: the answer is 304 if nothing has changed',
 };
 
@@ -68,7 +67,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
         client: {
           type: 'http',
           scheme: 'basic',
-          description: 'Client id and client secret, in the place of those in the form.',
+          description: 'Client id and client secret, instead of those in the form.',
         },
       },
     },
@@ -160,13 +159,12 @@ function successesOf(endpoint: Endpoint) {
   const content = { schema: jsonSchemaOf(response), example: exampleOf(response) };
   return {
     200: {
-      description:
-        v.getDescription(response) ?? (only && v.getDescription(only)) ?? 'What was asked for',
+      description: v.getDescription(response) ?? (only && v.getDescription(only)) ?? 'The answer',
       ...headers,
       content: { [docs.type ?? 'application/json']: content },
     },
     ...(isPublic(endpoint) && {
-      304: { description: 'It is what `If-None-Match` names, still.', ...headers },
+      304: { description: 'Nothing has changed since the `ETag` in `If-None-Match`.', ...headers },
     }),
   };
 }

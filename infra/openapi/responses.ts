@@ -93,6 +93,7 @@ export const errors: Record<string, readonly [status: number, example: string, r
     'The request could not be processed; please report the request_id',
     'Report the `request_id` to the operator of the service.',
   ],
+  not_implemented: [501, 'format must be json', 'Ask the oEmbed endpoint for `format=json`.'],
   service_unavailable: [
     503,
     'Busy: please try again in a moment',
@@ -104,16 +105,16 @@ export const errors: Record<string, readonly [status: number, example: string, r
 const occasions: Record<string, string> = {
   invalid_request: 'A parameter or field is missing or not valid; the description names it.',
   not_authorized: 'There is no access token.',
-  invalid_token: 'The access token is missing, not good, or no longer.',
+  invalid_token: 'The access token is missing, invalid, expired or revoked.',
   insufficient_scope: 'The access token lacks the scope.',
   not_found: 'There is no such thing.',
-  precondition_failed: 'It is no longer what `If-Match` says.',
+  precondition_failed: 'The review has changed since the `ETag` in `If-Match`.',
   payload_too_large: 'The body is larger than this endpoint reads: 6 MB, a form 64 KB.',
   unsupported_media_type: 'The body is not of the type, or not in UTF-8.',
-  idempotency_mismatch: 'The `Idempotency-Key` came with another request in the last 24 hours.',
-  too_many_requests: 'Too many requests came at once.',
+  idempotency_mismatch: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
+  too_many_requests: 'There were too many requests at once.',
   server_error: 'The fault is ours.',
-  service_unavailable: 'Busy: the same request may succeed later.',
+  service_unavailable: 'The service is busy. Retry later.',
 };
 
 /** The codes of the errors of an endpoint, with the occasion of each. */
@@ -154,7 +155,7 @@ const header = (description: string, example: string | number) => ({
 /** The headers of responses that mean something to clients. */
 export const headers = {
   ETag: header(
-    'Names this state of what is answered: send it as `If-None-Match` to be told 304 while it is the same. That of a review can be sent as `If-Match`, too.',
+    'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`.',
     '"1.kYbZAWGHq0z9Qc0nqXJMwA"',
   ),
   Link: header(
@@ -162,20 +163,17 @@ export const headers = {
     '<?limit=50&cursor=…>; rel="next"',
   ),
   'Idempotent-Replayed': {
-    description: '`true` where this is the answer to an earlier request with the same key.',
+    description: '`true` if this is the stored answer of an earlier request with the same key.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'RateLimit-Policy': header(
-    'How many first votes, or reports, there are in a day of UTC.',
-    '"votes";q=10;w=86400',
-  ),
+  'RateLimit-Policy': header('The daily limit of new votes or reports.', '"votes";q=10;w=86400'),
   RateLimit: header(
-    'How many of them are left, and in how many seconds there are new ones.',
+    'The number left, and the seconds until the limit resets.',
     '"votes";r=7;t=12600',
   ),
-  'Retry-After': header('After how many seconds it is worth trying again.', 1),
+  'Retry-After': header('Seconds to wait before a retry.', 1),
   'WWW-Authenticate': header(
-    'What is wrong with the credentials (RFC 6750 section 3).',
+    'The problem with the credentials (RFC 6750 section 3).',
     'Bearer realm="review", error="invalid_token"',
   ),
 };

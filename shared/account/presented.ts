@@ -13,12 +13,12 @@ const text = (description: string, example: string) =>
   described(v.nullable(v.string()), description, example);
 const whole = (description: string, example: number) =>
   described(v.pipe(v.number(), v.integer()), description, example);
-const granted = described(v.array(v.picklist(scopes)), 'What it may do', ['review', 'vote']);
+const granted = described(v.array(v.picklist(scopes)), 'Its scopes', ['review', 'vote']);
 
 const decision = {
-  decision: described(v.picklist(decisions), 'What was decided', 'hide'),
+  decision: described(v.picklist(decisions), 'The decision', 'hide'),
   reason: described(v.picklist(reasons), 'Why', 'spam'),
-  note: described(v.string(), 'Grounds, in words', 'An advertisement for a shop.'),
+  note: described(v.string(), 'A note on the reason', 'An advertisement for a shop.'),
   decided_at: IsoTime('When'),
 };
 
@@ -33,17 +33,17 @@ export const ExportedReview = described(
       'When it was published, in ISO 8601; `null` on a draft',
       '2026-11-20T20:30:00.000Z',
     ),
-    is_hidden: described(v.boolean(), 'Whether a moderator has hidden it', false),
+    is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
     popularity: whole('Positive minus negative votes', 3),
     ...pick(record, ['source', 'source_url']),
     moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
     appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
     appeal: v.optional(
-      described(v.string(), 'What the person said to that, until it is decided', 'It is my own.'),
+      described(v.string(), 'The statement of the appeal, until it is decided', 'It is my own.'),
     ),
     revisions: described(
       v.array(record.revisions.item),
-      'All of them, the first one first; the last is the review as it is. Those of one review may go on in the next part',
+      'All revisions, oldest first. The last is the current one. They may continue in the next part',
     ),
   }),
   'A review as it is stored',
@@ -61,9 +61,9 @@ export const OwnData = described(
           karma: whole("Positive minus negative votes on the user's reviews", 12),
           email: text('The email address', 'ann@example.com'),
           musicdb_username: text('The name of the linked account in the music database', 'ann'),
-          identity: text('A hash of who signs in', '5d41402a…'),
+          identity: text('A hash of the identity that signs in', '5d41402a…'),
         }),
-        'The account; in the first part, as is all that is never long',
+        'The account, in the first part',
       ),
     ),
     applications: v.optional(
@@ -71,10 +71,10 @@ export const OwnData = described(
         described(
           v.looseObject({
             client_id,
-            name: described(v.string(), 'What people are shown', 'Demo'),
+            name: described(v.string(), 'The name on the consent page', 'Demo'),
             created: IsoTime('When it was registered'),
           }),
-          'An application that the person has registered, without its secret',
+          'A registered application, without its secret',
         ),
       ),
     ),
@@ -82,12 +82,12 @@ export const OwnData = described(
       v.array(
         described(
           v.object({
-            name: described(v.string(), 'What the person calls it', 'Script'),
+            name: described(v.string(), 'Its name', 'Script'),
             scopes: granted,
             created: IsoTime('When it was made'),
             expires: IsoTime('Until when it is good'),
           }),
-          'A personal access token, without what would let somebody use it',
+          'A personal access token, without its secret part',
         ),
       ),
     ),
@@ -100,7 +100,7 @@ export const OwnData = described(
             votes: whole('Votes that were last cast on that day', 4),
             reports: whole('Reports, which have a daily limit of their own', 1),
           }),
-          'How many votes and reports there were on a day; kept for a month',
+          'Votes and reports of a day, stored for a month',
         ),
       ),
     ),
@@ -108,12 +108,12 @@ export const OwnData = described(
       described(
         v.object({
           client_id,
-          name: text('What it is called; `null` when it is gone', 'Demo'),
+          name: text('Its name; `null` if it was deleted', 'Demo'),
           scopes: granted,
           created: IsoTime('When the person allowed it'),
           renewed: IsoTime('When it last got tokens'),
         }),
-        'What the person has allowed an application',
+        'A grant to an application',
       ),
     ),
     reviews: v.array(ExportedReview),
@@ -125,7 +125,7 @@ export const OwnData = described(
           entity_type: PresentedEntityType,
           marked_at: IsoTime('When the person deleted it'),
         }),
-        'A review that the person has deleted while a moderator had hidden it. The person cannot review that entity again until a moderator allows it',
+        'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
       ),
     ),
     decisions: v.array(
@@ -140,7 +140,7 @@ export const OwnData = described(
           review_id,
           vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
           voted_at: IsoTime('When it was last cast'),
-          revision: Count('The revision that was current then', 1),
+          revision: Count('The revision that was current at that time', 1),
         }),
         'A vote of the person',
       ),
@@ -156,9 +156,9 @@ export const OwnData = described(
       ),
     ),
     next: v.optional(
-      described(v.string(), 'Sent as `cursor`, it gets the next part; the last part has none'),
+      described(v.string(), 'The `cursor` of the next part. The last part has none'),
     ),
   }),
-  'A part of what is stored about the caller',
+  'A part of the stored data about the caller',
 );
 export type OwnData = v.InferOutput<typeof OwnData>;

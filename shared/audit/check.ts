@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { Case, queuedIn } from '../moderation/case.ts';
+import { Case, countReports, queuedIn } from '../moderation/case.ts';
+import { Report } from '../moderation/report.ts';
 import { pick } from '../pick.ts';
 import { recount } from '../review/owner-counts.ts';
 import { listedIn, Review } from '../review/review.ts';
@@ -117,14 +118,15 @@ function checkCase(items: readonly Item[]): Finding[] {
   const reviewCase = v.parse(Case, item);
   const reports = items.filter(
     ({ sk, round }) => sk.startsWith('REPORT#') && round === reviewCase.round,
-  ).length;
+  );
+  const counts = countReports(reports.map((report) => v.parse(Report, report)));
   // An import may restore a report after its erasure has closed the case.
-  const state = reports > 0 ? 'open' : reviewCase.state;
+  const state = reports.length > 0 ? 'open' : reviewCase.state;
   const expected = {
     state,
-    reports,
+    ...counts,
     ...pick(noIndexes, ['all', 'date', 'popularity_rank']),
-    ...queuedIn({ ...reviewCase, state, reports }),
+    ...queuedIn({ ...reviewCase, state, ...counts }),
   };
   return [
     {

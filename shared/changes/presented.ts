@@ -18,8 +18,8 @@ export const PublicRecord = described(
     license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
     created: IsoTime('When it was first saved'),
     published_on: IsoTime('When it was published'),
-    source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
-    source_url: described(v.nullable(v.string()), 'Its address there', null),
+    source: described(v.nullable(v.string()), 'The source of an imported review', null),
+    source_url: described(v.nullable(v.string()), 'Its address at the source', null),
     revisions: described(
       v.array(
         v.object({
@@ -32,13 +32,13 @@ export const PublicRecord = described(
           rating: described(v.nullable(v.number()), '1 to 5', 5),
           timestamp: IsoTime('When it was made'),
           votes_positive: Count('Upvotes that were last cast while it was current', 4),
-          votes_negative: Count('Downvotes alike', 1),
+          votes_negative: Count('Downvotes that were last cast while it was current', 1),
         }),
       ),
-      'All of them, the first one first. Where there are more than an answer takes, the oldest are left out: they can be read by their numbers',
+      'All revisions, oldest first. If they exceed an answer, the oldest are left out: read them by number',
     ),
   }),
-  'A public review as it stands in a dump',
+  'A public review, as in a dump',
 );
 export type PublicRecord = v.InferOutput<typeof PublicRecord>;
 
@@ -49,7 +49,7 @@ export const PresentedChange = described(
     version: Count('Rises with every change of the review', 3),
     review: v.nullable(PublicRecord),
   }),
-  'A review that was published, edited, voted on, hidden or deleted: as it is now, or `null` when it is public no more',
+  'A review that was published, edited, voted on, hidden or deleted. `null` if it is not public now',
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;
 
@@ -58,7 +58,7 @@ const { id: userId, display_name, karma } = PresentedUser.entries;
 /** An author of reviews on a change page. */
 export const PresentedAuthor = described(
   v.object({ id: userId, display_name, karma }),
-  'The author of a review: the name and the karma of now, in the place of earlier ones',
+  'The author of a review, with the current name and karma',
 );
 export type PresentedAuthor = v.InferOutput<typeof PresentedAuthor>;
 
@@ -68,18 +68,10 @@ export const ChangePage = described(
     changes: v.array(PresentedChange),
     users: described(
       v.array(PresentedAuthor),
-      'The authors of the reviews in `changes`, each once',
+      'The authors of the reviews in `changes`, once each',
     ),
-    next: described(
-      v.string(),
-      'The position behind these changes: sent as `since`, it gets the next',
-      'eyJ…',
-    ),
-    has_more: described(
-      v.boolean(),
-      'Whether there are more by now; if not, ask again later',
-      false,
-    ),
+    next: described(v.string(), 'The cursor after these changes: send it as `since`', 'eyJ…'),
+    has_more: described(v.boolean(), '`true` if there are more changes now', false),
   }),
   'Changes of public reviews',
 );

@@ -36,11 +36,7 @@ export async function findMetadata(
   entities: readonly Entity[],
   patience = forPage,
 ): Promise<(Metadata | null)[]> {
-  const wanted = new Map(
-    entities.flatMap((entity): [string, Entity][] =>
-      providerOf(groupOf(entity.entity_type)) ? [[keyString(keyOf(entity)), entity]] : [],
-    ),
-  );
+  const wanted = namedElsewhere(entities);
   const names: Names = new Map();
   if (wanted.size > 0) {
     const isEnough = new AbortController();
@@ -50,6 +46,26 @@ export async function findMetadata(
     ]);
     isEnough.abort();
   }
+  return named(entities, names);
+}
+
+/** As `findMetadata`, from the table alone: for functions that only read. */
+export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
+  const names: Names = new Map();
+  await findKept(namedElsewhere(entities), names);
+  return named(entities, names);
+}
+
+/** The distinct entities of which a database is configured. */
+function namedElsewhere(entities: readonly Entity[]): Map<string, Entity> {
+  return new Map(
+    entities.flatMap((entity): [string, Entity][] =>
+      providerOf(groupOf(entity.entity_type)) ? [[keyString(keyOf(entity)), entity]] : [],
+    ),
+  );
+}
+
+function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
   return entities.map((entity) => {
     const { entity_id: id, entity_type: type } = entity;
     const provider = providerOf(groupOf(type));
@@ -64,6 +80,14 @@ async function find(
   names: Names,
   signal: AbortSignal,
 ): Promise<void> {
+  const due = await findKept(wanted, names);
+  await Promise.all(
+    requestsFor(due).map((request) => refresh(request, names, signal).catch(report)),
+  );
+}
+
+/** Puts the names that are in the table into `names`. Gives the entities that are due. */
+async function findKept(wanted: ReadonlyMap<string, Entity>, names: Names): Promise<Entity[]> {
   const items = await batchGet([...wanted.values()].map(keyOf));
   const due: Entity[] = [];
   for (const [key, entity] of wanted) {
@@ -71,9 +95,7 @@ async function find(
     if (typeof item?.name === 'string') names.set(key, item.name);
     if (Number(item?.due_at ?? 0) <= Date.now()) due.push(entity);
   }
-  await Promise.all(
-    requestsFor(due).map((request) => refresh(request, names, signal).catch(report)),
-  );
+  return due;
 }
 
 /** A request to a database. */

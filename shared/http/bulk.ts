@@ -35,7 +35,7 @@ export function BulkIds(most: number) {
 
 /** Errors of a bulk lookup, for the API's description. */
 export const bulkErrors = {
-  invalid_request: 'There is no id, or there are too many, or one is no UUID.',
+  invalid_request: 'There is no id, there are too many, or one is not a UUID.',
   service_unavailable: 'The query string has more than 4096 characters, or the service is busy.',
 };
 

@@ -3,13 +3,13 @@ import type { RequestSchema } from './request.ts';
 
 /** Sections of the API's description, in order, with their subject. */
 export const tags = {
-  Reviews: 'What people think of albums, events, books and more.',
-  Entities: 'What they think of one of those, in numbers.',
-  'Votes and reports': 'What people think of reviews.',
-  Users: 'Who writes them.',
-  'Own account': 'Whom the access token acts for.',
+  Reviews: 'Reviews of albums, events, books and more.',
+  Entities: 'One album, event or book: its reviews in numbers.',
+  'Votes and reports': 'Votes on reviews.',
+  Users: 'The authors of reviews.',
+  'Own account': 'The user that the access token acts for.',
   'OAuth 2.0':
-    'How an application comes to act for somebody: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
+    'Act for a user: authorization code flow with refresh tokens (RFC 6749), PKCE (RFC 7636), revocation (RFC 7009) and discovery (RFC 8414).',
   Service: 'The service itself.',
 };
 

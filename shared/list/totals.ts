@@ -51,6 +51,11 @@ export async function readLengths(list: string): Promise<Map<Content, number>> {
   return lengths;
 }
 
+/** How many entries a list with a rank tree has. */
+export async function readLength(list: string): Promise<number> {
+  return [...(await readLengths(list)).values()].reduce((total, count) => total + count, 0);
+}
+
 /**
  * Reads the number of entries since each time, in a list with a rank tree. Times are epoch ms,
  * starts of UTC days, and thereby of slots. One round trip.

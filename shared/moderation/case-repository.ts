@@ -8,6 +8,7 @@ import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
 import { caseKey, reviewKey } from '../table/keys.ts';
 import { Case, newCase } from './case.ts';
+import type { Reason } from './verdict.ts';
 
 /** A review, and what there is to decide about it. */
 export interface ReviewCase {
@@ -29,26 +30,33 @@ export function checkShown({ review, moderationCase }: ReviewCase): void {
   if (isDraft(review) && moderationCase.state === 'closed') throw notFound('Review');
 }
 
-/** A page of the queue: open cases with their reviews and authors, those that wait longest or those with the most reports first. */
+/**
+ * A page of the queue: open cases with their reviews and authors, those that wait longest or those
+ * with the most reports first. With a `reason` it has those of the next `limit` cases that were
+ * reported for it, which may be none. At most 100.
+ */
 export async function listCases(
   order: Order,
   limit: number,
-  after?: SortKey,
+  { reason, after }: { reason?: Reason | undefined; after?: SortKey | undefined } = {},
 ): Promise<Pick<Page, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
   const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
   const descending = order === 'popularity';
   const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });
-  if (entries.length === 0) return { cases: [], next };
-  const [cases, reviews] = await Promise.all([
-    readCases(entries),
-    findReviews(entries.map(toReference)),
-  ]);
-  const open = reviews.flatMap(({ review, author }) => {
-    const moderationCase = cases.get(review.id);
-    // The index may be behind.
-    return moderationCase?.state === 'open' ? [{ review, author, moderationCase }] : [];
-  });
-  return { cases: open, next };
+  const cases = await readCases(entries);
+  const reviews = await findReviews(
+    entries.map(toReference).filter(({ review_id }) => {
+      const moderationCase = cases.get(review_id);
+      // The index may be behind.
+      return moderationCase?.state === 'open' && (!reason || moderationCase[reason] > 0);
+    }),
+  );
+  return {
+    cases: reviews.map((each) => {
+      return { ...each, moderationCase: cases.get(each.review.id) as Case };
+    }),
+    next,
+  };
 }
 
 /** The cases of these index entries, in their order, by the ids of the reviews. */

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { IndexAttributes, Key } from '../table/item.ts';
 import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import type { Change, Write } from '../table/transact.ts';
+import { countedAs, type Reason, reasons } from './verdict.ts';
 
 /** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */
 export const Case = v.object({
@@ -12,8 +13,9 @@ export const Case = v.object({
   state: v.picklist(['open', 'closed']),
   /** How often it has been decided. */
   round: v.number(),
-  /** Reports since it was last decided. */
+  /** Reports since it was last decided, and how many there are of each reason. */
   reports: v.number(),
+  ...v.entriesFromList(reasons, v.optional(v.number(), 0)),
   /** When it came into the queue, this time or the last; ISO 8601. */
   opened_at: v.string(),
   /** The statement of an appeal, which may be empty. Absent where reports opened the case. */
@@ -28,7 +30,16 @@ export type Case = v.InferOutput<typeof Case>;
 /** A case from before anything happened. */
 export function newCase(review: { id: string; user_id: string }): Case {
   const { id: review_id, user_id } = review;
-  return { review_id, user_id, state: 'closed', round: 0, reports: 0, opened_at: '', version: 0 };
+  const none = countReports([]);
+  return { review_id, user_id, state: 'closed', round: 0, ...none, opened_at: '', version: 0 };
+}
+
+/** Counts reports as a case does. */
+export function countReports(reports: readonly { reason: string }[]) {
+  const ofEach = reasons.map((reason) => {
+    return [reason, reports.filter((report) => countedAs(report) === reason).length];
+  });
+  return { reports: reports.length, ...(Object.fromEntries(ofEach) as Record<Reason, number>) };
 }
 
 /** The index attributes of a case: its places in the queue by age and by the number of reports. */
@@ -53,16 +64,16 @@ export function replaceCase(before: Case, after: Case): Write {
 }
 
 /** Counts one report more: many may come at once, so that it depends on no number of them. */
-export function countReport(before: Case): Write {
+export function countReport(before: Case, report: { reason: string }): Write {
   if (before.state === 'closed') {
     const opened_at = new Date().toISOString();
-    return replaceCase(before, { ...before, state: 'open', reports: 1, opened_at });
+    return replaceCase(before, { ...before, ...countReports([report]), state: 'open', opened_at });
   }
-  return { Update: oneMore(caseKey(before.review_id), before.round) };
+  return { Update: oneMore(caseKey(before.review_id), before.round, report) };
 }
 
 /** One more report in a case, on condition that it is open in this round. */
-export function oneMore(Key: Key, round: number): Change {
-  const amounts = { reports: 1, popularity_rank: rankStep, version: 1 };
+export function oneMore(Key: Key, round: number, report: { reason: string }): Change {
+  const amounts = { reports: 1, [countedAs(report)]: 1, popularity_rank: rankStep, version: 1 };
   return { Key, amounts, was: { state: 'open', round } };
 }

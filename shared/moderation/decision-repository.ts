@@ -7,7 +7,7 @@ import { retryStale, transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
 import { getUser } from '../user/user-repository.ts';
 import { checkWriter } from '../user/writer.ts';
-import { replaceCase } from './case.ts';
+import { countReports, replaceCase } from './case.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
 import type { Decider, Decision, Grounds } from './decision.ts';
 import { listDecisions, logged, newDecision } from './decision-log.ts';
@@ -61,7 +61,7 @@ export async function setHidden(
 const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
 
 /** Writes the verdict that `choose` gives on a review and its case as they are now, if any. */
-function close(
+export function close(
   reviewId: string,
   by: Decider,
   choose: (found: ReviewCase) => Promise<Verdict | undefined> | Verdict | undefined,
@@ -91,7 +91,7 @@ function close(
         appeal: undefined,
         state: 'closed',
         round: round + 1,
-        reports: 0,
+        ...countReports([]),
         decided_by: moderator_id,
       }),
       ...logged(decision),

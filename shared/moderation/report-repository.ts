@@ -9,9 +9,10 @@ import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
 import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
 import { parseUser } from '../user/user.ts';
 import { refuseBlocked } from '../user/writer.ts';
-import { Case, countReport, newCase, replaceCase } from './case.ts';
+import { Case, countReport, countReports, newCase, replaceCase } from './case.ts';
 import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
+import { countedAs } from './verdict.ts';
 
 /** Outcome of a report, and the rest of the reporter's daily limit, as headers. */
 interface Reported {
@@ -53,7 +54,7 @@ export async function insertReport(
         date: `${reported_at}#${review_id}#${user_id}`,
         ...report,
       }),
-      countReport(before),
+      countReport(before, report),
       {
         ConditionCheck: { Key: reviewKey(review_id), was: { all: 'REVIEW' } },
         otherwise: notFound('Review'),
@@ -106,12 +107,14 @@ export async function eraseReport(reviewId: string, userId: string, isGone: Writ
     if (!known) return;
     // An appeal is about a decision, which has answered all earlier reports: their round is over.
     const isOpen = before.state === 'open' && known.round === before.round;
+    const reason = countedAs(known);
     const reports = before.reports - 1;
+    const counts = { reports, [reason]: before[reason] - 1 };
     await transact([
       isGone,
       { Delete: { Key: reportKey(reviewId, userId), ConditionExpression: 'attribute_exists(pk)' } },
       ...(isOpen
-        ? [replaceCase(before, { ...before, reports, state: reports === 0 ? 'closed' : 'open' })]
+        ? [replaceCase(before, { ...before, ...counts, state: reports === 0 ? 'closed' : 'open' })]
         : []),
     ]);
   });
@@ -126,9 +129,9 @@ export async function reopenCase(reviewId: string): Promise<void> {
     const { open } = await readReports(before);
     const [first] = open;
     if (!first) return;
-    const reports = open.length;
     const opened_at = first.reported_at;
-    await transact([replaceCase(before, { ...before, state: 'open', reports, opened_at })]);
+    const after: Case = { ...before, ...countReports(open), state: 'open', opened_at };
+    await transact([replaceCase(before, after)]);
   });
 }
 

@@ -5,18 +5,18 @@ const Uri = v.pipe(v.string(), v.url());
 
 const RefreshToken = described(
   v.string(),
-  'Gets the next access token, and another refresh token in its place',
+  'Exchange it for the next access token and refresh token',
   'rvr_…',
 );
 
 export const PresentedApplication = described(
   v.object({
-    name: described(v.string(), 'What people are shown when they are asked to allow it', 'Demo'),
-    desc: described(v.string(), 'What it does', 'A demo'),
+    name: described(v.string(), 'The name on the consent page', 'Demo'),
+    desc: described(v.string(), 'Its purpose', 'A demo'),
     website: described(Uri, 'Its website', 'https://client.example/'),
     redirect_uri: described(
       Uri,
-      'Where people are sent back to with the answer',
+      'The address that receives the answer',
       'https://client.example/callback',
     ),
     client_id: described(v.string(), 'Its public name', '0123456789abcdef0123456789abcdef'),
@@ -35,7 +35,7 @@ export const ApplicationsResponse = v.object({ applications: v.array(PresentedAp
 
 export const TokenRecord = described(
   v.object({
-    scopes: described(v.string(), 'What it may do, separated by spaces', 'review vote'),
+    scopes: described(v.string(), 'Its scopes, separated by spaces', 'review vote'),
     client: PresentedApplication,
     refresh_token: described(
       v.nullable(v.string()),
@@ -43,7 +43,7 @@ export const TokenRecord = described(
       'rvr_…',
     ),
   }),
-  'What a user has allowed an application',
+  'A grant to an application',
 );
 export type TokenRecord = v.InferOutput<typeof TokenRecord>;
 
@@ -56,7 +56,7 @@ export const TokenResponse = described(
     token_type: described(v.literal('Bearer'), 'Always Bearer', 'Bearer'),
     expires_in: described(
       v.pipe(v.number(), v.integer()),
-      'How long the access token is good, in seconds',
+      'The lifetime of the access token, in seconds',
       3600,
     ),
     refresh_token: RefreshToken,
@@ -73,15 +73,22 @@ const methods = ['client_secret_post', 'client_secret_basic'];
 
 export const ServerMetadata = described(
   v.object({
-    issuer: address('Who issues the tokens'),
-    authorization_endpoint: address('Where people are sent to be asked', '/oauth/authorize'),
-    token_endpoint: address('Where codes and refresh tokens become tokens', '/1/oauth/token'),
-    revocation_endpoint: address('Where tokens are given back', '/1/oauth/revoke'),
+    issuer: address('The issuer of tokens'),
+    authorization_endpoint: address('The authorization endpoint', '/oauth/authorize'),
+    token_endpoint: address('The token endpoint', '/1/oauth/token'),
+    revocation_endpoint: address('The revocation endpoint', '/1/oauth/revoke'),
     scopes_supported: list('The scopes', 'review', 'vote', 'user'),
     response_types_supported: list('Authorization codes', 'code'),
-    response_modes_supported: list('How they arrive', 'query'),
-    grant_types_supported: list('What becomes tokens', 'authorization_code', 'refresh_token'),
-    token_endpoint_auth_methods_supported: list('How a client says who it is', ...methods),
+    response_modes_supported: list('How codes are returned', 'query'),
+    grant_types_supported: list(
+      'Grant types of the token endpoint',
+      'authorization_code',
+      'refresh_token',
+    ),
+    token_endpoint_auth_methods_supported: list(
+      'Client authentication at the token endpoint',
+      ...methods,
+    ),
     revocation_endpoint_auth_methods_supported: list('The same', ...methods),
     code_challenge_methods_supported: list('PKCE (RFC 7636)', 'S256'),
     authorization_response_iss_parameter_supported: described(
@@ -94,4 +101,4 @@ export const ServerMetadata = described(
 );
 export type ServerMetadata = v.InferOutput<typeof ServerMetadata>;
 
-export const Revoked = described(v.object({}), 'The token is good no more');
+export const Revoked = described(v.object({}), 'The token is revoked');

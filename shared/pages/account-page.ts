@@ -7,7 +7,8 @@ import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
-import { contentOf, decisionOf, nextPage } from './moderation.ts';
+import { decisionOf, nextPage, saying } from './moderation.ts';
+import { textOf } from './review-card.ts';
 import { minuteOf, nameOfType } from './words.ts';
 
 interface Account {
@@ -97,6 +98,7 @@ function standing(user: User): Html {
     <dl>
       <dt>Karma</dt><dd>${karma}</dd>
       <dt>User type</dt><dd>${nameOfType(type)}: ${may}</dd>
+      <dt>Public page</dt><dd><a href="${authUrl()}/user/${id}">Shows others your reviews</a></dd>
       <dt>User id</dt><dd><code>${id}</code></dd>
     </dl>
   </section>`;
@@ -115,13 +117,13 @@ function entry({ decision, review }: Decided, csrf: string): Html {
   const { note, decided_at } = decision;
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
-    ${note && html`<p class="verbatim">${note}</p>`}
-    ${review && html`<p class="clamp soft">Your review: ${contentOf(review)}</p>`}
+    ${saying(note)}
+    ${review?.text && html`<p>Your review:</p><div class="clamp soft">${textOf(review)}</div>`}
     ${review?.is_hidden && review.moderation?.decided_at === decided_at && appealOn(review, csrf)}`;
 }
 
 /** The appeal against the decision that hides a review: the form, or the state of it. */
-function appealOn({ id, moderation, appealed_at }: Review, csrf: string): Html {
+export function appealOn({ id, moderation, appealed_at }: Review, csrf: string): Html {
   if (appealed_at === undefined) return appealForm(id, csrf);
   return moderation?.decision === 'uphold'
     ? html`<p>Your appeal was decided. The decision is final.</p>`

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
 import { notFound } from '../errors.ts';
 import { findHistory } from '../moderation/decision-log.ts';
 import { listHiddenClaims } from '../moderation/hidden-claims.ts';
@@ -8,32 +9,51 @@ import { userTypeOf } from '../user/user-type.ts';
 import { blank, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
-import { decisionList, moderationUrl, requireModerator, whyFields } from './moderation.ts';
-import { dayOf, minuteOf, nameOfType } from './words.ts';
+import {
+  decisionList,
+  moderationUrl,
+  nextPage,
+  requireModerator,
+  stateOf,
+  whyFields,
+} from './moderation.ts';
+import { readWritten, reviewCell, rowsUnder } from './review-table.ts';
+import { dayOf, minuteOf, nameOfEntityType, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
 /**
- * Section on a user for moderators, and the forms to allow a review in place of a hidden one, and
- * to block the account or end that: empty, or as one was sent. Throws ApiError 404 when there is no
- * such user.
+ * An author for moderators: a page of the reviews, and the forms to hide all of them, to allow a
+ * review in place of a hidden one, and to block the account or end that: empty, or as one was sent.
+ * Throws ApiError 404 when there is no such user.
  */
 export async function authorPage(
   userId: string,
   visitor: Visitor,
-  filled: Filled = blank,
+  { filled = blank, cursor }: { filled?: Filled; cursor?: string } = {},
 ): Promise<Page> {
   requireModerator(visitor);
-  const [history, claims] = await Promise.all([findHistory(userId), listHiddenClaims(userId)]);
+  const seenAt = new Date().toISOString();
+  const [history, claims, written] = await Promise.all([
+    findHistory(userId),
+    listHiddenClaims(userId),
+    reviewsOf(userId, cursor),
+  ]);
   if (!history) throw notFound('User');
   const { user } = history;
   const isBlocked = user.blocked_at !== undefined;
-  const isToAllow = filled.values.decision === 'allow';
+  const sent = (...decisions: string[]) =>
+    decisions.includes(filled.values.decision ?? '') ? filled : blank;
   return {
     title: `About ${user.display_name}`,
+    isWide: true,
     content: html`${faultOf(filled)}
-      <section>${await historyOf(history)}</section>
-      ${claims.length > 0 && allowance(claims, user, visitor, isToAllow ? filled : blank)}
+      <section>${facts(history)}</section>
+      <div class="desk">
+      <section><h2>Reviews</h2>${written}</section>
+      <div>
+      ${history.reviews > 0 && userId !== visitor.user.id && hiding(history, seenAt, visitor, sent('hide'))}
+      ${claims.length > 0 && allowance(claims, user, visitor, sent('allow'))}
       <section${!isBlocked && html` class="end"`}>
         <h2>${isBlocked ? 'End the block' : 'Block the account'}</h2>
         ${
@@ -47,12 +67,47 @@ export async function authorPage(
               <form method="post" action="${moderationUrl(`/users/${userId}`)}">
                 ${csrfField(visitor.csrf)}
                 <input type="hidden" name="decision" value="${isBlocked ? 'unblock' : 'block'}">
-                ${whyFields(isToAllow ? blank : filled, user.display_name)}
+                ${whyFields(sent('block', 'unblock'))}
                 <button${!isBlocked && html` class="danger"`}>${isBlocked ? 'Unblock' : 'Block'}</button>
               </form>`
         }
-      </section>`,
+      </section>
+      <section>${await decisionsOn(history)}</section>
+      </div>
+      </div>`,
   };
+}
+
+/** A page of what a user has published. */
+async function reviewsOf(userId: string, from: string | undefined): Promise<Html> {
+  const { written, cursor } = await readWritten(userId, from);
+  const rows = written.flatMap(({ review, metadata }) => {
+    if (review.published_on === null) return [];
+    const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
+    return [[cell, stateOf(review), dayOf(review.published_on)]];
+  });
+  return html`${rows.length > 0 ? rowsUnder(['Review', 'State', 'Published'], rows) : html`<p>None.</p>`}
+    ${nextPage(moderationUrl(`/users/${userId}`), {}, cursor)}`;
+}
+
+/** The form to hide all public reviews of an author. */
+function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, filled: Filled) {
+  const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
+  return html`<section class="end">
+    <h2>Hide all</h2>
+    <p>
+      Each of them is hidden by a decision of its own, with the same reason and note. The author can
+      appeal against each. Reviews that you have reported stay, and so do those that change after
+      you opened this page.
+    </p>
+    <form method="post" action="${moderationUrl(`/users/${user.id}`)}">
+      ${csrfField(csrf)}
+      <input type="hidden" name="decision" value="hide">
+      <input type="hidden" name="seen_at" value="${seenAt}">
+      ${whyFields(filled, 'hide-')}
+      <button class="danger">Hide ${all}</button>
+    </form>
+  </section>`;
 }
 
 /**
@@ -66,7 +121,7 @@ function allowance(
 ): Html {
   return html`<section>
     <h2>Hidden reviews that were deleted</h2>
-    <p>${author.display_name} can review none of these again until a moderator allows it.</p>
+    <p><bdi>${author.display_name}</bdi> can review none of these again until a moderator allows it.</p>
     ${
       author.id === user.id
         ? html`<p>These reviews were your own: another moderator decides on them.</p>`
@@ -78,11 +133,11 @@ function allowance(
               <select id="entity_id" name="entity_id" required>
                 ${claims.map(
                   ({ entity_id, entity_type, marked_at }) =>
-                    html`<option value="${entity_id}"${entity_id === filled.values.entity_id && html` selected`}>${entity_type} ${entity_id}, deleted ${marked_at.slice(0, 10)}</option>`,
+                    html`<option value="${entity_id}"${entity_id === filled.values.entity_id && html` selected`}>${nameOfEntityType(entity_type)} ${entity_id}, deleted ${marked_at.slice(0, 10)}</option>`,
                 )}
               </select>
             </div>
-            ${whyFields(filled, author.display_name, 'allow-')}
+            ${whyFields(filled, 'allow-')}
             <button>Allow a new review</button>
           </form>`
     }
@@ -90,15 +145,22 @@ function allowance(
 }
 
 /** Who somebody is, in numbers, and what was decided before. */
-export async function historyOf({ user, reviews, decisions }: History): Promise<Html> {
-  const { display_name, karma, created, blocked_at } = user;
+export async function historyOf(history: History): Promise<Html> {
+  return html`${facts(history)}${await decisionsOn(history)}`;
+}
+
+function facts({ user, reviews }: History): Html {
+  const { id, display_name, karma, created, blocked_at } = user;
   return html`<dl>
-      <dt>Name</dt><dd>${display_name}</dd>
-      <dt>Here since</dt><dd>${dayOf(created)}</dd>
-      <dt>Reviews</dt><dd>${reviews} public</dd>
-      <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
-      ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
-    </dl>
-    <h2>Decisions so far</h2>
+    <dt>Name</dt><dd><a href="${authUrl()}/user/${id}"><bdi>${display_name}</bdi></a></dd>
+    <dt>Here since</dt><dd>${dayOf(created)}</dd>
+    <dt>Reviews</dt><dd>${reviews} public</dd>
+    <dt>Karma</dt><dd>${karma}, ${nameOfType(userTypeOf(user))}</dd>
+    ${blocked_at && html`<dt>Blocked</dt><dd>since ${minuteOf(blocked_at)}</dd>`}
+  </dl>`;
+}
+
+async function decisionsOn({ decisions }: History): Promise<Html> {
+  return html`<h2>Decisions so far</h2>
     ${decisions.length > 0 ? await decisionList(decisions) : html`<p class="soft">None.</p>`}`;
 }

@@ -1,4 +1,7 @@
 import { html } from 'hono/html';
+import { authUrl } from '../auth-url.ts';
+import { findKeptMetadata } from '../entity/metadata.ts';
+import type { Metadata } from '../entity/presented.ts';
 import { notFound } from '../errors.ts';
 import type { Case } from '../moderation/case.ts';
 import { checkShown, type ReviewCase, readCase } from '../moderation/case-repository.ts';
@@ -13,7 +16,6 @@ import { blank, type Filled, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import {
-  contentOf,
   decisionOf,
   linkTo,
   moderationUrl,
@@ -21,9 +23,13 @@ import {
   reasonOf,
   reportsOf,
   requireModerator,
+  saying,
+  stateOf,
   whyFields,
 } from './moderation.ts';
-import { minuteOf } from './words.ts';
+import { nameOfEntity, textOf } from './review-card.ts';
+import { stars } from './stars.ts';
+import { minuteOf, nameOfEntityType, nameOfLanguage } from './words.ts';
 
 /** How many reports are read, and how many of the open and of the earlier ones are shown. */
 const mostRead = 1000;
@@ -42,9 +48,10 @@ export async function casePage(
   const found = await readCase(reviewId);
   checkShown(found);
   const { review, moderationCase } = found;
-  const [{ open, earlier }, history] = await Promise.all([
+  const [{ open, earlier }, history, [metadata]] = await Promise.all([
     readReports(moderationCase, mostRead),
     findHistory(review.user_id),
+    findKeptMetadata([review]),
   ]);
   if (!history) throw notFound('Review');
   const { display_name: author } = history.user;
@@ -55,33 +62,41 @@ export async function casePage(
   ]);
   return {
     title: `A review by ${author}`,
+    isWide: true,
     content: html`${faultOf(filled)}
-      ${appealOf(moderationCase)}
-      <section>
-        <p class="verbatim">${contentOf(review)}</p>
-        ${facts(review)}
-        ${lastDecision(found, users)}
-      </section>
-      ${reports('', open, moderationCase.reports, users)}
-      ${reports(' from before the last decision', earlier, earlier.length, users)}
-      <section>
-        <h2>The author</h2>
-        ${await historyOf(history)}
-        <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All about ${author}, and blocking</a></p>
-      </section>
-      ${verdict(found, [...open, ...earlier], visitor, filled)}`,
+      <div class="desk">
+        <div>
+          ${appealOf(moderationCase)}
+          <section>
+            ${review.rating !== null && html`<p>${stars(review.rating)}</p>`}
+            ${textOf(review)}
+            ${lastDecision(found, users)}
+          </section>
+          ${reports('', open, moderationCase.reports, users)}
+          ${reports(' from before the last decision', earlier, earlier.length, users)}
+          ${verdict(found, [...open, ...earlier], visitor, filled)}
+        </div>
+        <div>
+          <section><h2>The review</h2>${facts(review, metadata)}</section>
+          <section>
+            <h2>The author</h2>
+            ${await historyOf(history)}
+            <p><a class="button quiet" href="${moderationUrl(`/users/${review.user_id}`)}">All reviews, and blocking</a></p>
+          </section>
+        </div>
+      </div>`,
   };
 }
 
-function facts(review: Review): Html {
-  const { entity_type, entity_id, rating, language, published_on, created, edits } = review;
+function facts(review: Review, metadata?: Metadata | null): Html {
+  const { entity_type, entity_id, language, published_on, created, edits } = review;
   return html`<dl>
-    <dt>Entity</dt><dd>${entity_type} <code>${entity_id}</code></dd>
-    <dt>Rating</dt><dd>${rating === null ? 'none' : `${rating} of 5`}</dd>
-    <dt>Language</dt><dd>${language}</dd>
+    <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></dd>
+    <dt>Type</dt><dd>${nameOfEntityType(entity_type)}</dd>
+    <dt>Language</dt><dd>${nameOfLanguage(language)}</dd>
     <dt>Published</dt><dd>${minuteOf(published_on ?? created)}${edits > 0 && `, edited ${edits === 1 ? 'once' : `${edits} times`}`}</dd>
     <dt>Votes</dt><dd>${review.votes_positive} up, ${review.votes_negative} down</dd>
-    <dt>State</dt><dd>${review.is_hidden ? 'hidden' : 'public'}</dd>
+    <dt>State</dt><dd>${stateOf(review)}</dd>
     <dt>Review id</dt><dd><code>${review.id}</code></dd>
   </dl>`;
 }
@@ -94,16 +109,16 @@ function lastDecision(
   return html`<h2>Decided last</h2>
     <p>
       <strong>${decisionOf(moderation)}</strong>
-      <span class="soft">${minuteOf(moderation.decided_at)}, by ${nameOf(decided_by, users)}</span>
+      <span class="soft">${minuteOf(moderation.decided_at)}, by <bdi>${nameOf(decided_by, users)}</bdi></span>
     </p>
-    ${moderation.note && html`<p class="verbatim">${moderation.note}</p>`}`;
+    ${saying(moderation.note)}`;
 }
 
 function appealOf({ appeal, opened_at }: Case): Html | '' {
   if (appeal === undefined) return '';
   return html`<section>
     <h2>The author appeals</h2>
-    ${appeal && html`<p class="verbatim">${appeal}</p>`}
+    ${saying(appeal)}
     <p class="soft">${minuteOf(opened_at)}</p>
   </section>`;
 }
@@ -121,7 +136,7 @@ function reports(
     <ul class="plain">
       ${shown.map(
         ({ user_id, reason, reported_at }) => html`<li>
-          <p class="verbatim">${reasonOf(reason)}</p>
+          ${saying(reasonOf(reason))}
           <p class="soft">${linkTo(user_id, users)}, ${minuteOf(reported_at)}</p>
         </li>`,
       )}
@@ -158,7 +173,7 @@ function verdict(
       ${csrfField(csrf)}
       <input type="hidden" name="version" value="${version}">
       <input type="hidden" name="edits" value="${review.edits}">
-      ${whyFields(filled, 'The author')}
+      ${whyFields(filled)}
       <div class="buttons">
         ${
           review.is_hidden

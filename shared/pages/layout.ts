@@ -13,6 +13,8 @@ export interface Visitor {
   user: User;
   csrf: string;
   here: string;
+  /** Number of open cases, for moderators. */
+  openCases?: string | undefined;
 }
 
 /** A page, and what frames it. */
@@ -37,12 +39,10 @@ export interface Frame {
 /** The pages in the menu, below {auth_url}. */
 const menu = [
   ['/account', 'Account'],
+  ['/account/reviews', 'Your reviews'],
   ['/account/connections', 'Connections'],
   ['/account/applications', 'Applications'],
 ] as const;
-
-/** What moderators have in it besides. */
-const moderation = ['/account/moderation', 'Moderation'] as const;
 
 /** What the foot of a page leads to, below {auth_url}. */
 const links = [
@@ -92,15 +92,16 @@ function head(visitor: Visitor | undefined): Html {
   return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
 }
 
-function menuOf({ user, csrf, here }: Visitor): Html {
+function menuOf({ user, csrf, here, openCases }: Visitor): Html {
   const at = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(at + path).pathname;
+  const moderation = ['/account/moderation', `Moderation (${openCases})`] as const;
   const pages = canModerate(user) ? [...menu, moderation] : menu;
   // The account is above the others, so that the last one is it.
   const current = pages.findLast(([path]) => `${pathname}/`.startsWith(`${pathOf(path)}/`))?.[0];
   const isIt = (path: string) => (pathname === pathOf(path) ? 'page' : 'true');
-  return html`<span class="who">${user.display_name}</span>
+  return html`<bdi class="who">${user.display_name}</bdi>
     <form method="post" action="${at}/account/sign-out">
       ${csrfField(csrf)}<button class="link">Sign out</button>
     </form>

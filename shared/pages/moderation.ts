@@ -2,13 +2,14 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { notFound } from '../errors.ts';
 import type { Decision } from '../moderation/decision.ts';
-import { reasons } from '../moderation/verdict.ts';
+import { type Reason, reasons } from '../moderation/verdict.ts';
 import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { type Filled, field } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
+import { tabs } from './tabs.ts';
 import { minuteOf } from './words.ts';
 
 /** Throws ApiError 404 for everybody else: for them there is no such page. */
@@ -21,7 +22,8 @@ export function moderationUrl(path = ''): string {
   return `${authUrl()}/account/moderation${path}`;
 }
 
-const reasonWords: Readonly<Record<Decision['reason'], string>> = {
+/** The reasons as pages call them. */
+export const reasonWords: Readonly<Record<Reason, string>> = {
   spam: 'Spam',
   abuse: 'Abuse',
   off_topic: 'Off topic',
@@ -39,6 +41,15 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   allow: 'May be reviewed again',
 };
 
+/** What a moderator's desk consists of. */
+export function moderationTabs(path: '' | '/log'): Html {
+  const pages = [
+    [moderationUrl(), 'Reported reviews'],
+    [moderationUrl('/log'), 'Log'],
+  ] as const;
+  return tabs('Moderation', moderationUrl(path), pages);
+}
+
 /** A decision and its reason. */
 export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 'reason'>): string {
   return `${decisionWords[decision]}: ${reasonWords[reason].toLowerCase()}`;
@@ -46,12 +57,25 @@ export function decisionOf({ decision, reason }: Pick<Decision, 'decision' | 're
 
 /** The reason of a report: a word of the list, or the text that somebody wrote. */
 export function reasonOf(text: string): string {
-  return Object.hasOwn(reasonWords, text) ? reasonWords[text as Decision['reason']] : text;
+  return Object.hasOwn(reasonWords, text) ? reasonWords[text as Reason] : text;
 }
 
-/** What stands in a review. */
-export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): string {
-  return text ?? `${rating} of 5 stars, without a text`;
+/** The reasons of the reports of a case, as Spam 3, Abuse 1. */
+export function reasonsOf(moderationCase: Readonly<Record<Reason, number>>): string {
+  const counted = reasons.filter((reason) => moderationCase[reason] > 0);
+  return counted.map((reason) => `${reasonWords[reason]} ${moderationCase[reason]}`).join(', ');
+}
+
+/** What people write beside reviews, whatever the language. */
+export function saying(text: string): Html | '' {
+  return text && html`<p class="verbatim" dir="auto">${text}</p>`;
+}
+
+/** A review as far as its author and moderators see it. */
+export function stateOf({ is_hidden, published_on, moderation }: Review): string {
+  if (published_on === null) return 'Draft';
+  if (!is_hidden) return 'Public';
+  return moderation ? decisionOf(moderation) : 'Hidden';
 }
 
 /** The public name of somebody who may have left; null is the operator. */
@@ -61,28 +85,24 @@ export function nameOf(id: string | null, users: ReadonlyMap<string, User>): str
 }
 
 /** The name, with a link to the page about a person who is still here. */
-export function linkTo(id: string, users: ReadonlyMap<string, User>): Html | string {
-  const name = nameOf(id, users);
+export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
+  const name = html`<bdi>${nameOf(id, users)}</bdi>`;
   return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
 }
 
-/** Decisions as moderators see them, newest first. */
+/** Decisions about one user as moderators see them, newest first. */
 export async function decisionList(decisions: readonly Decision[]): Promise<Html> {
-  const ids = decisions.flatMap(({ user_id, moderator_id }) =>
-    [user_id, moderator_id ?? []].flat(),
-  );
-  const users = await findUsers(ids);
+  const users = await findUsers(decisions.flatMap(({ moderator_id }) => moderator_id ?? []));
   return html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`;
 }
 
 function entry(decision: Decision, users: ReadonlyMap<string, User>): Html {
-  const { user_id, review_id, moderator_id, decided_at, note, reports } = decision;
+  const { review_id, moderator_id, decided_at, note, reports } = decision;
   return html`<p><strong>${decisionOf(decision)}</strong></p>
-    ${note && html`<p class="verbatim">${note}</p>`}
+    ${saying(note)}
     <p class="soft">
-      ${minuteOf(decided_at)}, by ${nameOf(moderator_id, users)}${reports > 0 && `, on ${reportsOf(reports)}`}:
-      ${review_id && (users.has(user_id) ? html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a> of` : 'a review of')}
-      ${linkTo(user_id, users)}
+      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${reportsOf(reports)}`}
+      ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
     </p>`;
 }
 
@@ -95,7 +115,7 @@ export function reportsOf(count: number): string {
  * Fields for the grounds of a decision: a word of the list and a note. Their ids begin with
  * `prefix`, as a page may have two such forms.
  */
-export function whyFields(filled: Filled, reader: string, prefix = ''): Html {
+export function whyFields(filled: Filled, prefix = ''): Html {
   const { values, faults } = filled;
   return html`<div class="field">
       <label for="${prefix}reason">Reason</label>
@@ -108,7 +128,7 @@ export function whyFields(filled: Filled, reader: string, prefix = ''): Html {
       </select>
       ${faults.reason && html`<p class="fault" id="${prefix}reason-fault">${faults.reason}</p>`}
     </div>
-    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: `${reader} reads it, and so do moderators.`, maxlength: 500 }, filled)}`;
+    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: 'The author reads it, and so do moderators.', maxlength: 500 }, filled)}`;
 }
 
 /** The link to the next page of a list. */

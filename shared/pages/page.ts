@@ -5,8 +5,10 @@ import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
 import { partsOf, type RequestSchema, readRequest } from '../http/request.ts';
 import { requireHttps } from '../http/secure-transport.ts';
+import { countOpenCases } from '../moderation/open-cases.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
+import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
 import { type Faults, type Filled, faultsOf } from './fields.ts';
 import { type Download, type Page, type Redirect, respond } from './html-response.ts';
@@ -56,15 +58,26 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
         form && session && visitor
           ? await takeForm({ schema, handle, again }, parts, visit, { form, session })
           : await handle(readRequest(schema, parts), visit);
-      return respond(completed(answer, event, visitor), visitor);
+      return await finished(answer, event, visitor);
     } catch (error) {
       const { requestId } = event.requestContext;
       const isAccountGone = session !== undefined && user === undefined;
       const isBlocked = user?.blocked_at !== undefined;
       const place = { requestId, here: addressOf(event), isAccountGone, isBlocked };
-      return respond(completed(explain(error, place), event, visitor), visitor);
+      return finished(explain(error, place), event, visitor);
     }
   });
+}
+
+/** The response, with the number of open cases in the menu of a moderator. */
+async function finished(
+  answer: Page | Redirect | Download,
+  event: APIGatewayProxyEvent,
+  visitor: Visitor | undefined,
+) {
+  const isCounted = 'content' in answer && visitor !== undefined && canModerate(visitor.user);
+  const openCases = isCounted ? await countOpenCases() : undefined;
+  return respond(completed(answer, event, visitor), visitor && { ...visitor, openCases });
 }
 
 /**

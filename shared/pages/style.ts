@@ -78,10 +78,24 @@ nav.choice { margin-bottom: 1rem; }
   .columns { display: grid; grid-template: auto 1fr / 18rem minmax(0, 1fr); gap: 0 3.5rem; }
   .columns > :nth-child(2) { grid-column: 2; grid-row: 1 / 3; border-top: 0; padding-top: 0; } }
 .scroll { overflow-x: auto; }
-table.rows { width: 100%; border-collapse: collapse; }
+table.rows { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
 .rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
   vertical-align: top; overflow-wrap: break-word; }
 .rows thead th { color: var(--soft); font-weight: 600; font-size: .9rem; }
+.rows td:first-child { width: 40%; }
+.choices { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 3rem; }
+@media (max-width: 48rem) { .stack, .stack tbody, .stack tr, .stack td { display: block; }
+  .stack thead { display: none; } .rows.stack td { width: auto; padding: .1rem 0; border: 0; }
+  .stack tr { padding: .75rem 0; border-bottom: 1px solid var(--line); }
+  .stack td + td::before { content: attr(data-name) ": "; color: var(--soft); } }
+.lead { font: 1.35rem/1.45 var(--serif); }
+.numbers { display: flex; flex-wrap: wrap; gap: 1rem 3rem; }
+.numbers div { display: flex; flex-direction: column-reverse; }
+@media (min-width: 60rem) { .desk { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); gap: 0 3.5rem; }
+  .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 0 2.5rem; }
+  .desk > section, .desk > div > section:first-child { border-top: 0; padding-top: 0; } }
+h1 + .desk > :first-child > section:first-child { border-top: 0; padding-top: 0; }
+ol > li + li { margin-top: 1rem; }
 .notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good);
   background: var(--good-ground); margin-bottom: 1rem; }
 .warning { border-color: var(--danger); background: var(--danger-ground); }

@@ -21,6 +21,23 @@ export function minuteOf(iso: string): Html {
   return html`<time datetime="${iso}">${wordsOf(iso)} at ${iso.slice(11, 16)} UTC</time>`;
 }
 
+/** Units of an age with their minutes, the largest first. */
+const units = [
+  ['day', 1440],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+
+/** The time since then, as 3 hours. */
+export function ageOf(iso: string): Html {
+  const minutes = (Date.now() - Date.parse(iso)) / 60_000;
+  const unit = units.find(([, size]) => minutes >= size);
+  if (!unit) return html`<time datetime="${iso}">just now</time>`;
+  const [name, size] = unit;
+  const count = Math.floor(minutes / size);
+  return html`<time datetime="${iso}">${count}\u00a0${name}${count > 1 && 's'}</time>`;
+}
+
 function wordsOf(iso: string): string {
   const [year, month, day] = iso.slice(0, 10).split('-').map(Number);
   return `${day} ${months[Number(month) - 1]} ${year}`;

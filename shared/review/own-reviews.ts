@@ -1,4 +1,4 @@
-import { readPage } from '../list/read-page.ts';
+import { type Page, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey } from '../table/keys.ts';
 import { countItems } from '../table/query.ts';
 import { toReference } from './review.ts';
@@ -16,14 +16,19 @@ export async function listOwnReviews(
   const unmarked = { FilterExpression: 'attribute_not_exists(marked_at)' };
   const count = await countItems(claimKey(userId, ''), unmarked);
   if (limit === 0 || offset >= count) return { count, reviews: [] };
-  const { entries } = await readPage(
-    {
-      partitions: [
-        { scope: 'author', value: userId },
-        { scope: 'author', value: `UNLISTED#${userId}` },
-      ],
-    },
-    { order: 'date', descending: true, offset, limit },
+  const { reviews } = await listWritten(userId, { limit, offset });
+  return { count, reviews };
+}
+
+/** The same page without the count, which reads all claims, and the place of the next one. */
+export async function listWritten(
+  userId: string,
+  position: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
+): Promise<Pick<Page, 'next'> & { reviews: AuthoredReview[] }> {
+  const partitions = [userId, `UNLISTED#${userId}`].map(
+    (value) => ({ scope: 'author', value }) as const,
   );
-  return { count, reviews: await findReviews(entries.map(toReference)) };
+  const sorting = { order: 'date', descending: true } as const;
+  const { entries, next } = await readPage({ partitions }, { ...sorting, ...position });
+  return { reviews: await findReviews(entries.map(toReference)), next };
 }

@@ -19,7 +19,7 @@ export const PresentedLicense = described(
   v.object({
     id: described(
       v.picklist(licenses.map(({ id }) => id)),
-      'What `license_choice` names it by',
+      'The value for `license_choice`',
       'CC BY-SA 4.0',
     ),
     full_name: described(
@@ -29,22 +29,22 @@ export const PresentedLicense = described(
     ),
     info_url: described(
       v.string(),
-      'Where it is explained',
+      'The address of its text',
       'https://creativecommons.org/licenses/by-sa/4.0/',
     ),
   }),
-  'The licence that a review is published under',
+  'The licence of a review',
 );
 
 const content = {
   text: described(
     v.nullable(v.string()),
-    'The text, verbatim; `null` where there is only a rating',
+    'The text, verbatim; `null` if there is only a rating',
     'Forty minutes that reward every new listen.',
   ),
   rating: described(
     v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(5))),
-    '1 to 5; `null` where there is only a text',
+    '1 to 5; `null` if there is only a text',
     5,
   ),
 };
@@ -65,8 +65,8 @@ const review = {
   last_updated: HttpDate('When the current revision was made'),
   edits: Count('How many revisions came after the first', 0),
   popularity: described(v.pipe(v.number(), v.integer()), 'Positive minus negative votes', 3),
-  source: described(v.nullable(v.string()), 'Where an imported review comes from', null),
-  source_url: described(v.nullable(v.string()), 'Its address there', null),
+  source: described(v.nullable(v.string()), 'The source of an imported review', null),
+  source_url: described(v.nullable(v.string()), 'Its address at the source', null),
   user: PresentedUser,
   votes: described(
     v.object({ positive: Count('Upvotes', 4), negative: Count('Downvotes', 1) }),
@@ -82,24 +82,28 @@ export const ReviewResponse = v.object({ review: PresentedReview });
 const metadata = v.optional(
   described(
     v.nullable(Metadata),
-    'With `include_metadata=true`: what is known of the entity; `null` where nothing is, or not now',
+    'With `include_metadata=true`: name and page of the entity; `null` if unknown or not available now',
   ),
 );
 
 export const ListedReview = described(
   v.object({ ...review, metadata }),
-  'A review, with metadata of its entity where that was asked for',
+  'A review, with metadata of its entity if requested',
 );
 
 export const PresentedModeration = described(
   v.object({
     decision: described(
       v.picklist(verdicts),
-      'What was decided: to `hide` it, to `dismiss` reports of it, to `restore` it, or to `uphold` that it is hidden',
+      'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden',
       'hide',
     ),
     reason: described(v.picklist(reasons), 'Why', 'spam'),
-    note: described(v.string(), 'Why, in words; may be empty', 'An advertisement for a shop.'),
+    note: described(
+      v.string(),
+      'A note on the reason; may be empty',
+      'An advertisement for a shop.',
+    ),
     decided_at: HttpDate('When it was decided'),
   }),
   'The last decision of a moderator on a review',
@@ -108,15 +112,11 @@ export const PresentedModeration = described(
 export const OwnReview = described(
   v.object({
     ...review,
-    is_draft: described(
-      v.boolean(),
-      'Whether only its author sees it, until it is published',
-      false,
-    ),
-    is_hidden: described(v.boolean(), 'Whether a moderator has taken it from the public', false),
+    is_draft: described(v.boolean(), '`true` while only its author sees it', false),
+    is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
     moderation: described(
       v.nullable(PresentedModeration),
-      'The last decision of a moderator on it; `null` where there is none',
+      'The last decision of a moderator on it; `null` without one',
       null,
     ),
   }),
@@ -153,7 +153,7 @@ export const ReviewPage = described(
     average_rating: v.optional(AverageRating),
     next,
   }),
-  'A page of reviews; `average_rating` is there where `entity_id` was sent',
+  'A page of reviews, with `average_rating` if `entity_id` was sent',
 );
 
 export const OwnReviewPage = described(
@@ -167,7 +167,7 @@ export const ReviewsById = described(
     reviews: described(v.record(v.string(), PresentedReview), 'By their ids in canonical form'),
     review_id_mapping: described(
       v.record(v.string(), v.string()),
-      'The canonical form of each id that was sent, as far as there is such a review',
+      'The canonical form of each id that was sent and found',
       { '2F6D1C1E0A1B4B5F9C395F3B1D0A7E11': '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11' },
     ),
   }),
@@ -181,23 +181,25 @@ export const EntitySummary = described(
     id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
     entity_type: described(
       v.nullable(PresentedEntityType),
-      'What most reviews say that it is; `null` where there are none',
+      'The type that most reviews name; `null` without reviews',
       'release_group',
     ),
     review_count: Count('How many reviews there are', 3),
     average_rating: AverageRating,
-    ratings: described(
-      v.record(v.picklist(stars), v.number()),
-      'How many ratings have how many stars',
-      { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
-    ),
+    ratings: described(v.record(v.picklist(stars), v.number()), 'The number of ratings by stars', {
+      1: 0,
+      2: 0,
+      3: 0,
+      4: 1,
+      5: 1,
+    }),
     languages: described(
       v.record(v.string(), v.number()),
-      'How many reviews are in which language, most frequent first',
+      'The number of reviews by language, most frequent first',
       { en: 2, de: 1 },
     ),
   }),
-  'What all public reviews of an entity add up to',
+  'The public reviews of an entity in numbers',
 );
 export type EntitySummary = v.InferOutput<typeof EntitySummary>;
 
@@ -208,7 +210,7 @@ export const EntityOverview = described(
     popular: described(v.array(PresentedReview), 'The three most popular reviews'),
     metadata,
   }),
-  'What people think of an entity',
+  'An entity with its reviews in numbers',
 );
 
 export const EntitiesById = described(

@@ -13,7 +13,7 @@ import { readFacetTotals, readLengths } from '../list/totals.ts';
 import { getItems } from '../table/batch.ts';
 import type { Entry, Key, SortKey } from '../table/item.ts';
 import { claimKey, entityKey, userKey } from '../table/keys.ts';
-import { getItem } from '../table/query.ts';
+import { collect, getItem, queryIndex } from '../table/query.ts';
 import {
   countMatching,
   type FacetCounts,
@@ -94,6 +94,13 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
     next,
     average_rating,
   };
+}
+
+/** Reads the newest public reviews, without their number and a next page. */
+export async function findNewest(limit: number): Promise<AuthoredReview[]> {
+  const newest = queryIndex('all-by-date', 'REVIEW', { descending: true, pageSize: limit });
+  const reviews = await findReviews((await collect(newest, limit)).map(toReference));
+  return reviews.filter(({ review }) => isPublic(review));
 }
 
 /** Lists one user's review of one entity, found by its claim. */

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import type { PublicRecord } from '../changes/presented.ts';
 import { reviewRecord } from '../changes/record.ts';
-import { Case, queuedIn } from '../moderation/case.ts';
+import { Case, countReports, queuedIn } from '../moderation/case.ts';
+import { Report } from '../moderation/report.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic, Review } from '../review/review.ts';
@@ -105,12 +106,13 @@ export function* allRecords(spool: Spool): Generator<TransferRecord> {
 /** Makes the record of a case, which counts the exported reports. */
 function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
   const reviewCase = v.parse(Case, item);
-  const open = reports.filter(({ round }) => round === reviewCase.round).length;
-  const isOpen = reviewCase.state === 'open' && (open > 0 || reviewCase.appeal !== undefined);
+  const open = reports.filter(({ round }) => round === reviewCase.round);
+  const isOpen =
+    reviewCase.state === 'open' && (open.length > 0 || reviewCase.appeal !== undefined);
   const counted: Case = {
     ...reviewCase,
     state: isOpen ? 'open' : 'closed',
-    reports: isOpen ? open : 0,
+    ...countReports(isOpen ? open.map((report) => v.parse(Report, report)) : []),
   };
   return rawRecord('case', { ...caseKey(reviewCase.review_id), ...queuedIn(counted), ...counted });
 }

@@ -223,7 +223,9 @@ function planRaw(record: RawRecord, known: Known): Write[] | string {
   const openCase = known.get(keyString({ pk, sk: caseKey('').sk }));
   // An export lists a case after its reports, so an existing open case has not counted this report.
   if (kind === 'report' && openCase?.state === 'open' && openCase.round === item.round) {
-    writes.push({ Update: oneMore({ pk, sk: openCase.sk }, Number(item.round)) });
+    writes.push({
+      Update: oneMore({ pk, sk: openCase.sk }, Number(item.round), { reason: `${item.reason}` }),
+    });
   }
   return writes;
 }

@@ -22,11 +22,11 @@ export const PresentedUser = described(
     ...profile,
     user_type: described(
       UserTypeLabel,
-      'What the karma makes of the user; `Blocked` also where a moderator has blocked the account',
+      'The user type by karma; also `Blocked` if a moderator has blocked the account',
       'Noob',
     ),
   }),
-  'A user as everybody may see it',
+  'A public profile',
 );
 export type PresentedUser = v.InferOutput<typeof PresentedUser>;
 
@@ -56,7 +56,7 @@ export const Activity = described(
     votes_last_7_days: Count('Votes last cast in the seven days that end today', 8),
     votes_this_month: Count('Votes last cast since the month began', 21),
   }),
-  'How much a user has done',
+  'Activity of a user',
 );
 export type Activity = v.InferOutput<typeof Activity>;
 
@@ -67,11 +67,11 @@ export const OwnProfileIncluding = described(
       v.union([
         UserTypeLabel,
         v.object({
-          label: described(UserTypeLabel, 'What the karma makes of the user', 'Noob'),
-          votes_per_day: Count('How many reviews one may newly vote on in a UTC day', 10),
+          label: described(UserTypeLabel, 'The user type by karma', 'Noob'),
+          votes_per_day: Count('The most new votes in a UTC day', 10),
         }),
       ]),
-      'What the karma makes of the user; with `inc=user_type` an object, with what that allows',
+      'The user type by karma. With `inc=user_type` an object with its limits',
       'Noob',
     ),
     ...contact,

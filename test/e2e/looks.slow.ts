@@ -102,7 +102,7 @@ async function register(fields: Record<string, string>): Promise<void> {
   await click('Register');
 }
 
-test('every page is for everybody, in both widths and colour schemes', async () => {
+test('every page is for everybody, in all widths and both colour schemes', async () => {
   await page.goto(`${at}/`);
   await arrive('Open reviews');
   await look();
@@ -144,6 +144,11 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Save');
   await alerted();
   await look();
+  for (const title of ['Your reviews', 'Your votes']) {
+    await follow(title);
+    await arrive(title);
+    await look();
+  }
   await follow('Applications');
   await arrive('Your applications');
   await look();
@@ -236,7 +241,7 @@ test('every page is for everybody, in both widths and colour schemes', async () 
   await click('Delete my account');
   await arrive('Your account is gone');
   await look();
-  expect(seen).toHaveLength(40);
+  expect(seen).toHaveLength(42);
 });
 
 test('a mistake is seen', async () => {

@@ -73,16 +73,24 @@ async function person(name: string, width: number) {
     hear: (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor(),
     arrive: (title: string) =>
       page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(),
-    async explain(reason: string, note: string) {
-      await page.getByLabel('Reason').selectOption({ label: reason });
-      await page.getByLabel('Note').fill(note);
+    /** Fills in the form under a heading, or the only one. */
+    async explain(reason: string, note: string, heading = '') {
+      const form = page.locator('section', { hasText: heading }).locator('form').last();
+      await form.getByLabel('Reason').selectOption({ label: reason });
+      await form.getByLabel('Note').fill(note);
     },
-    look: (picture: string) => look(page, `${width}-${picture}`),
+    /** The row of a table with this text. */
+    row: (text: string) => page.locator('tbody tr').filter({ hasText: text }),
+    look: (picture: string) => look(page, `${width}-${picture}`, width),
   };
 }
 
+/** Widths of windows: of a tablet beside a desktop, of a small phone beside a larger one. */
+const narrower: Record<number, number> = { 1280: 768, 390: 360 };
+
 /** The page is for everybody, and nothing of it sticks out at the side. */
-async function look(page: Page, picture: string): Promise<void> {
+async function look(page: Page, picture: string, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 800 });
   if (pictures) await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true });
   await page.evaluate(axe.source);
   const options = { runOnly: tags, rules: { 'target-size': { enabled: true } } };
@@ -96,8 +104,10 @@ async function look(page: Page, picture: string): Promise<void> {
     );
     expect([picture, colorScheme, found]).toEqual([picture, colorScheme, []]);
   }
-  const { width = 0 } = page.viewportSize() ?? {};
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+  const next = narrower[width];
+  if (next) await look(page, `${picture}-${next}`, next);
+  await page.setViewportSize({ width, height: 800 });
 }
 
 describe.each([
@@ -130,10 +140,15 @@ describe.each([
     expect(await ann.page.getByRole('link', { name: 'Moderation' }).count()).toBe(0);
 
     await mia.page.goto(`${at}/account`);
-    await mia.follow('Moderation');
+    await mia.follow('Moderation (1)');
     await mia.arrive('Reported reviews');
     await mia.look('queue');
-    await mia.follow(`2 reports: a review by ${ann.name}`);
+    await mia.follow('Abuse');
+    await mia.page.getByText('There is nothing to decide.').waitFor();
+    await mia.follow('Another reason');
+    const row = mia.row(ann.name);
+    expect(await row.textContent()).toContain('2 reportsSpam 1, Another reason 1');
+    await row.getByRole('link', { name: 'Unnamed release group' }).click();
     await mia.arrive(`A review by ${ann.name}`);
     await mia.page.getByText('This is an advertisement\nfor a <shop>.').waitFor();
     const reporters = mia.page.locator('section', { hasText: '2 reports' }).getByRole('link');
@@ -175,7 +190,8 @@ describe.each([
     await mia.page.getByText('The author appeals against your decision').waitFor();
     expect(await mia.page.getByRole('button', { name: 'Make it public again' }).count()).toBe(0);
     await ben.page.goto(`${at}/account/moderation?sort=popularity`);
-    await ben.follow(`Appeal: a review by ${ann.name}`);
+    expect(await ben.row(ann.name).textContent()).toContain('Appeal');
+    await ben.row(ann.name).getByRole('link', { name: 'Unnamed release group' }).click();
     await ben.page.getByText(says).waitFor();
     await ben.explain('Another reason', 'A memory, no advertisement.');
     await ben.look('appeal');
@@ -185,18 +201,18 @@ describe.each([
 
     await ben.follow('Log');
     await ben.arrive('Log of moderation');
-    const log = ben.page.locator('main li').filter({ hasText: ann.name });
+    const log = ben.row(ann.name);
     expect(await log.locator('strong').allTextContents()).toEqual([
       'Public again: another reason',
       'Hidden: spam',
     ]);
-    expect(await log.first().textContent()).toContain(`by ${ben.name}`);
-    expect(await log.last().textContent()).toContain(`by ${mia.name}, on 2 reports`);
+    const cells = log.locator('[data-name=By], [data-name=Reports]');
+    expect(await cells.allTextContents()).toEqual(['0', ben.name, '2', mia.name]);
     await ben.look('log');
 
-    await ben.page.locator('main li').first().getByRole('link', { name: ann.name }).click();
+    await log.first().getByRole('link', { name: ann.name }).click();
     await ben.arrive(`About ${ann.name}`);
-    await ben.explain('Abuse', 'Quarrels with everybody.');
+    await ben.explain('Abuse', 'Quarrels with everybody.', 'Block the account');
     await ben.look('author');
     await ben.click('Block');
     await ben.hear('The account is blocked');
@@ -208,7 +224,7 @@ describe.each([
     await ann.click('Save');
     await ann.arrive('Nothing was changed');
     await ann.look('refused');
-    await ben.explain('Another reason', '');
+    await ben.explain('Another reason', '', 'End the block');
     await ben.click('Unblock');
     await ben.hear('The account may write again.');
     expect((await ann.call('POST', path, { rating: 1 })).status).toBe(200);
@@ -224,6 +240,66 @@ describe.each([
       ['hide', mia.id],
     ]);
     for (const { leave } of [ann, rita, rob, mia, ben]) await leave();
+  });
+
+  test('all reviews of an author are hidden in steps, and the author reads why', async () => {
+    const named = (name: string) => person(`${name} hiding on ${device}`, width);
+    const [ann, rob, mia] = await Promise.all(['Ann', 'Rob', 'Mia'].map(named));
+    if (!ann || !rob || !mia) throw new Error('three people were asked for');
+    await admin('user', 'promote', mia.id);
+    await ann.page.goto(`${at}/account/reviews`);
+    await ann.page.getByText('You have not reviewed anything yet.').waitFor();
+    await ann.look('no-reviews');
+    const ids: string[] = [];
+    for (let i = 0; i < 27; i++) {
+      const review = {
+        entity_id: randomUUID(),
+        entity_type: 'bk_literary_work',
+        language: 'ar',
+        text: 'هذا الكتاب من أجمل ما قرأت في حياتي كلها',
+        rating: 1 + (i % 5),
+        license_choice: 'CC0 1.0',
+      };
+      ids.unshift((await ann.call('POST', '/review/', review)).body.id);
+    }
+    const [newest = ''] = ids;
+    await rob.call('PUT', `/review/${newest}/vote`, { vote: false });
+    await mia.call('POST', `/review/${newest}/report`, { reason: 'abuse' });
+    await rob.page.goto(`${at}/account/votes`);
+    await rob.row('Unnamed literary work').getByText('Down', { exact: true }).waitFor();
+    await rob.look('votes');
+
+    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.explain('Spam', 'One shop.', 'Hide all');
+    await mia.look('all-public');
+    await mia.click('Hide all 27 public reviews');
+    await mia.hear('24 reviews are hidden.');
+    await mia.hear('3 of this author are still public.');
+    await mia.page.getByText('You have reported this review').waitFor();
+    await mia.look('first-step');
+    await mia.click('Go on');
+    await mia.hear('1 of this author is still public.');
+    expect(await mia.page.getByRole('button', { name: 'Go on' }).count()).toBe(0);
+    await mia.look('last-step');
+    await mia.follow('Back to the author');
+    await mia.arrive(`About ${ann.name}`);
+    expect(await mia.row('Hidden: spam').count()).toBe(19);
+    await mia.follow('Next page');
+    expect(await mia.row('Hidden: spam').count()).toBe(7);
+    const { decisions } = await admin('decision', 'list');
+    const ofAnn = (decisions as { user_id: string; note: string }[]).filter(
+      ({ user_id, note }) => user_id === ann.id && note === 'One shop.',
+    );
+    expect(ofAnn).toHaveLength(26);
+
+    await ann.page.goto(`${at}/account/reviews`);
+    expect(await ann.row('One shop.').count()).toBe(19);
+    await ann.row('One shop.').first().getByText('Appeal against this decision').click();
+    await ann.look('own-reviews');
+    await ann.row('Public').getByRole('link', { name: 'Unnamed literary work' }).waitFor();
+    // Nothing waits for the tests after this one.
+    for (const id of ids) await ann.call('DELETE', `/review/${id}`);
+    for (const { leave } of [ann, rob, mia]) await leave();
   });
 
   test('what was decided outlives the review and the account that it was made on', async () => {
@@ -291,7 +367,7 @@ describe.each([
       ...['--website', 'https://client.example/', '--redirect-uri', redirect_uri],
     );
     await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
-    await mia.explain('Abuse', 'Insults everybody.');
+    await mia.explain('Abuse', 'Insults everybody.', 'Block the account');
     await mia.click('Block');
     await mia.hear('The account is blocked');
     const since = await mia.page.locator('dt:text-is("Blocked") + dd').textContent();
@@ -315,7 +391,7 @@ describe.each([
     await ann.arrive('Nothing was changed');
     await mia.page.goto(`${at}/account/moderation/users/${later}`);
     expect(await mia.page.locator('dt:text-is("Blocked") + dd').textContent()).toBe(since);
-    await mia.explain('Another reason', 'Has calmed down.');
+    await mia.explain('Another reason', 'Has calmed down.', 'End the block');
     await mia.click('Unblock');
     await mia.hear('The account may write again.');
     await ann.page.goto(`${at}/account`);

@@ -1,24 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { eventOf } from '../../bin/bench/event.ts';
-import { loadFunction } from '../../infra/local/invoke.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
-import { resourceOf } from '../../shared/http/match-route.ts';
 import { appeal, decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
-import { type Route, routes } from '../../shared/routes.ts';
-import { caseKey, reviewKey, userKey } from '../../shared/table/keys.ts';
+import { routes } from '../../shared/routes.ts';
+import { batchWrite } from '../../shared/table/batch.ts';
+import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, readItem, type TestUser } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
-import { formOf } from '../helpers/oauth-client.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+import { makeReview, makeUser, makeUsers, readItem, setAttributes } from '../helpers/fixtures.ts';
+import { ask, nextOn } from '../helpers/visit.ts';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
 const mia = await makeUser({ display_name: 'Mia' });
@@ -26,38 +19,9 @@ await setModerator(mia.id, true);
 
 const pages = routes.filter(({ path }) => path.startsWith('/account/moderation'));
 
-async function ask(
-  operation: string,
-  { id }: TestUser,
-  {
-    path = {},
-    query,
-    form,
-  }: Partial<Record<'path' | 'query' | 'form', Record<string, string>>> = {},
-) {
-  const route = routes.find((each) => each.operation === operation) as Route;
-  const handler = await loadFunction(operation);
-  const cookie = (await startSession(id)).split(';')[0] ?? '';
-  const session = await readSession(eventOf({ headers: { cookie } }));
-  const csrf = session && (await csrfToken(session));
-  const answer = await invoke(
-    (event: object, context: never) => handler({ ...event, resource: resourceOf(route) }, context),
-    {
-      method: route.method,
-      path,
-      query,
-      headers: {
-        cookie,
-        ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
-      },
-      body: form && formOf({ ...form, csrf }),
-    },
-  );
-  return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };
-}
-
 /** A review that so many have reported, for these reasons. */
 async function reported(...reasons: string[]): Promise<string> {
+  stopClock(Date.now() + 1);
   const id = await makeReview(author);
   for (const [i, { id: user_id }] of (await makeUsers(reasons.length)).entries()) {
     await insertReport({ id, user_id: author.id }, { user_id, reason: reasons[i] ?? '' });
@@ -70,14 +34,15 @@ async function seen(id: string): Promise<Record<string, string>> {
   return { version: `${file?.version ?? 0}`, edits: `${review?.edits}` };
 }
 
-/** The ids of the reviews that a page links to, in its order. */
-function linked(html: string): string[] {
-  return [...html.matchAll(/<h2><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id = '']) => id);
+/** The row of a table that leads to a review. */
+function rowOf(html: string, id: string): string {
+  const rows = html.match(/<tr>[\s\S]*?<\/tr>/g) ?? [];
+  return rows.find((row) => row.includes(`/reviews/${id}"`)) ?? '';
 }
 
-function nextOn(html: string): string | undefined {
-  const [, query] = /href="[^"?]*\?([^"]*)">Next page</.exec(html) ?? [];
-  return new URLSearchParams(query?.replaceAll('&amp;', '&')).get('cursor') ?? undefined;
+/** The ids of the reviews that a page links to, in its order. */
+function linked(html: string): string[] {
+  return [...html.matchAll(/<strong><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id = '']) => id);
 }
 
 describe('the pages of moderators', () => {
@@ -132,14 +97,92 @@ describe('the pages of moderators', () => {
     expect(status).toBe(400);
   });
 
+  test('tell why reviews were reported, by whom they are and how long they wait', async () => {
+    const id = await reported('spam', 'Spam', 'abuse', 'In words of one’s own');
+    const { html } = await ask('show-cases', mia, { query: { sort: 'popularity' } });
+    const row = rowOf(html, id);
+    expect(row).toContain(
+      '<td data-name="Reports">4 reports<br>Spam 2, Abuse 1, Another reason 1<',
+    );
+    expect(row).toContain(`/users/${author.id}"><bdi>Ann &lt;b&gt;</bdi></a>`);
+    expect(row).toContain('>just now</time>');
+    stopClock(Date.now() + 3 * 3_600_000);
+    const later = await ask('show-cases', mia, { query: { sort: 'popularity' } });
+    expect(rowOf(later.html, id)).toContain('>3\u00a0hours</time>');
+  });
+
+  test('list what was reported for one reason', async () => {
+    const [spam, both, abuse] = [
+      await reported('copyright'),
+      await reported('copyright', 'off_topic'),
+      await reported('off_topic', 'It sells something'),
+    ];
+    const found = async (reason: string, sort = 'date') =>
+      linked((await ask('show-cases', mia, { query: { reason, sort } })).html).filter((id) =>
+        [spam, both, abuse].includes(id),
+      );
+    expect(await found('copyright')).toEqual([spam, both]);
+    expect(await found('off_topic')).toEqual([both, abuse]);
+    expect(await found('other')).toEqual([abuse]);
+    expect(await found('copyright', 'popularity')).toEqual([both, spam]);
+    await decideReview(both, 'dismiss', { reason: 'other', note: '', moderator_id: null });
+    expect(await found('copyright')).toEqual([spam]);
+    expect((await ask('show-cases', mia, { query: { reason: 'boring' } })).status).toBe(400);
+  });
+
+  test('name what is reviewed, its type and its language in words', async () => {
+    process.env.MUSICDB_API = 'data:application/json,%7B%7D';
+    process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
+    const text = 'هذا الألبوم من أجمل ما سمعت في حياتي كلها';
+    const entity_id = randomUUID();
+    const id = await makeReview(author, { entity_id, text, language: 'ar' });
+    await insertReport({ id, user_id: author.id }, { user_id: mia.id, reason: 'copyright' });
+    await setAttributes(metadataKey('release_group', entity_id), { name: 'Blue <i>' });
+    for (const [page, path] of [
+      ['show-cases', {}],
+      ['show-case', { review_id: id }],
+      ['show-author', { user_id: author.id }],
+    ] as const) {
+      const { html } = await ask(page, mia, { path, query: { reason: 'copyright' } });
+      expect(html).toContain('<bdi>Blue &lt;i&gt;</bdi>');
+      expect(html).toMatch(new RegExp(`lang="ar" dir="auto">${text}<`));
+      expect(html).not.toContain('release_group');
+      if (page === 'show-case') expect(html).toContain('<dd>Arabic</dd>');
+    }
+    delete process.env.MUSICDB_API;
+    delete process.env.MUSICDB_PAGE;
+  });
+
+  test('have the number of open cases in their menu, and up to 99 of them', async () => {
+    const openOn = async (operation: string, user = mia) =>
+      /Moderation \(([^)]*)\)/.exec((await ask(operation, user)).html)?.[1];
+    const before = Number(await openOn('show-account'));
+    const id = await reported('spam');
+    expect(await openOn('show-cases')).toBe(`${before + 1}`);
+    const form = { decision: 'dismiss', reason: 'other', note: '', ...(await seen(id)) };
+    await ask('decide-review', mia, { path: { review_id: id }, form });
+    expect(await openOn('show-account')).toBe(`${before}`);
+    expect(await openOn('show-account', author)).toBeUndefined();
+    const opened_at = new Date().toISOString();
+    await batchWrite(
+      Array.from({ length: 100 - before }, () => {
+        const [review_id, user_id] = [randomUUID(), author.id];
+        return {
+          put: { ...caseKey(review_id), all: 'CASE', date: `${opened_at}#${review_id}`, user_id },
+        };
+      }),
+    );
+    expect(await openOn('show-account')).toBe('99+');
+  });
+
   test('show a case with its reports, in words where there are some, and escaped', async () => {
     const own = ['It is <i>mine</i>', 'constructor', '__proto__'];
     const id = await reported('off_topic', ...own);
     const { html } = await ask('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('<h1>A review by Ann &lt;b&gt;</h1>');
-    expect(html).toContain('<p class="verbatim">Off topic</p>');
+    expect(html).toContain('<p class="verbatim" dir="auto">Off topic</p>');
     for (const text of ['It is &lt;i&gt;mine&lt;/i&gt;', 'constructor', '__proto__']) {
-      expect(html).toContain(`<p class="verbatim">${text}</p>`);
+      expect(html).toContain(`<p class="verbatim" dir="auto">${text}</p>`);
     }
     expect(html).toContain('value="dismiss"');
     expect(html).not.toContain('value="restore"');
@@ -150,10 +193,10 @@ describe('the pages of moderators', () => {
     await decideReview(id, 'hide', { reason: 'abuse', note: '', moderator_id: null });
     await appeal(id, author.id, 'It was a joke.');
     const { html } = await ask('show-case', mia, { path: { review_id: id } });
-    expect(html).toContain('<p class="verbatim">It was a joke.</p>');
+    expect(html).toContain('<p class="verbatim" dir="auto">It was a joke.</p>');
     expect(html).toMatch(/<h2>2 reports from before the last decision<\/h2>/);
     for (const reason of ['Abuse', 'It names my sister']) {
-      expect(html).toContain(`<p class="verbatim">${reason}</p>`);
+      expect(html).toContain(`<p class="verbatim" dir="auto">${reason}</p>`);
     }
     expect(html).not.toContain('<h2>0 reports');
   });
@@ -220,7 +263,7 @@ describe('the pages of moderators', () => {
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: null });
     await deleteReview(id, eva.id);
     const { html } = await ask('show-author', mia, at);
-    expect(html).toContain(`<option value="${entity_id}">release_group ${entity_id}, deleted `);
+    expect(html).toContain(`<option value="${entity_id}">Release group ${entity_id}, deleted `);
     const form = { decision: 'allow', entity_id, reason: 'other', note: 'It was a mistake.' };
     const allow = (changed: object = {}) =>
       ask('decide-user', mia, { ...at, form: { ...form, ...changed } });
@@ -265,17 +308,20 @@ describe('the pages of moderators', () => {
       [...html.matchAll(/note \d+\./g)].map(([note]) => note),
     );
     expect(found).toEqual(notes);
-    expect(first.html).toContain('by Mia, on 1 report:');
+    expect(first.html).toContain('<td data-name="By"><bdi>Mia</bdi></td>');
+    expect(first.html).toContain('<td data-name="Reports">1</td>');
   });
 
   test('lead nowhere from a decision about somebody who has left', async () => {
     const leaver = await makeUser({ display_name: 'Leo' });
     const id = await makeReview(leaver);
     await decideReview(id, 'hide', { reason: 'spam', note: '', moderator_id: mia.id });
-    expect((await ask('show-decisions', mia)).html).toContain(`users/${leaver.id}">Leo</a>`);
+    expect((await ask('show-decisions', mia)).html).toContain(
+      `users/${leaver.id}"><bdi>Leo</bdi></a>`,
+    );
     await deleteAccount(leaver.id);
     const { html } = await ask('show-decisions', mia);
-    expect(html).toMatch(/by Mia:\s+a review of\s+somebody who has left\s+<\/p>/);
+    expect(html).toContain('>a review of <bdi>somebody who has left</bdi></td>');
     expect(html).not.toMatch(new RegExp(`${leaver.id}|${id}`));
     const { status } = await ask('show-case', mia, { path: { review_id: id } });
     expect(status).toBe(404);

@@ -31,7 +31,7 @@ const counted: Record<string, RegExp> = {
   ENTITY: /^(review_count|rating_sum|rating_count|[a-z_]+\|.*)$/,
   REVIEW:
     /^((revision_)?votes_(positive|negative)|popularity|edits|is_hidden|published_on|rating)$/,
-  CASE: /^(state|round|reports)$/,
+  CASE: /^(state|round|reports|spam|abuse|off_topic|copyright|other)$/,
 };
 
 /** Counts that the stream records change, and those changed without raising the version. */

@@ -360,10 +360,15 @@ describe('each function does with its role', () => {
     await call('POST', '/review/', { token: other, body: reviewBody() }, 403);
     await call('GET', '/user/me', { token: `${token.slice(0, -1)}~` }, 401);
     // Names are asked for and kept where reviews are of something new.
-    for (const feed of [`entity/${body.entity_id}`, `user/${author.id}`]) {
+    for (const [at, entry] of [
+      [`${gateway.url}/entity/${body.entity_id}/reviews.atom`, '<entry>'],
+      [`${gateway.url}/user/${author.id}/reviews.atom`, '<entry>'],
+      [`${gateway.url}/review/?include_metadata=true`, '"Blue"'],
+      [`${authUrl}/`, '<article>'],
+    ] as const) {
       await makeReview(author, { entity_id: body.entity_id });
-      const response = await fetch(`${gateway.url}/${feed}/reviews.atom`);
-      expect(await response.text()).toContain('<entry>');
+      const response = await fetch(at);
+      expect(await response.text()).toContain(entry);
       body.entity_id = randomUUID();
     }
     for (const pageOf of [
@@ -535,7 +540,13 @@ describe('each function does with its role', () => {
     await call('DELETE', `/review/${draft.id}`, voter, 403);
 
     const [eve, fay] = [await moderator('Eve'), await moderator('Fay')];
-    await eve.visit('account/moderation?sort=popularity');
+    for (const sort of ['date', 'popularity']) {
+      await eve.visit(`account/moderation?sort=${sort}&reason=spam`);
+    }
+    await visitPages(sessionOf(eve), client);
+    // Else it gives no page but a file.
+    await eve.visit('account/data?cursor=x');
+    await dan.visit('account/votes');
     const page = await eve.visit(`account/moderation/reviews/${review}`);
     const why = { reason: 'spam', note: '' };
     const nothing = await eve.submit(page, 'name="version"', { decision: 'hide' });
@@ -546,14 +557,15 @@ describe('each function does with its role', () => {
       400,
     );
     await call('GET', '/user/me/reviews', { token });
+    await cora.visit('account/reviews');
     await cora.submit(await cora.visit('account'), '/appeal"', { statement: 'It is none.' });
     const again = await fay.visit(`account/moderation/reviews/${review}`);
     await fay.submit(again, 'name="version"', { decision: 'restore', ...why });
     await eve.visit('account/moderation/log');
     const about = `account/moderation/users/${user_id}`;
-    expect((await eve.submit(await eve.visit(about), 'name="decision"')).status).toBe(400);
+    expect((await eve.submit(await eve.visit(about), 'block"')).status).toBe(400);
     for (const status of [403, 200]) {
-      await eve.submit(await eve.visit(about), 'name="decision"', why);
+      await eve.submit(await eve.visit(about), 'block"', why);
       await call('POST', path, { token, body: { rating: 3 } }, status);
       await call('POST', '/user/me', { token, body: { display_name: 'Cora' } }, status);
     }
@@ -566,6 +578,8 @@ describe('each function does with its role', () => {
     const allowed = { entity_id: `${shop.entity_id}`, ...why };
     await eve.submit(await eve.visit(about), 'value="allow"', allowed);
     await call('POST', '/review/', { token, body: shop });
+    const hidden = await eve.submit(await eve.visit(about), 'value="hide"', why);
+    expect(hidden.html).toContain('of this author');
 
     await setHidden(review, true);
     await stream.idle();

@@ -82,6 +82,7 @@ const codes = {
   422: ['idempotency_mismatch'],
   429: ['too_many_requests'],
   500: ['server_error'],
+  501: ['not_implemented'],
   503: ['service_unavailable'],
 };
 

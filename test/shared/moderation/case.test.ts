@@ -52,7 +52,14 @@ test('an audit repairs a case with wrong counts or index keys', async () => {
   const id = await makeReview(author);
   await report(id, await makeUsers(2));
   const good = await readItem(caseKey(id));
-  for (const damage of [{ reports: 7 }, { popularity_rank: 1 }, { all: 'X' }, { date: 'x' }]) {
+  for (const damage of [
+    { reports: 7 },
+    { spam: 1 },
+    { abuse: 1 },
+    { popularity_rank: 1 },
+    { all: 'X' },
+    { date: 'x' },
+  ]) {
     await setAttributes(caseKey(id), damage);
     await applyStream();
     expect(await differences()).toEqual([
@@ -83,7 +90,7 @@ test('erasing an account removes its reports, and the last one closes the case',
   // In parallel, as with several erasers.
   await Promise.all(readers.slice(1).map(async ({ caller }) => invoke(deleteMe, { caller })));
   await applyStream();
-  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1 });
+  expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 1, spam: 1 });
   expect(await reportsOf(id)).toEqual([readers[0]?.id]);
   await invoke(deleteMe, { caller: readers[0]?.caller });
   await applyStream();

@@ -62,6 +62,21 @@ async function reported(count = 1): Promise<string> {
   return id;
 }
 
+test('a case counts its reports by reason, and free text as “other”', async () => {
+  const id = await makeReview(author);
+  const sent = ['spam', 'Spam', 'abuse', 'copyright', 'constructor', 'It is <mine>', 'spam, abuse'];
+  for (const [i, { id: user_id }] of (await makeUsers(sent.length)).entries()) {
+    await insertReport({ id, user_id: author.id }, { user_id, reason: `${sent[i]}` });
+  }
+  const counted = { reports: 7, spam: 2, abuse: 1, off_topic: 0, copyright: 1, other: 3 };
+  expect(await readItem(caseKey(id))).toMatchObject(counted);
+  await decide(id, 'dismiss');
+  const none = { reports: 0, spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
+  expect(await readItem(caseKey(id))).toMatchObject(none);
+  await applyStream();
+  expect(await differences()).toEqual([]);
+});
+
 test('20 parallel reports make one case that counts them all', async () => {
   const id = await reported(20);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 20, round: 0 });
@@ -355,7 +370,16 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   const deeds = {
     report: async () => {
       const [{ id, by }, reader] = [pick(reviews), pick(readers)];
-      await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason: 'spam' });
+      const reason = pick([
+        'spam',
+        'Spam',
+        'abuse',
+        'off_topic',
+        'copyright',
+        'other',
+        'It is mine',
+      ]);
+      await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason });
     },
     decide: () =>
       decide(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold']), pick([mia, ben])),
@@ -391,6 +415,9 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
     const log = await listDecisions(1000, { userId: by.id });
     const decisions = log.decisions.filter(({ review_id }) => review_id === id);
     const file = await readItem(caseKey(id));
+    const { spam, abuse, off_topic, copyright, other } = file as Record<string, number>;
+    const sum = [spam, abuse, off_topic, copyright, other].reduce((a = 0, b = 0) => a + b, 0);
+    expect(sum).toBe(file?.reports);
     expect(decisions).toHaveLength(Number(file?.round ?? 0));
     expect(await places(id)).toEqual(file?.state === 'open' ? ['date', 'popularity'] : []);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { nameOfEntityType, nameOfLanguage } from '../../../shared/pages/words.ts';
+import { ageOf, nameOfEntityType, nameOfLanguage } from '../../../shared/pages/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
+import { stopClock } from '../../helpers/clock.ts';
 
 test('every language has its English name in Unicode', () => {
   const unicode = new Intl.DisplayNames(['en'], { type: 'language' });
@@ -15,4 +16,21 @@ test.each([
   ['event', 'Event'],
 ] as const)('%s is called %s', (type, name) => {
   expect(nameOfEntityType(type)).toBe(name);
+});
+
+test.each([
+  [0, 'just now'],
+  [59_000, 'just now'],
+  [60_000, '1 minute'],
+  [59 * 60_000, '59 minutes'],
+  [60 * 60_000, '1 hour'],
+  [24 * 3_600_000 - 1, '23 hours'],
+  [24 * 3_600_000, '1 day'],
+  [400 * 24 * 3_600_000, '400 days'],
+])('an age of %d ms is %s', async (milliseconds, words) => {
+  stopClock(Date.parse('2026-11-22T12:00:00.000Z'));
+  const since = new Date(Date.now() - milliseconds).toISOString();
+  expect(`${await ageOf(since)}`).toBe(
+    `<time datetime="${since}">${words.replace(' ', words === 'just now' ? ' ' : '\u00a0')}</time>`,
+  );
 });

@@ -134,7 +134,12 @@ describe('records restored by an import', () => {
   test('a report counts again in its open case', async () => {
     const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const path = { review_id: await makeReview(eve) };
-    for (const { caller } of [ann, bob]) await invoke(reportReview, { caller, path });
+    for (const [reason, { caller }] of [
+      ['abuse', ann],
+      ['My own words', bob],
+    ] as const) {
+      await invoke(reportReview, { caller, path, body: { reason } });
+    }
     await applyStream();
     const before = await exported();
     const reports = async () => (await readItem(caseKey(path.review_id)))?.reports;

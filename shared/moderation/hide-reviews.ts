@@ -1,0 +1,75 @@
+import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { type Page, readPage } from '../list/read-page.ts';
+import { isPublic, type Review, toReference } from '../review/review.ts';
+import type { SortKey } from '../table/item.ts';
+import { sortKeyIn } from '../table/query.ts';
+import type { Decider } from './decision.ts';
+import { close } from './decision-repository.ts';
+import { checkVerdict } from './verdict-checks.ts';
+
+/** Reviews that one step takes. */
+export const stepSize = 25;
+
+/** Milliseconds after which a step begins no more decisions: a function has 15 seconds. */
+const patience = 3_000;
+
+/** Outcome of a step: how many reviews it hid, and which stay public, and why. */
+export interface Step extends Pick<Page, 'next'> {
+  hidden: number;
+  left: { review: Review; why: string }[];
+}
+
+/**
+ * Hides the public reviews of an author, the newest first: up to 25 behind the place `after`, each
+ * as `decideReview` does. A moderator has seen them at the time `seenAt` (ISO 8601). What was
+ * published, edited or decided later stays as it is. A step that is repeated hides nothing twice.
+ * Throws ApiError 404 when the moderator is none, 400 when the reviews are the moderator's own.
+ */
+export async function hideReviews(
+  userId: string,
+  by: Decider,
+  seenAt: string,
+  after: SortKey = `${seenAt}~`,
+): Promise<Step> {
+  if (by.moderator_id === userId) {
+    throw invalidRequest('These reviews are your own: another moderator decides on them');
+  }
+  const { entries, next } = await readPage(
+    { partitions: [{ scope: 'author', value: userId }] },
+    { order: 'date', descending: true, offset: 0, limit: stepSize, after },
+  );
+  const step: Step = { hidden: 0, left: [], next };
+  const end = performance.now() + patience;
+  for (const entry of entries) {
+    let review: Review | undefined;
+    try {
+      const decision = await close(toReference(entry).review_id, by, (found) => {
+        review = found.review;
+        // It was hidden by somebody else, or by this very step.
+        if (!isPublic(review)) return undefined;
+        if (lastChange(review) >= seenAt) throw changedSince;
+        checkVerdict('hide', found, by);
+        return 'hide';
+      });
+      if (decision) step.hidden++;
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.code === 'invalid_request';
+      const isGone = error instanceof ApiError && error.message === reviewGone;
+      if (isRefused && review) step.left.push({ review, why: error.message });
+      else if (!isGone) throw error;
+    }
+    if (performance.now() > end && entry !== entries.at(-1)) {
+      return { ...step, next: sortKeyIn(entry, 'date') };
+    }
+  }
+  return step;
+}
+
+const changedSince = invalidRequest('It was changed or decided on since you opened the page');
+/** What somebody who is no moderator any more is told is that there is no page. */
+const reviewGone = notFound('Review').message;
+
+function lastChange({ last_updated, moderation }: Review): string {
+  const decided_at = moderation?.decided_at ?? '';
+  return decided_at > last_updated ? decided_at : last_updated;
+}

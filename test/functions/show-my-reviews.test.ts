@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { decideReview } from '../../shared/moderation/decision-repository.ts';
+import { stopClock } from '../helpers/clock.ts';
+import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
+import { invoke } from '../helpers/invoke.ts';
+import { ask, nextOn } from '../helpers/visit.ts';
+
+const operator = { reason: 'spam', note: 'A <shop>.', moderator_id: null } as const;
+
+/** Rows of the table on a page, without its head. */
+function rowsOf(html: string): string[] {
+  return (html.match(/<tr>[\s\S]*?<\/tr>/g) ?? []).slice(1);
+}
+
+describe('GET /account/reviews', () => {
+  test('lists what one has written, with its state and the way to it', async () => {
+    const ann = await makeUser();
+    const reader = await makeUser();
+    expect((await ask('show-my-reviews', ann)).html).toContain(
+      'You have not reviewed anything yet.',
+    );
+    const [shown, draft, hidden] = [
+      await makeReview(ann, { text: 'The first one, for everybody to read.', language: 'fr' }),
+      await makeReview(ann, { is_draft: true, text: 'The second one, not done yet at all.' }),
+      await makeReview(ann, { text: null, rating: 2 }),
+    ];
+    await vote(reader, shown);
+    await decideReview(hidden, 'hide', operator);
+    const rows = rowsOf((await ask('show-my-reviews', ann)).html);
+    const rowWith = (text: string) => rows.find((row) => row.includes(text)) ?? '';
+    expect(rows).toHaveLength(3);
+    const first = rowWith('The first one');
+    expect(first).toContain(`<a href="https://api.example/ws/review/${shown}">`);
+    expect(first).toContain('lang="fr" dir="auto">The first one');
+    expect(first).toContain('<td data-name="State">Public</td>');
+    expect(first).toContain('1 up, 0 down');
+    expect(rowWith('The second one')).toContain('<td data-name="State">Draft</td>');
+    const third = rowWith('aria-label="2 of 5 stars"');
+    expect(third).toContain('Hidden: spam<p class="verbatim" dir="auto">A &lt;shop&gt;.</p>');
+    expect(third).toContain(`/account/reviews/${hidden}/appeal"`);
+    expect(rows.join()).not.toMatch(new RegExp(`/review/(${draft}|${hidden})"`));
+    expect((await ask('show-my-reviews', reader)).html).not.toContain('The first one');
+  });
+
+  test('goes on page by page', async () => {
+    const ben = await makeUser();
+    const texts: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      texts.unshift(`A record that gets better: number ${i}.`);
+      await makeReview(ben, { text: texts[0], is_draft: i % 2 === 0 });
+    }
+    const first = await ask('show-my-reviews', ben);
+    const cursor = nextOn(first.html) ?? '';
+    const second = await ask('show-my-reviews', ben, { query: { cursor } });
+    const read = [...rowsOf(first.html), ...rowsOf(second.html)].map(
+      (row) => />(A rec[^<]*)/.exec(row)?.[1],
+    );
+    expect(read).toEqual(texts);
+    expect(nextOn(second.html)).toBeUndefined();
+    const other = await makeUser();
+    expect((await ask('show-my-reviews', other, { query: { cursor } })).status).toBe(400);
+  });
+});
+
+describe('GET /account/votes', () => {
+  test('lists the votes that one has cast, the last first, page by page', async () => {
+    const voter = await makeUser({ karma: 50 });
+    expect((await ask('show-my-votes', voter)).html).toContain(
+      'You have not voted on any review yet.',
+    );
+    const authors = [await makeUser({ display_name: 'Zoë' }), await makeUser()];
+    const ids: string[] = [];
+    for (let i = 0; i < 21; i++) {
+      stopClock(Date.now() + 1);
+      const author = authors[i % 2];
+      if (!author) throw new Error('two authors were asked for');
+      ids.unshift(await makeReview(author));
+      await vote(voter, `${ids[0]}`, i % 3 === 0);
+    }
+    const first = await ask('show-my-votes', voter);
+    const query = { cursor: `${nextOn(first.html)}` };
+    const second = await ask('show-my-votes', voter, { query });
+    const rows = [...rowsOf(first.html), ...rowsOf(second.html)];
+    expect(rows.map((row) => /\/review\/([^"]*)"/.exec(row)?.[1])).toEqual(ids);
+    expect(rows.map((row) => /data-name="Vote">(\w+)</.exec(row)?.[1])).toEqual(
+      ids.map((_, i) => ((20 - i) % 3 === 0 ? 'Up' : 'Down')),
+    );
+    expect(rows[0]).toContain(`/ws/user/${authors[0]?.id}"><bdi>Zoë</bdi></a>`);
+    expect(nextOn(second.html)).toBeUndefined();
+    expect((await ask('show-my-votes', await makeUser(), { query })).status).toBe(400);
+  });
+
+  test('tells nothing of what is not public any more', async () => {
+    const [author, voter] = [await makeUser({ display_name: 'Nobody Else' }), await makeUser()];
+    const [hidden, gone] = [await makeReview(author), await makeReview(author)];
+    for (const id of [hidden, gone]) await vote(voter, id);
+    await decideReview(hidden, 'hide', operator);
+    await invoke(deleteReview, { caller: author.caller, path: { review_id: gone } });
+    const { html } = await ask('show-my-votes', voter);
+    expect(html.match(/A review that is not public any more/g)).toHaveLength(2);
+    expect(html).not.toMatch(new RegExp(`Nobody Else|${hidden}|${gone}`));
+  });
+});
+
+describe('GET /account', () => {
+  test('leads to the public page', async () => {
+    const { html } = await ask('show-account', await makeUser()).then(async () => {
+      const user = await makeUser();
+      return { html: (await ask('show-account', user)).html.replaceAll(user.id, 'ID') };
+    });
+    expect(html).toContain('<a href="https://api.example/ws/user/ID">');
+  });
+});
