@@ -24,19 +24,17 @@ import { found } from './find.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
 
-/** Applications. */
+/** Adds the commands for applications. */
 export function addApplicationCommands(admin: Command): void {
   const app = admin.command('app').description('applications that act for users');
 
   app
     .command('list')
-    .description(
-      'lists applications, without their secrets: all of them, which reads the whole table, or those of an account',
-    )
-    .option('--owner <user id>', 'only those of this account, oldest first', as(Uuid))
+    .description('lists applications without their secrets. Without --owner, reads the whole table')
+    .option('--owner <user id>', 'only applications of this account, oldest first', as(Uuid))
     .option(
       '--find <text>',
-      'only those that have this in the name, website, redirect URI, client id or the id of the owner',
+      'only applications with this text in the name, website, redirect URI, client id or owner id',
     )
     .action(
       answer(async ({ owner, find = '' }: { owner?: string; find?: string }) => {
@@ -62,10 +60,10 @@ export function addApplicationCommands(admin: Command): void {
 
   app
     .command('create')
-    .description('registers an application, and gives its client id and secret')
+    .description('registers an application and prints its client id and secret')
     .addOption(new Required('--owner <user id>', 'the account that owns it', as(Uuid)))
-    .addOption(new Required('--name <name>', 'what people are shown', as(name)))
-    .addOption(new Required('--desc <text>', 'what it does, which may be empty', as(desc)))
+    .addOption(new Required('--name <name>', 'the name that people see', as(name)))
+    .addOption(new Required('--desc <text>', 'what the application does; may be empty', as(desc)))
     .addOption(new Required('--website <url>', 'http or https', as(website)))
     .addOption(
       new Required(
@@ -90,15 +88,15 @@ export function addApplicationCommands(admin: Command): void {
 
   app
     .command('rotate')
-    .description('makes a new client secret; the old one is good for a day more')
+    .description('creates a new client secret; the old secret stays valid for a day')
     .argument('<client id>', 'the application', as(ClientId))
-    .option('--end-previous', 'makes none, but ends the one before the current one now')
+    .option('--end-previous', 'creates no secret; ends the previous secret now')
     .action(
       answer(async (id: string, { endPrevious = false }: { endPrevious?: boolean }) => {
         const application = await getApplication(id);
         if (!endPrevious && previousSecret(application)) {
           throw new Error(
-            'There are two secrets already. End the previous one with --end-previous, then rotate again.',
+            'The application already has two secrets. End the previous secret with --end-previous, then rotate again.',
           );
         }
         await (endPrevious ? endPreviousSecret : rotateSecret)(id, application.user_id);
@@ -109,7 +107,7 @@ export function addApplicationCommands(admin: Command): void {
   for (const [verb, description, question, end] of [
     [
       'revoke',
-      'ends the access of an application to every account: after a leak',
+      'ends the access of an application to every account, for example after a leak',
       (name: string) => `End the access of ${name} to every account?`,
       revokeApplication,
     ],
@@ -124,7 +122,7 @@ export function addApplicationCommands(admin: Command): void {
       .command(verb)
       .description(description)
       .argument('<client id>', 'the application', as(ClientId))
-      .option('--yes', 'does not ask')
+      .option('--yes', 'skips the confirmation')
       .action(
         answer(async (id: string, _: object, command: Command) => {
           const application = await getApplication(id);
@@ -143,7 +141,7 @@ export async function getApplication(id: string): Promise<Application> {
   return application;
 }
 
-/** As the API shows it, and what only the pages show besides. */
+/** The application as the API presents it, with two more fields that only the pages show. */
 async function present(application: Application) {
   return {
     ...(await presentApplication(application, true)),

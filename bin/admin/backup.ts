@@ -4,15 +4,15 @@ import { connect, runningStack } from '../../infra/local/connect.ts';
 import { noteDeed } from '../../shared/health/health.ts';
 import { show } from './command.ts';
 
-/** Backups of the data folder on this machine. */
+/** Adds the commands that back up and restore the data folder on this machine. */
 export function addBackupCommands(admin: Command): void {
   admin
     .command('backup')
-    .summary('copies the database and the keys to a new folder, beside traffic')
+    .summary('copies the database and the keys to a new folder')
     .description(
-      'copies the database and the keys of this machine to a new folder. The service may run meanwhile. Keep the copy as secret as the data folder: it holds the keys',
+      'copies the database and the keys of this machine to a new folder. The service may keep running. The copy contains the keys: keep it as secret as the data folder',
     )
-    .argument('<folder>', 'where to: a new folder')
+    .argument('<folder>', 'a new folder for the backup')
     .action(async (folder: string, _: object, command: Command) => {
       const dataDir = prepare(command);
       const copied = await backUp(dataDir, folder);
@@ -27,7 +27,7 @@ export function addBackupCommands(admin: Command): void {
     .command('restore')
     .summary('copies a backup to an empty data folder')
     .description(
-      'copies a backup to the data folder, which must hold no data; then start the service',
+      'copies a backup to the data folder, which must contain no data. Start the service afterwards',
     )
     .argument('<folder>', 'the backup')
     .action(async (folder: string, _: object, command: Command) => {
@@ -35,12 +35,12 @@ export function addBackupCommands(admin: Command): void {
     });
 }
 
-/** Gives the data folder. What is written from now on is private. */
+/** Returns the data folder. Files written from now on are readable by their owner only. */
 function prepare(command: Command): string {
   const { stack, dataDir } = command.optsWithGlobals<{ stack?: string; dataDir: string }>();
   if (stack !== undefined) {
     command.error(
-      "error: option '--stack' is not for this: AWS keeps backups of a stack, and infra/aws/README.md says how to restore one",
+      "error: option '--stack' does not work here: AWS keeps the backups of a stack. To restore one, see infra/aws/README.md",
     );
   }
   process.umask(0o077);

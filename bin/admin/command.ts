@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { connect } from '../../infra/local/connect.ts';
 import { printField, printJson, printTables } from './print.ts';
 
-/** What every command knows, wherever it was given. */
+/** Options that every command accepts, before or after its name. */
 export interface GlobalOptions {
   dataDir: string;
   stack?: string;
@@ -13,7 +13,7 @@ export interface GlobalOptions {
   only?: string;
 }
 
-/** An option that must be given, and says so. */
+/** A required option. Its help says so. */
 export class Required extends Option {
   constructor(flags: string, description: string, parse: (value: string) => unknown) {
     super(flags, `${description} (required)`);
@@ -21,7 +21,7 @@ export class Required extends Option {
   }
 }
 
-/** Reads the value of an option or argument by a schema. */
+/** Returns a parser for an option or argument that validates by a schema. */
 export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T {
   return (value) => {
     const result = v.safeParse(schema, value, { abortEarly: true });
@@ -30,14 +30,17 @@ export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T 
   };
 }
 
-/** How many of something. */
+/** A count on the command line. */
 export const Count = v.pipe(
   v.string(),
   v.regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999'),
   v.transform(Number),
 );
 
-/** An action that works on the stack and prints what it gives; one for development works on no stack on AWS of another kind. */
+/**
+ * Returns an action that connects to the stack, runs `action` and prints its result. A development
+ * action refuses a stack on AWS that is not of the development environment.
+ */
 export function answer<A extends unknown[]>(
   action: (...args: A) => Promise<object>,
   { isForDevelopment = false } = {},
@@ -48,7 +51,9 @@ export function answer<A extends unknown[]>(
   };
 }
 
-/** Sets the environment that shared/ reads to that of the stack which the options name. */
+/**
+ * Sets the environment variables that shared/ reads to those of the stack that the options name.
+ */
 export async function connectTo(command: Command, isForDevelopment = false): Promise<void> {
   const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
   if (stack === undefined) {
@@ -59,12 +64,12 @@ export async function connectTo(command: Command, isForDevelopment = false): Pro
   const { environment } = await aws.connect(stack);
   if (isForDevelopment && environment !== 'development') {
     throw new Error(
-      `the stack ${stack} was not deployed with environment=development, and this is for no other`,
+      `the stack ${stack} was not deployed with environment=development; this command works in development only`,
     );
   }
 }
 
-/** Prints an answer as the options ask for it. */
+/** Prints a result in the format that the options choose. */
 export async function show(command: Command, value: object): Promise<void> {
   const { tables = false, only } = command.optsWithGlobals<GlobalOptions>();
   const { writeOut: write = () => {} } = command.configureOutput();
@@ -73,11 +78,13 @@ export async function show(command: Command, value: object): Promise<void> {
   else await printJson(value, write);
 }
 
-/** Asks whether something shall be done that cannot be undone, unless --yes has said so. */
+/** Asks for confirmation of an irreversible action, unless `--yes` is given. */
 export async function confirm(command: Command, question: string): Promise<void> {
   if (command.opts().yes) return;
   if (!process.stdin.isTTY) {
-    command.error(`error: option '--yes' is needed where nobody can be asked: ${question}`);
+    command.error(
+      `error: option '--yes' is required when the input is not a terminal: ${question}`,
+    );
   }
   const terminal = createInterface({ input: process.stdin });
   process.stderr.write(`${question} [y/N] `);
@@ -86,13 +93,13 @@ export async function confirm(command: Command, question: string): Promise<void>
   if (!/^y(es)?$/i.test(said.trim())) throw new Error('nothing was changed');
 }
 
-/** What went wrong, in a sentence. */
+/** Describes an error in a sentence for the operator. */
 export function explain(error: unknown, command: Command): string {
   if (!(error instanceof Error)) return `${error}`;
   const { stack, dataDir } = command.opts<GlobalOptions>();
   const { code, name } = error as NodeJS.ErrnoException;
   if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
-    return `the database of the stack on the data folder ${dataDir} does not answer: end the stack if it still runs, and start it anew with npm start`;
+    return `the database of the stack on the data folder ${dataDir} does not answer: stop the stack if it still runs, then start it again with npm start`;
   }
   if (name === 'ResourceNotFoundException') {
     return `there is no table ${process.env.TABLE_NAME}: check its name, the region and the account`;

@@ -1,4 +1,4 @@
-/** What of the pages, as it is presented, has a text in one of these fields, whatever its case. */
+/** Yields the presented items that contain a text in one of the fields, ignoring case. */
 export async function* found<T, P extends object>(
   text: string,
   fields: readonly (keyof P)[],

@@ -2,15 +2,15 @@ import { type Command, Option } from 'commander';
 import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
 import { answer } from './command.ts';
 
-/** The keys of a stack on AWS. */
+/** Adds the commands for the keys of a stack on AWS. */
 export function addKeyCommands(admin: Command): void {
   const key = admin.command('key').description('the keys of a stack on AWS');
   const secret = new Option('--secret <name>', 'which keys')
     .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
     .default('SIGNING_KEYS');
   for (const [verb, description] of [
-    ['rotate', 'makes a new key; takes six minutes, until every function knows it'],
-    ['retire', 'drops the oldest key, and with it all that was made with it'],
+    ['rotate', 'creates a new key; takes six minutes, until every function has read it'],
+    ['retire', 'deletes the oldest key; everything made with it becomes invalid'],
   ] as const) {
     key
       .command(verb)

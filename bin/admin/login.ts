@@ -11,7 +11,7 @@ import { getApplication } from './application.ts';
 import { as, connectTo, Required, show } from './command.ts';
 import { scopeOption } from './token.ts';
 
-/** Milliseconds. The service waits no longer for an answer. */
+/** In milliseconds. The service accepts no answer after this time. */
 const patience = 30 * 60_000;
 
 interface Options {
@@ -23,7 +23,7 @@ interface Options {
   env?: boolean;
 }
 
-/** An application that asks for access, and the service it asks. */
+/** An application that requests access, and the service that grants it. */
 interface Client {
   id: string;
   secret: string;
@@ -33,36 +33,36 @@ interface Client {
   issuer: string;
 }
 
-/** Getting tokens as an application does. */
+/** Adds the command that gets tokens as an application does. */
 export function addLoginCommand(admin: Command): void {
   admin
     .command('login')
     .summary('gets tokens as an application does')
     .description(
-      'gets tokens as an application does: listens at its redirect URI, tells which page to open in a browser, waits for the answer, and prints the tokens',
+      'gets tokens as an application does: listens at its redirect URI, prints the page to open in a browser, waits for the answer, then prints the tokens',
     )
     .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
     .addOption(
       new Option(
         '--secret <secret>',
-        'its client secret (default: looked up in the stack; with --url that of the environment)',
+        'its client secret (default: read from the stack; with --url, from the environment)',
       ).env('CLIENT_SECRET'),
     )
     .addOption(scopeOption())
     .option(
       '--url <base url>',
-      'a service elsewhere, such as https://reviews.example.org/ws/1, where nothing can be looked up',
+      'a service elsewhere, such as https://reviews.example.org/ws/1; needs --secret',
       baseUrl,
     )
     .option(
       '--redirect-uri <url>',
-      'its redirect URI, on this machine (default: looked up; with --url http://localhost:8080/callback)',
+      'its redirect URI, on this machine (default: read from the stack; with --url http://localhost:8080/callback)',
       as(Registration.entries.redirect_uri),
     )
     .addOption(
       new Option(
         '--env',
-        'prints shell commands for eval, which set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
+        'prints shell commands for eval that set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
       ).conflicts(['only', 'table']),
     )
     .action(async function (this: Command, options: Options) {
@@ -74,7 +74,10 @@ export function addLoginCommand(admin: Command): void {
     });
 }
 
-/** Commands for a POSIX shell. What another service has made up is quoted. */
+/**
+ * Returns commands for a POSIX shell. Values are quoted, because another service may have made
+ * them.
+ */
 function exports({ id, secret }: Client, { refresh_token = '' }: { refresh_token?: string }) {
   const variables = { CLIENT: id, CLIENT_SECRET: secret, REFRESH_TOKEN: refresh_token };
   return Object.entries(variables)
@@ -86,14 +89,14 @@ async function clientOf(command: Command, options: Options): Promise<Client> {
   const { client: id, secret, url, redirectUri, scope = [] } = options;
   const asked = { id, scope: scope.join(' ') };
   if (url !== undefined) {
-    if (!secret) command.error("error: option '--url <base url>' needs '--secret <secret>', too");
+    if (!secret) command.error("error: option '--url <base url>' needs '--secret <secret>'");
     const redirect_uri = redirectUri ?? 'http://localhost:8080/callback';
     const issuer = new URL('..', `${url}/`).href.replace(/\/$/, '');
     return { ...asked, secret, redirect_uri, issuer };
   }
   await connectTo(command);
   const { secret_id, redirect_uri } = await getApplication(id);
-  // The environment may hold the secret of the application before.
+  // The variable may still hold the secret of another application.
   const isGiven = command.getOptionValueSource('secret') === 'cli';
   return {
     ...asked,
@@ -103,12 +106,15 @@ async function clientOf(command: Command, options: Options): Promise<Client> {
   };
 }
 
-/** The authorization code flow with PKCE (RFC 6749 section 4.1, RFC 7636) at a loopback redirect URI (RFC 8252 section 7.3). */
+/**
+ * Runs the authorization code flow with PKCE (RFC 6749 section 4.1, RFC 7636) at a loopback
+ * redirect URI (RFC 8252 section 7.3).
+ */
 async function login(client: Client, tell: (text: string) => void) {
   const redirect = new URL(client.redirect_uri);
   if (redirect.protocol !== 'http:' || !isLoopback(redirect)) {
     throw new Error(
-      `the application is sent its answers at ${client.redirect_uri}, which is not this machine: take one with a redirect URI such as http://localhost:8080/callback`,
+      `the redirect URI ${client.redirect_uri} is not on this machine: use an application with a redirect URI such as http://localhost:8080/callback`,
     );
   }
   const server = await discover(client.issuer);
@@ -126,14 +132,14 @@ async function login(client: Client, tell: (text: string) => void) {
   })}`;
   const listener = await listen(redirect);
   try {
-    tell(`Open this page in a browser, and answer there:\n${page}\n`);
+    tell(`Open this page in a browser and answer there:\n${page}\n`);
     const [answer, response] = await answerAt(listener, redirect, state);
     try {
       const tokens = await redeem(client, server, answer, state, verifier);
-      await respond(response, 200, 'Done: the tokens are in the terminal. Close this window.');
+      await respond(response, 200, 'Done. The tokens are in the terminal. Close this window.');
       return tokens;
     } catch (error) {
-      await respond(response, 400, 'That did not work: the terminal says why.');
+      await respond(response, 400, 'Failed. The terminal shows the reason.');
       throw error;
     }
   } finally {
@@ -142,21 +148,25 @@ async function login(client: Client, tell: (text: string) => void) {
   }
 }
 
-/** Waits for the request that comes back from the consent page. */
+/** Waits for the redirect from the consent page. */
 function answerAt(listener: Server, redirect: URL, state: string) {
   return new Promise<[URL, ServerResponse]>((resolve, reject) => {
-    setTimeout(reject, patience, new Error('nobody has answered for half an hour')).unref();
+    setTimeout(
+      reject,
+      patience,
+      new Error('there was no answer in the browser for half an hour'),
+    ).unref();
     listener.on('request', (request, response) => {
       const url = URL.parse(`${redirect.origin}${request.url}`);
       const isBack = url?.pathname === redirect.pathname && url.searchParams.get('state') === state;
       if (isBack) resolve([url, response]);
-      // Browsers ask for an icon as well, and others may knock.
-      else respond(response, 404, 'Nothing is here but the way back from the consent page.');
+      // Browsers also request an icon, and other clients may connect.
+      else respond(response, 404, 'This address only receives the redirect from the consent page.');
     });
   });
 }
 
-/** The metadata of RFC 8414, at the one place that they have on AWS as well. */
+/** Reads the metadata of RFC 8414, at the same path as on AWS. */
 async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
   const address = `${issuer}/.well-known/oauth-authorization-server`;
   try {
@@ -166,7 +176,7 @@ async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
     const { message, cause } = error as { message: string; cause?: NodeJS.ErrnoException };
     const reason = cause?.code ?? message;
     throw new Error(
-      `${address} does not tell where to sign in (${reason}): does the service run, and is its base URL the right one?`,
+      `cannot read the OAuth metadata at ${address} (${reason}): check that the service runs and that its base URL is correct`,
       { cause: error },
     );
   }
@@ -194,7 +204,7 @@ async function redeem(
       },
     );
     const tokens = await oauth.processAuthorizationCodeResponse(server, { client_id }, response);
-    // The library writes all types small.
+    // The library returns the type in lower case.
     return { ...tokens, token_type: 'Bearer' };
   } catch (error) {
     const isRefusal =
@@ -213,7 +223,7 @@ async function listen({ port, hostname, href }: URL): Promise<Server> {
     return listener;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'something else does already' : message;
+    const reason = code === 'EADDRINUSE' ? 'the port is in use' : message;
     throw new Error(`cannot listen at the redirect URI ${href}: ${reason}`, { cause: error });
   }
 }
@@ -221,13 +231,14 @@ async function listen({ port, hostname, href }: URL): Promise<Server> {
 async function respond(response: ServerResponse, status: number, text: string): Promise<void> {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
   response.end(`${text}\n`);
-  // Requests that were sent ahead on one connection are closed with the first of them.
+  // Pipelined requests on the connection are closed together with the first.
   if (!response.closed) await once(response, 'close');
 }
 
 function baseUrl(text: string): string {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url));
-  if (!isSafe) throw new InvalidArgumentError('It must be an https URL, or http on this machine.');
+  if (!isSafe)
+    throw new InvalidArgumentError('It must be an https URL, or an http URL on this machine.');
   return url.href.replace(/\/+$/, '');
 }

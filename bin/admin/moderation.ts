@@ -10,12 +10,15 @@ import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
 import { answer, as } from './command.ts';
 
-/** What a moderator does. The operator may do all of it, and is named in the log by no id. */
+/**
+ * Adds the commands for moderation. An operator may do all that a moderator may; the decision log
+ * then has no moderator id.
+ */
 export function addModerationCommands(admin: Command): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
-    ['hide', true, 'hides a review, or upholds that if its author appeals'],
-    ['unhide', false, 'brings a hidden review back'],
+    ['hide', true, 'hides a review, or upholds the decision if its author has appealed'],
+    ['unhide', false, 'restores a hidden review'],
   ] as const) {
     withReason(review.command(verb))
       .description(description)
@@ -29,9 +32,9 @@ export function addModerationCommands(admin: Command): void {
   }
 
   withReason(review.command('allow'))
-    .description('lets an author review an entity again whose hidden review the author has deleted')
+    .description('allows an author to review an entity again after deleting a hidden review of it')
     .argument('<user id>', 'the author', as(Uuid))
-    .argument('<entity id>', 'what was reviewed', as(Uuid))
+    .argument('<entity id>', 'the entity', as(Uuid))
     .action(
       answer(async (user_id: string, entity_id: string, grounds: Grounds) => {
         await allowReview(user_id, entity_id, { ...grounds, moderator_id: null });
@@ -42,12 +45,10 @@ export function addModerationCommands(admin: Command): void {
   const report = admin.command('report').description('spam reports');
   report
     .command('list')
-    .description('lists the reports that nobody has decided on, those of the oldest case first')
-    .action(answer(async () => ({ reports: told(eachOf(listReports())) })));
+    .description('lists the undecided reports, oldest case first')
+    .action(answer(async () => ({ reports: presented(eachOf(listReports())) })));
   withReason(report.command('dismiss'))
-    .description(
-      'takes the reports of a review off the list; who has reported it cannot do so again',
-    )
+    .description('dismisses the reports of a review; the same users cannot report it again')
     .argument('<review id>', 'the review', as(Uuid))
     .action(
       answer(async (id: string, grounds: Grounds) => {
@@ -58,25 +59,25 @@ export function addModerationCommands(admin: Command): void {
 
   admin
     .command('decision')
-    .description('the log of moderation')
+    .description('the log of moderation decisions')
     .command('list')
-    .description('lists what moderators and operators have decided, newest first')
+    .description('lists the decisions of moderators and operators, newest first')
     .action(answer(async () => ({ decisions: eachOf(allDecisions()) })));
 }
 
-/** The options for the grounds of a decision. */
+/** Adds the options for the grounds of a decision. */
 export function withReason(command: Command): Command {
   return command
     .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(Grounds.entries.reason), 'other')
     .option(
       '--note <text>',
-      'why, in words; the author of the review reads it',
+      'an explanation, which the author of the review reads',
       as(Grounds.entries.note),
       '',
     );
 }
 
-/** Rounds are for us. */
-async function* told(reports: AsyncIterable<Report>): AsyncGenerator<Omit<Report, 'round'>> {
+/** Removes `round`, which is internal. */
+async function* presented(reports: AsyncIterable<Report>): AsyncGenerator<Omit<Report, 'round'>> {
   for await (const { round: _, ...report } of reports) yield report;
 }

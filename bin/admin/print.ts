@@ -1,17 +1,18 @@
 import { inspect } from 'node:util';
 
 /**
- * Characters of a text that a list has room for: a UUID fits. What stands alone may be a token, and
- * is shown whole.
+ * Most characters of a text in a table; a UUID fits. A field outside a table is shown whole,
+ * because it may be a token.
  */
 const widest = 40;
 
-/** Takes text to stdout. */
+/** Writes text to stdout. */
 type Write = (text: string) => void;
 
 /**
- * Prints one JSON document, as JSON.stringify would. A list in it may be an async iterable, and is printed as it comes: the longest needs no
- * memory, and what fails before its first item leaves nothing behind.
+ * Prints one JSON document, as JSON.stringify does. A list may be an async iterable and is printed
+ * item by item. A long list therefore needs no memory, and an error before its first item prints
+ * nothing.
  */
 export async function printJson(value: object, write: Write): Promise<void> {
   let before = '{';
@@ -32,16 +33,20 @@ export async function printJson(value: object, write: Write): Promise<void> {
   write(`${before.slice(0, -1)}\n}\n`);
 }
 
-/** Prints one field, for a shell that puts it into a variable: a text as it is, anything else as JSON. */
+/**
+ * Prints one field, for a shell variable. A string is printed as it is, any other value as JSON.
+ */
 export async function printField(value: object, name: string, write: Write): Promise<void> {
   const { [name]: field } = await gathered(value);
   if (field === undefined) {
-    throw new Error(`the answer has no ${name}, but ${Object.keys(value).join(', ')}`);
+    throw new Error(
+      `the answer has no field ${name}; its fields are ${Object.keys(value).join(', ')}`,
+    );
   }
   write(`${typeof field === 'string' ? field : JSON.stringify(field)}\n`);
 }
 
-/** Prints what is no list line by line, and a table of each list under its name. */
+/** Prints single fields line by line, then a table for each list under its name. */
 export async function printTables(value: object, write: Write): Promise<void> {
   const fields: unknown[][] = [];
   const texts: string[] = [];
@@ -72,7 +77,7 @@ async function gathered(value: object): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** A row each, under the names of the columns; a column that has nothing in any row is left out. */
+/** Returns a table with a row for each item. A column without any value is left out. */
 function listTable(rows: readonly Record<string, unknown>[]): string {
   const isShown = (name: string) =>
     rows.some((row) => ![undefined, null, '', false].includes(row[name] as null));
@@ -93,7 +98,7 @@ function lengthOf(text = ''): number {
   return [...text].length;
 }
 
-/** One line of text; what would move the cursor of a terminal is escaped. */
+/** Returns one line of text. Control characters of a terminal are escaped. */
 function cell(value: unknown, most: number): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return JSON.stringify(value);

@@ -10,7 +10,10 @@ import { addTransferCommands } from './transfer.ts';
 import { addUpkeepCommands } from './upkeep.ts';
 import { addUserCommands } from './user.ts';
 
-/** Runs the operator's tool: its answer goes to stdout, all else to stderr. Gives the exit status: 0, 1 (failed) or 2 (usage). */
+/**
+ * Runs the operator's tool. Its result goes to stdout, everything else to stderr. Returns the exit
+ * status: 0, 1 (failed) or 2 (usage).
+ */
 export async function runAdmin(
   args: readonly string[],
   output: OutputConfiguration = {},
@@ -26,11 +29,11 @@ export async function runAdmin(
   }
 }
 
-/** All commands. */
+/** Returns the program with all commands. */
 export function program(output: OutputConfiguration = {}): Command {
   const admin = new Command('npm run admin --')
     .description(
-      "The operator's tool, for the stack that runs on this machine, or one on AWS. It answers with one JSON document.",
+      "The operator's tool, for the stack on this machine or a stack on AWS. It prints one JSON document.",
     )
     .option(
       '--data-dir <folder>',
@@ -40,13 +43,13 @@ export function program(output: OutputConfiguration = {}): Command {
     .addOption(
       new Option(
         '--stack <name>',
-        'a stack on AWS instead, such as review-service; with the region and credentials of the AWS command line',
+        'a stack on AWS instead, such as review-service; uses the region and credentials of the AWS command line',
       ).conflicts('dataDir'),
     )
     .addOption(
-      new Option('--only <field>', 'answers with one field alone, such as id').conflicts('tables'),
+      new Option('--only <field>', 'prints one field only, such as id').conflicts('tables'),
     )
-    .option('--tables', 'answers with tables for people')
+    .option('--tables', 'prints tables instead of JSON')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .exitOverride()
@@ -65,16 +68,19 @@ export function program(output: OutputConfiguration = {}): Command {
 }
 
 const help = `
-Each command has a --help of its own. The exit status is 0, 1 when it failed, or 2
-when it was called wrongly. Say "npm run -s" where a program reads the answer, or
-npm prints lines of its own:
+Each command has its own --help. The exit status is 0, 1 if the command failed, or 2
+if its options are invalid. Type "npm run -s" if a program reads the answer, because
+npm otherwise prints lines of its own:
 
   npm run -s admin -- user list --find ann@ | jq -r '.users[].id'
   npm run -s admin -- --tables app list
   AWS_REGION=us-east-1 npm run -s admin -- --stack review-service report list
 `;
 
-/** Commander's own check comes before that for unknown options, and would ask for the option that has just been misspelt. */
+/**
+ * Reports missing options. Commander's own check runs before the check for unknown options, and
+ * would ask for an option that is only misspelt.
+ */
 function requireOptions(command: Command): void {
   const missing = command.options.filter(
     (option) =>

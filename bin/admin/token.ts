@@ -27,15 +27,13 @@ const Lifetime = v.pipe(
   v.picklist(lifetimes, `must be ${lifetimes.join(', ')}`),
 );
 
-/** What users have granted to applications. */
+/** Adds the commands for tokens and grants. */
 export function addTokenCommands(admin: Command): void {
   const token = admin.command('token').description('access of applications to accounts');
 
   token
     .command('list')
-    .description(
-      'lists what an account has granted, or what an application was granted; oldest first',
-    )
+    .description('lists the grants of an account or to an application, oldest first')
     .option('--user <user id>', 'the account', as(Uuid))
     .option('--client <client id>', 'the application', as(ClientId))
     .action(
@@ -56,19 +54,19 @@ export function addTokenCommands(admin: Command): void {
 
   token
     .command('show')
-    .description(
-      'tells whose a token is, and whether it is good: one that was found where it should not be',
-    )
+    .description('shows the owner of a token and whether it is valid, for example after a leak')
     .argument('<token>', 'an access or refresh token')
     .action(answer(showToken));
 
   token
     .command('create')
-    .description('makes a personal access token of an account, for scripts without an application')
+    .description(
+      'creates a personal access token of an account, for scripts without an application',
+    )
     .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
-    .addOption(new Required('--name <name>', 'what it is for', as(Name(64))))
+    .addOption(new Required('--name <name>', 'the purpose of the token', as(Name(64))))
     .addOption(scopeOption())
-    .option('--days <days>', `how long it works: ${lifetimes.join(', ')}`, as(Lifetime), 30)
+    .option('--days <days>', `the lifetime in days: ${lifetimes.join(', ')}`, as(Lifetime), 30)
     .action(
       answer(async (options: { user: string; name: string; scope?: Scope[]; days: Lifetime }) => {
         const { user: user_id, name, scope = [], days } = options;
@@ -82,11 +80,13 @@ export function addTokenCommands(admin: Command): void {
 
   token
     .command('issue')
-    .description('grants an application access, as a user does by consenting, and gives its tokens')
+    .description(
+      'grants an application access, as a user does by consenting, and prints its tokens',
+    )
     .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
     .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
     .addOption(scopeOption())
-    .option('--expires-in <seconds>', 'lifetime of the access token (default: 3600)', as(Count))
+    .option('--expires-in <seconds>', 'the lifetime of the access token (default: 3600)', as(Count))
     .action(
       answer(
         async (options: { user: string; client: string; scope?: Scope[]; expiresIn?: number }) => {
@@ -102,13 +102,14 @@ export function addTokenCommands(admin: Command): void {
 
   token
     .command('revoke')
-    .description('takes back what an account has granted: to an application, or to all')
+    .description('revokes the grants of an account, to one application or to all')
     .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
-    .option('--client <client id>', 'only to this application', as(ClientId))
+    .option('--client <client id>', 'only the grant to this application', as(ClientId))
     .action(
       answer(async ({ user, client }: { user: string; client?: string }) => {
         const revoked = await deleteGrants(user, client, batchDelete);
-        // What is gone has nothing left to revoke, which is no mistake; what never was is one.
+        // A deleted account or application has no grants, which is no error. An unknown id is an
+        // error.
         if (revoked === 0) {
           await getUser(user);
           if (client !== undefined) await getApplication(client);
@@ -118,15 +119,15 @@ export function addTokenCommands(admin: Command): void {
     );
 }
 
-/** Which scopes are asked for. */
+/** Returns the option for the scopes of a grant. */
 export function scopeOption(): Option {
   return new Option(
     '--scope <scopes>',
-    `any of ${scopes.join(',')} (default: none, which reads the own account)`,
+    `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
   ).argParser(as(listOf(scopes)));
 }
 
-/** Grants with the names of both sides, without what would give access. */
+/** Presents grants with the names of user and application, without the secret parts. */
 export async function presentGrants(grants: readonly Grant[]) {
   const applications = await findApplications(grants.map(({ client_id }) => client_id));
   const users = await findUsers([...new Set(grants.map(({ user_id }) => user_id))]);
@@ -162,5 +163,5 @@ async function showToken(text: string) {
       expires: kind === 'access' ? new Date(expires_at * 1000).toISOString() : null,
     };
   }
-  throw new Error('this is no token of this stack, or its key has been retired');
+  throw new Error('this is not a token of this stack, or its key has been retired');
 }

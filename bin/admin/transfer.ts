@@ -12,29 +12,29 @@ interface ExportOptions {
   table?: string;
 }
 
-/** What moves a whole service in and out. */
+/** Adds the commands that export and import all data. */
 export function addTransferCommands(admin: Command): void {
   admin
     .command('export')
-    .summary('writes all data to a file, or what is public to a folder')
+    .summary('writes all data to a file, or the public data to a folder')
     .description(
-      'writes all data as JSON Lines, or with --public a folder of what everybody may have: users, reviews by licence, and checksums',
+      'writes all data as JSON Lines. With --public, writes a folder with the public data: users, reviews by licence, and checksums',
     )
-    .option('--public', 'only what is public, without accounts, drafts, hidden reviews and reports')
+    .option('--public', 'only public data, without accounts, drafts, hidden reviews and reports')
     .option(
       '--out <file>',
-      'where to; compressed where it ends in .gz, - is stdout, a new folder with --public',
+      'the file to write, compressed if it ends in .gz; - is stdout. With --public, a new folder',
       '-',
     )
     .option(
       '--table <name>',
-      "another table than the stack's, such as a restored one: beside that of --stack, or at the DynamoDB that DYNAMODB_ENDPOINT names",
+      "a table other than the stack's, for example a restored table; in the account of --stack, or at DYNAMODB_ENDPOINT",
     )
     .addHelpText(
       'after',
       `
-An export that was interrupted goes on when it is called again: <file>.part has
-what was read. The same data makes the same file, byte for byte.
+To continue an interrupted export, run the same command again: <file>.part contains
+what was read so far. The same data gives the same file, byte for byte.
 
   npm run admin -- --stack review-service export --out everything.jsonl.gz
   npm run admin -- --stack review-service export --table restored --out restored.jsonl.gz
@@ -58,22 +58,23 @@ what was read. The same data makes the same file, byte for byte.
 
   admin
     .command('import')
-    .summary('writes the data of an export, or of another service, to the table')
+    .summary('writes the data of an export or of another service to the table')
     .description(
-      'writes what is not there yet, with ids, times, revisions and votes, and counts it; what is there stays as it is',
+      'writes records that the table does not have, with ids, times, revisions and votes, and updates the counts. Existing records stay as they are',
     )
-    .argument('<file...>', 'an export, compressed or not; - is stdin. Of a dump, its archives')
+    .argument('<file...>', 'an export, compressed or not; - is stdin. For a dump, its archives')
     .addOption(
-      new Option('--format <format>', 'what the files are')
+      new Option('--format <format>', 'the format of the files')
         .choices(['export', 'critiquebrainz'])
         .default('export'),
     )
-    .option('--dry-run', 'writes nothing, and says what would be written')
+    .option('--dry-run', 'writes nothing; reports what would be written')
     .addHelpText(
       'after',
       `
-It may be interrupted and called again, beside traffic too. A line that cannot be
-written is told on stderr by its number, and the others go on: exit status 1.
+You can interrupt an import and run it again, even while the service has traffic. A line
+that cannot be written is reported on stderr by its number. The import continues with
+the next line, and ends with exit status 1.
 
   npm run admin -- --stack review-service import everything.jsonl.gz
   npm run admin -- import --dry-run everything.jsonl.gz
@@ -87,7 +88,7 @@ written is told on stderr by its number, and the others go on: exit status 1.
       ) => {
         const [file = ''] = files;
         if (format === 'export' && files.length > 1) {
-          command.error('error: one export can be imported at a time');
+          command.error('error: give one export at a time');
         }
         await connectTo(command);
         const done = await (format === 'export'

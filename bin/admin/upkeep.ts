@@ -8,39 +8,39 @@ import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { answer, as, Count } from './command.ts';
 
-/** What keeps the table in order, or fills it. */
+/** Adds the commands that check, repair or fill the table. */
 export function addUpkeepCommands(admin: Command): void {
   admin
     .command('aggregates')
     .description('totals and rank trees of lists')
     .command('rebuild')
-    .description('computes them anew from the table: after an incident, or a bulk load')
+    .description('recomputes them from the table, after an incident or a bulk load')
     .action(answer(() => rebuild(showProgress('Reading'))));
 
   admin
     .command('audit')
     .summary('recounts everything and reports differences')
     .description(
-      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: a difference is left. 3: some items kept changing and could not be checked',
+      'compares votes, karma, counts and ratings of every item with a recount. Exit status 1: differences remain. Exit status 3: some items kept changing and could not be checked',
     )
-    .option('--repair', 'repairs differences; items that change meanwhile are left alone')
-    .option('--from <position>', 'goes on where an audit was interrupted: the position it printed')
+    .option('--repair', 'repairs differences, except of items that change during the audit')
+    .option('--from <position>', 'continues an interrupted audit from a position that it printed')
     .action(answer((options: { repair?: boolean; from?: string }) => runAudit(options)));
 
   admin
     .command('erase')
-    .summary('erases what has been left behind')
+    .summary('erases leftovers of deleted data')
     .description(
-      'erases what deleted accounts, reviews and applications have left behind: all of it, or that of one',
+      'erases leftovers of deleted accounts, reviews and applications: of all of them, or of one',
     )
-    .option('--user <user id>', 'only of this account', as(Uuid))
+    .option('--user <user id>', 'only leftovers of this account', as(Uuid))
     .addOption(
-      new Option('--review <review id>', 'only of this review')
+      new Option('--review <review id>', 'only leftovers of this review')
         .argParser(as(Uuid))
         .conflicts('user'),
     )
     .addOption(
-      new Option('--application <client id>', 'only of this application')
+      new Option('--application <client id>', 'only leftovers of this application')
         .argParser(as(ClientId))
         .conflicts(['user', 'review']),
     )
@@ -54,7 +54,7 @@ export function addUpkeepCommands(admin: Command): void {
           applications: [one.application ?? []].flat(),
         });
         if (Object.values(erased).every((count) => count === 0)) {
-          throw new Error(`${id} has not been deleted, so nothing of it was erased`);
+          throw new Error(`${id} has not been deleted, so nothing was erased`);
         }
         return erased;
       }),
@@ -63,15 +63,15 @@ export function addUpkeepCommands(admin: Command): void {
   admin
     .command('seed')
     .summary('fills the table with synthetic data')
-    .description('fills the table with synthetic data, the same for the same options')
-    .option('--reviews <number>', 'how many reviews', as(Count), 1000)
-    .option('--users <number>', 'how many users write and vote', as(Count), 100)
+    .description('fills the table with synthetic data. The same options give the same data')
+    .option('--reviews <number>', 'the number of reviews', as(Count), 1000)
+    .option('--users <number>', 'the number of users who write and vote', as(Count), 100)
     .option(
       '--entities <number>',
-      'how many entities they review (default: a twentieth of the reviews)',
+      'the number of entities (default: a twentieth of the reviews)',
       as(Count),
     )
-    .option('--seed <number>', 'another number makes other data', as(Count), 1)
+    .option('--seed <number>', 'the seed of the random data', as(Count), 1)
     .action(
       answer(
         (options: { reviews: number; users: number; entities?: number; seed: number }) =>

@@ -23,7 +23,7 @@ import { found } from './find.ts';
 import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
-/** Accounts. */
+/** Adds the commands for accounts. */
 export function addUserCommands(admin: Command): void {
   const user = admin.command('user').description('accounts');
 
@@ -32,7 +32,7 @@ export function addUserCommands(admin: Command): void {
     .description('lists all accounts, oldest first')
     .option(
       '--find <text>',
-      'only those that have this in the public name, e-mail address, linked account or id; reads all of them',
+      'only accounts with this text in the public name, e-mail address, linked account or id; reads all accounts',
     )
     .action(
       answer(async ({ find = '' }: { find?: string }) => ({
@@ -48,7 +48,7 @@ export function addUserCommands(admin: Command): void {
   user
     .command('show')
     .description(
-      'shows an account, its applications, what it has granted, and the hidden reviews that it has deleted',
+      'shows an account, its applications, its grants, and the hidden reviews that it has deleted',
     )
     .argument('<user id>', 'the account', as(Uuid))
     .action(
@@ -76,7 +76,7 @@ export function addUserCommands(admin: Command): void {
   user
     .command('create')
     .description(
-      'creates an account. On this machine the name signs in to it, and an account that has the name already is the answer. On AWS nobody can sign in to it',
+      'creates an account. On this machine, sign in to it by its name; an existing account of this name is returned. On AWS nobody can sign in to it',
     )
     .addOption(new Required('--name <name>', 'the public name', as(DisplayName)))
     .option('--email <address>', 'the e-mail address', as(Email))
@@ -86,7 +86,7 @@ export function addUserCommands(admin: Command): void {
         const issuer = stack === undefined ? runningStack(dataDir).identity_provider : null;
         const { name: display_name, email = null } = options;
         const profile = { display_name, email, musicdb_username: null };
-        // The embedded provider's subjects are the names.
+        // The embedded identity provider uses the name as subject.
         return presentUser(
           issuer === null
             ? await insertUser(profile)
@@ -96,8 +96,8 @@ export function addUserCommands(admin: Command): void {
     );
 
   for (const [verb, is_moderator, description] of [
-    ['promote', true, 'makes somebody a moderator, who decides on reported reviews on a page'],
-    ['demote', false, 'ends that'],
+    ['promote', true, 'makes a user a moderator, who decides on reported reviews on a page'],
+    ['demote', false, 'ends the role of moderator'],
   ] as const) {
     user
       .command(verb)
@@ -112,8 +112,8 @@ export function addUserCommands(admin: Command): void {
   }
 
   for (const [verb, description] of [
-    ['block', 'takes the right to write from an account; it can read and be deleted'],
-    ['unblock', 'gives it back'],
+    ['block', 'takes away the right to write; the account can still read, and be deleted'],
+    ['unblock', 'gives back the right to write'],
   ] as const) {
     withReason(user.command(verb))
       .description(description)
@@ -128,9 +128,9 @@ export function addUserCommands(admin: Command): void {
 
   user
     .command('delete')
-    .description('deletes an account with all that it has made, as its person can')
+    .description('deletes an account with all its content, as its owner can')
     .argument('<user id>', 'the account', as(Uuid))
-    .option('--yes', 'does not ask')
+    .option('--yes', 'skips the confirmation')
     .action(
       answer(async (id: string, _: object, command: Command) => {
         const { display_name } = await getUser(id);
@@ -141,7 +141,7 @@ export function addUserCommands(admin: Command): void {
     );
 }
 
-/** An account as an operator sees it. */
+/** Presents an account with the fields that operators see. */
 function presentAccount({ user, contact }: Account) {
   const { is_moderator = false, blocked_at = null } = user;
   return { ...presentOwnProfile(user, contact), is_moderator, blocked_at };
