@@ -4,7 +4,10 @@ import { stage } from '../../shared/routes.ts';
 import { GatewayError } from './gateway-error.ts';
 import { invoke, type Load } from './invoke.ts';
 
-/** A TOKEN authorizer whose answers are not cached. Gives what `requestContext.authorizer` holds. */
+/**
+ * Calls the authorizer as API Gateway calls a TOKEN authorizer without a cache. Returns the value
+ * of `requestContext.authorizer`. Throws GatewayError if the token is refused.
+ */
 export async function authorize(
   event: APIGatewayProxyEvent,
   load: Load,
@@ -26,7 +29,7 @@ export async function authorize(
     console.error(`${event.requestContext.requestId}: authorizer:`, error);
     throw new GatewayError('AUTHORIZER_FAILURE');
   }
-  const { principalId, policyDocument, context = {} } = result as Authorization;
+  const { principalId, policyDocument, context = {} } = result as AuthorizerPolicy;
   const authorizer = {
     ...Object.fromEntries(Object.entries(context).map(([name, value]) => [name, `${value}`])),
     principalId,
@@ -37,8 +40,8 @@ export async function authorize(
   return authorizer;
 }
 
-/** The answer of our authorizer: a statement about the route, or about all that begins as its path. */
-interface Authorization {
+/** The policy of our authorizer. A resource is the route itself, or a prefix of its path. */
+interface AuthorizerPolicy {
   principalId: string;
   policyDocument: { Statement: readonly Statement[] };
   context?: Record<string, string | number | boolean>;

@@ -5,21 +5,24 @@ import { constants, deflate, gzip } from 'node:zlib';
 const codings = { gzip: promisify(gzip), deflate: promisify(deflate) };
 type Coding = keyof typeof codings;
 
-/** An answer as it goes out. */
+/** A response before it is sent. */
 export interface Reply {
   statusCode: number;
   headers: Record<string, unknown>;
   body: Buffer;
 }
 
-/** In bytes: API Gateway's `minimumCompressionSize`, as the deployment sets it. */
+/** In bytes: `minimumCompressionSize` of API Gateway, as deployed. */
 const smallestBody = 1024;
-/** A list of 50 takes 0.4 ms instead of 1.3, and a fifth more bytes, which cost nothing on this machine. */
+/**
+ * Best speed compresses a list of 50 in 0.4 ms instead of 1.3. It is a fifth larger, which does not
+ * matter on one machine.
+ */
 const level = constants.Z_BEST_SPEED;
 
 /**
- * The answer as API Gateway sends it to a client that names a coding which API Gateway knows. Neither `*` nor silence names one. As
- * there, the ETag stays what it was.
+ * Compresses a response as API Gateway does, if the client names a supported coding. `*` or no
+ * header names none. The ETag stays the same, as on API Gateway.
  */
 export async function compress({ method, headers }: IncomingMessage, reply: Reply): Promise<Reply> {
   const { statusCode, body } = reply;
@@ -35,7 +38,7 @@ export async function compress({ method, headers }: IncomingMessage, reply: Repl
   };
 }
 
-/** RFC 9110 section 12.5.3; gzip where the client does not care. */
+/** Chooses the coding by RFC 9110 section 12.5.3, and gzip if both have the same weight. */
 function codingFor(acceptEncoding: string): Coding | undefined {
   const asked = acceptEncoding.split(',').map((item) => {
     const [name = '', weight = '1'] = item

@@ -1,7 +1,10 @@
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, localKey, readDiscovery } from './discovery.ts';
 
-/** Sets the environment that shared/ reads to that of the stack which runs on the data folder. Throws when none runs. */
+/**
+ * Sets the environment variables that shared/ reads to those of the stack that runs on the data
+ * folder. Throws if no stack runs.
+ */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
@@ -9,7 +12,7 @@ export function connect(dataDir: string): void {
   process.env.SIGNING_KEYS ||= localKey(dataDir, 'signing-key');
 }
 
-/** The stack that runs on the data folder. Throws when none runs. */
+/** Returns the stack that runs on the data folder. Throws if no stack runs. */
 export function runningStack(dataDir: string): Discovery {
   const stack = readDiscovery(dataDir);
   if (stack?.dynamodb_endpoint && isRunning(stack.pid)) return stack;

@@ -12,16 +12,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { readDiscovery } from './discovery.ts';
 
-/** The embedded database's file in a data folder, beside `-wal` and `-shm` while it is in use. */
+/** Name of the database file in a data folder. While in use it has `-wal` and `-shm` files. */
 export const databaseFile = 'dynamodb.sqlite';
 
 /**
- * Version of the data folder. Code that cannot read the data of older code, or writes what older
- * code cannot read, raises it. Downgrading needs a backup then.
+ * Version of the data folder. Raise it when the code cannot read the data of older code, or writes
+ * data that older code cannot read. A downgrade then needs a backup.
  */
 const dataVersion = 1;
 
-/** Says which code has last written a data folder. */
+/** The version of the code that last wrote a data folder. */
 interface Mark {
   data_version: number;
   service_version: string;
@@ -32,14 +32,14 @@ const markFile = 'version.json';
 export class InUse extends Error {}
 
 /**
- * Holds the folder until the returned function is called, or this process ends in whatever way:
- * then the system lets go.
+ * Locks the folder until the returned function is called. The system also releases the lock when
+ * this process ends in any way.
  */
 export function lockFolder(dataDir: string): () => void {
   try {
     makeFolder(dataDir);
     const file = join(dataDir, 'lock');
-    // SQLite would not tell why it cannot.
+    // SQLite would not give the reason for a failure.
     closeSync(openSync(file, 'a', 0o600));
     const held = new DatabaseSync(file);
     held.exec('BEGIN EXCLUSIVE');
@@ -48,22 +48,22 @@ export function lockFolder(dataDir: string): () => void {
     if ((cause as Error).message !== 'database is locked') throw unusable(dataDir, cause as Error);
     const pid = readDiscovery(dataDir)?.pid;
     throw new InUse(
-      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}: stop that, or choose another with --data-dir`,
+      `the data folder ${dataDir} is in use by ${pid ? `process ${pid}` : 'another process'}: stop that process, or choose another folder with --data-dir`,
     );
   }
 }
 
-/** An error that says how to go on without this folder. */
+/** Returns an error that names the folder, the cause and the remedy. */
 export function unusable(dataDir: string, cause: Error): Error {
   return new Error(
-    `the data folder ${dataDir} cannot be used (${cause.message}): choose another with --data-dir`,
+    `the data folder ${dataDir} cannot be used (${cause.message}): choose another folder with --data-dir`,
     { cause },
   );
 }
 
 /**
- * One by one, because `mkdirSync` with `recursive` never returns where a folder can hold none, such
- * as /proc.
+ * Makes a folder and its parents one by one. `mkdirSync` with `recursive` never returns where
+ * folders cannot be made, such as in /proc.
  */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
@@ -71,23 +71,24 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another stack may have been faster.
+    // Another stack may have made it in the meantime.
     if (!existsSync(path)) throw error;
   }
 }
 
-/** Throws a sentence where newer code has written the data in the folder. */
+/** Throws a sentence if newer code has written the data in the folder. */
 export function refuseNewer(folder: string): void {
   const mark = readMark(folder);
   if (mark === undefined || mark.data_version <= dataVersion) return;
   throw new Error(
-    `the data in ${folder} is of version ${mark.data_version}, written by version ${mark.service_version} of the service; this is version ${serviceVersion()}, which reads up to ${dataVersion}: run the newer code, or restore a backup from before the upgrade`,
+    `the data in ${folder} has version ${mark.data_version} and was written by version ${mark.service_version} of the service. This is version ${serviceVersion()}, which reads data up to version ${dataVersion}: run the newer code, or restore a backup from before the upgrade`,
   );
 }
 
 /**
- * Marks the data folder as written by this code, before anything else is written. Gives sentences
- * on what that changes, none where the same code wrote it last or nothing is there yet.
+ * Marks the data folder with the version of this code, before anything else is written. Returns
+ * sentences for the log about an upgrade. Returns none if the same code wrote the folder last, or
+ * if it is new.
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);
@@ -101,8 +102,8 @@ export function markFolder(dataDir: string): string[] {
   return [
     `Upgrade from ${before.service_version} to ${mark.service_version}.`,
     before.data_version === dataVersion
-      ? 'The data folder stays as it is.'
-      : `The data folder is of version ${dataVersion} from now on.`,
+      ? 'The format of the data folder has not changed.'
+      : `The data folder now has version ${dataVersion}.`,
   ];
 }
 
@@ -113,7 +114,7 @@ function readMark(folder: string): Mark | undefined {
     const mark = JSON.parse(readFileSync(file, 'utf8')) as Mark;
     if (Number.isInteger(mark.data_version)) return mark;
   } catch {
-    // As below.
+    // Damaged, as below.
   }
   throw new Error(`${file} is damaged: restore it from a backup`);
 }

@@ -10,16 +10,19 @@ import { indexRecords } from './engine-records.ts';
 export interface Database {
   endpoint: string;
   pid: number;
-  /** Resolves, with a sentence, if the process ends before it is told to. */
+  /** Resolves with a sentence if the process ends unexpectedly. */
   failure: Promise<string>;
-  /** Resolves when the process is gone and its file is complete. */
+  /** Resolves when the process has ended and its file is complete. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds that the engine may take for its first word. */
+/** In milliseconds: the longest wait for the first line of the engine's log. */
 const longestSilence = 10_000;
 
-/** What the AWS SDK reads. Any credentials do; a profile of the developer's must never be asked for better ones. */
+/**
+ * Returns the environment variables that the AWS SDK reads. The engine accepts any credentials. An
+ * empty profile keeps the SDK from using a profile of the developer.
+ */
 export function databaseEnvironment(endpoint: string, tableName: string): Record<string, string> {
   return {
     TABLE_NAME: tableName,
@@ -32,7 +35,7 @@ export function databaseEnvironment(endpoint: string, tableName: string): Record
   };
 }
 
-/** How the stack's own clients reach `endpoint`. */
+/** Returns the options of the stack's own clients for `endpoint`. */
 export function clientOptions(endpoint: string) {
   return {
     endpoint,
@@ -42,8 +45,9 @@ export function clientOptions(endpoint: string) {
 }
 
 /**
- * Starts the engine on `file`, which it creates, or in memory. It never outlives this process, however that ends: a shell
- * holds the end of a pipe from us, and kills the engine (and deletes the folder `temporary`) once the pipe closes.
+ * Starts the engine on `file`, which it creates, or in memory. The engine ends with this process,
+ * however that ends. A shell waits at a pipe from this process. When the pipe closes, it stops the
+ * engine and deletes the folder `temporary`.
  */
 export async function startDatabase({
   file,
@@ -54,7 +58,7 @@ export async function startDatabase({
 } = {}): Promise<Database> {
   const { engine, endpoint } = await startEngine(file);
   const pid = Number(engine.pid);
-  // In sessions of their own, so that Ctrl-C reaches us alone and requests in flight still find their data.
+  // Detached, so that Ctrl-C reaches this process only, and requests in flight keep their database.
   const watchdog = spawn(
     'sh',
     [
@@ -81,7 +85,7 @@ export async function startDatabase({
     }),
     async stop() {
       stopping = true;
-      // The engine first: should we die in between, the watchdog is still there.
+      // The engine first. If this process dies in between, the watchdog still runs.
       for (const child of children) await end(child);
     },
   };
@@ -92,21 +96,24 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     const options = ['--port', `${port}`, ...(file === undefined ? [] : ['--db-path', file])];
-    // Its files hold e-mail addresses: they are for this user only, whatever the folder allows.
+    // The files contain e-mail addresses, so only this user may read them.
     const engine = spawn('sh', ['-c', 'umask 077; exec "$0" "$@"', binary, 'serve', ...options], {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const said = await firstLine(engine);
-    if (said.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
-    // Somebody took the port since we looked.
-    if (said.includes('already in use') && attempt < 5) continue;
+    const line = await firstLine(engine);
+    if (line.includes('listening on')) return { engine, endpoint: `http://127.0.0.1:${port}` };
+    // Another process has taken the port in the meantime.
+    if (line.includes('already in use') && attempt < 5) continue;
     engine.kill();
-    throw new Error(`the embedded DynamoDB did not start: ${said}`);
+    throw new Error(`the embedded DynamoDB did not start: ${line}`);
   }
 }
 
-/** What the engine says first: that it listens, or why it cannot. The rest of its log is dropped. */
+/**
+ * Returns the first line of the engine's log: it listens, or the reason why not. The rest of the
+ * log is dropped.
+ */
 async function firstLine(engine: ChildProcess): Promise<string> {
   const failed = once(engine, 'error').then(([error]) => `${error}`);
   if (!engine.stderr) return failed;
@@ -114,8 +121,10 @@ async function firstLine(engine: ChildProcess): Promise<string> {
   const said = await Promise.race([
     failed,
     once(lines, 'line').then(([line]) => `${line}`),
-    once(lines, 'close').then(() => 'it ended without a word'),
-    sleep(longestSilence, 'it says nothing', { ref: false }),
+    once(lines, 'close').then(() => 'it ended without a message'),
+    sleep(longestSilence, `it did not answer within ${longestSilence / 1000} seconds`, {
+      ref: false,
+    }),
   ]);
   const { stderr } = engine;
   if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
@@ -127,7 +136,7 @@ function enginePath(): string {
     return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
   } catch (cause) {
     throw new Error(
-      `there is no embedded DynamoDB for ${process.platform}-${process.arch}: set DYNAMODB_ENDPOINT to one that runs, such as DynamoDB local (docker run -p 8000:8000 amazon/dynamodb-local, then DYNAMODB_ENDPOINT=http://localhost:8000)`,
+      `there is no embedded DynamoDB for ${process.platform}-${process.arch}: set DYNAMODB_ENDPOINT to the URL of a running one, such as DynamoDB local (docker run -p 8000:8000 amazon/dynamodb-local, then DYNAMODB_ENDPOINT=http://localhost:8000)`,
       { cause },
     );
   }
@@ -139,14 +148,15 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
+  if (address === null || typeof address === 'string')
+    throw new Error('this machine has no free port');
   return address.port;
 }
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill();
-  await gone;
+  await exited;
 }

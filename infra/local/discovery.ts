@@ -2,54 +2,60 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What other programs, such as the admin tool, find in `<data folder>/stack.json` while the stack runs. */
+/**
+ * The content of `<data folder>/stack.json` while the stack runs, for other programs such as the
+ * admin tool.
+ */
 export interface Discovery {
   pid: number;
   engine_pid: number | null;
   url: string | null;
-  /** The issuer of the embedded identity provider; null where people sign in at another. */
+  /** The issuer of the embedded identity provider; null if people sign in at another provider. */
   identity_provider: string | null;
   dynamodb_endpoint: string | null;
   table_name: string;
 }
 
-/** What the stack that runs on the data folder, or was killed there, says of itself. */
+/** Reads the entry of the stack that runs on the data folder, or was killed there. */
 export function readDiscovery(dataDir: string): Discovery | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
   } catch {
-    // No stack has run here, or none was stopped by force.
+    // No stack runs here, and none was killed.
     return undefined;
   }
 }
 
-/** Says how to find this stack. */
+/** Writes the entry of this stack. */
 export function announce(dataDir: string, discovery: Discovery): void {
   replaceFile(join(dataDir, 'stack.json'), `${JSON.stringify(discovery, null, 2)}\n`);
 }
 
-/** Says that there is no stack any more. */
+/** Deletes the entry of this stack. */
 export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
 }
 
-/** A key of this data folder, made at the first start: of its tokens, or of its sessions. Throws a sentence where the file holds none. */
+/**
+ * Returns the key for tokens or for sessions of this data folder, created at the first start.
+ * Throws a sentence if the file contains no key.
+ */
 export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
   const file = join(dataDir, name);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
-  const lost = name === 'signing-key' ? 'all tokens and client secrets' : 'all sessions';
-  const wayOut = `put it back, or delete it for a new one, which ends ${lost}`;
+  const affected = name === 'signing-key' ? 'all tokens and client secrets' : 'all sessions';
+  const remedy = `restore it from a backup, or delete it to create a new key; ${affected} then become invalid`;
   try {
     const key = readFileSync(file, 'utf8').trim();
     if (Buffer.from(key, 'base64url').length >= 32) return key;
   } catch (cause) {
     const { message } = cause as Error;
-    throw new Error(`the key ${file} cannot be read (${message}): ${wayOut}`, { cause });
+    throw new Error(`the key file ${file} cannot be read (${message}): ${remedy}`, { cause });
   }
-  throw new Error(`the key ${file} is empty or damaged: ${wayOut}`);
+  throw new Error(`the key file ${file} is empty or damaged: ${remedy}`);
 }
 
-/** Whoever reads the file finds the old or the new text, never a part. Only its owner can read it. */
+/** Replaces a file atomically, so that a reader never sees a part. Only its owner can read it. */
 function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);

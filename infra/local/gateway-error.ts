@@ -4,13 +4,16 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
 import { commonHeaders } from '../../shared/http/response.ts';
 
-/** Ends a request with one of API Gateway's own answers. */
+/** An error that API Gateway answers itself. */
 export class GatewayError extends Error {
   readonly type: string;
   readonly status: number | undefined;
   readonly authorizer: Record<string, string>;
 
-  /** `status` is for the DEFAULT types only; `authorizer` is what the authorizer said about its refusal. */
+  /**
+   * `status` applies to the DEFAULT types only. `authorizer` is the context that the authorizer
+   * returned with its refusal.
+   */
   constructor(type: string, status?: number, authorizer: Record<string, string> = {}) {
     super(type);
     this.type = type;
@@ -19,7 +22,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A gateway response in API Gateway's mapping syntax, filled in. */
+/** Renders a gateway response from API Gateway's mapping syntax. */
 export function render(refusal: GatewayError, requestId: string): APIGatewayProxyResult {
   const found = gatewayResponses.find(({ type }) => type === refusal.type);
   if (!found) throw refusal;
@@ -39,10 +42,10 @@ export function render(refusal: GatewayError, requestId: string): APIGatewayProx
   };
 }
 
-/** Their parsers go on failing at what comes after the first mistake. */
+/** Sockets already answered. Their parsers report further errors after the first. */
 const refused = new WeakSet<Duplex>();
 
-/** What never became a request. */
+/** Answers a client whose bytes are not a valid request. */
 export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return;
   refused.add(socket);
@@ -64,7 +67,7 @@ export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
-  // The rest is read over, or the client might lose the answer.
+  // The rest is read and dropped. Otherwise the client might lose the answer.
   socket.resume();
   setTimeout(() => socket.destroy(), 1_000).unref();
 }

@@ -1,13 +1,13 @@
 import type { APIGatewayEventDefaultAuthorizerContext, APIGatewayProxyEvent } from 'aws-lambda';
 import { stage } from '../../shared/routes.ts';
 
-/** Names with values, in the order in which they were sent; a name may come more than once. */
+/** Names with values in the order sent. A name may be repeated. */
 type Pairs = readonly (readonly [string, string])[];
 
-/** Parts in which the event of one request differs from that of another. */
+/** Values that differ from request to request. */
 export interface EventParts {
   method: string;
-  /** The path pattern of the route; and the path below the stage, as sent. */
+  /** The path pattern of the route. `path` is the path below the stage, as sent. */
   resource: string;
   path: string;
   headers: Pairs;
@@ -21,7 +21,7 @@ export interface EventParts {
   protocol?: string;
 }
 
-/** The event of Lambda proxy integration. */
+/** Returns the event of Lambda proxy integration. */
 export function gatewayEvent({
   method,
   resource,
@@ -38,15 +38,15 @@ export function gatewayEvent({
 }: EventParts): APIGatewayProxyEvent {
   const now = new Date();
   const sent = collect(headers);
-  const asked = query.length === 0 ? { last: null, all: null } : collect(query);
+  const parameters = query.length === 0 ? { last: null, all: null } : collect(query);
   return {
     resource,
     path,
     httpMethod: method,
     headers: sent.last,
     multiValueHeaders: sent.all,
-    queryStringParameters: asked.last,
-    multiValueQueryStringParameters: asked.all,
+    queryStringParameters: parameters.last,
+    multiValueQueryStringParameters: parameters.all,
     pathParameters: Object.keys(pathParameters).length === 0 ? null : pathParameters,
     stageVariables: null,
     body,
@@ -89,8 +89,7 @@ export function gatewayEvent({
 }
 
 /**
- * Both forms in which API Gateway hands on names that may come more than once: the last value, and
- * all.
+ * Returns both forms in which API Gateway passes repeated names: the last value, and all values.
  */
 function collect(pairs: Pairs) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
@@ -98,7 +97,7 @@ function collect(pairs: Pairs) {
   return { last: Object.fromEntries(pairs), all: Object.fromEntries(all) };
 }
 
-/** The common log format, as in `20/Nov/2026:20:30:00 +0000`. */
+/** Formats a time in the common log format, as in `20/Nov/2026:20:30:00 +0000`. */
 function clfTime(date: Date): string {
   const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;

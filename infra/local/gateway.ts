@@ -16,26 +16,31 @@ import { countRoundTrips } from './round-trips.ts';
 
 /** A running HTTP server. */
 export interface Gateway {
-  /** The base URL for everybody: `http://localhost:3000/ws/1`, or below the public address. */
+  /** The public base URL: `http://localhost:3000/ws/1`, or below the public address. */
   url: string;
   /** The origin that a proxy on this machine connects to. */
   local: string;
-  /** From now on requests below the path of `mount`, which is outside the stage, are its own to answer. */
+  /**
+   * Passes requests below the path of `mount`, which is outside the stage, to `mount` from now on.
+   */
   mount(mount: Mount): void;
   /**
-   * Takes no more requests, and resolves when those in flight are answered, or cut off after eight
+   * Accepts no new requests. Resolves when requests in flight are answered, or cut off after eight
    * seconds.
    */
   stop(): Promise<void>;
 }
 
-/** API Gateway stops at 10 KB; more is let through, so that what our handlers say to it can be seen. */
+/**
+ * In bytes. API Gateway's limit is 10 KB. This limit is higher, so that the 503 of our own handlers
+ * can be tested.
+ */
 const longestUrl = 256 * 1024;
 const patience = 8_000;
 
 /**
- * Serves the routes on `host` as API Gateway's REST API with Lambda proxy integration does.
- * `timeout` is in milliseconds. `address` is that of a proxy in front.
+ * Serves the routes on `host` as a REST API of API Gateway with Lambda proxy integration. `timeout`
+ * is in milliseconds. `address` is the address of a proxy in front.
  */
 export async function startGateway(options: {
   port: number;
@@ -101,7 +106,7 @@ export async function startGateway(options: {
       });
       reply(await compress(request, toReply(result)));
     } catch (error) {
-      if (request.errored) return; // The client is gone.
+      if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
       const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
       for (const name of response.getHeaderNames()) response.removeHeader(name);
@@ -144,7 +149,10 @@ export async function startGateway(options: {
   };
 }
 
-/** One host that can be one (RFC 9112 section 3.2), and no expectation that nobody can meet (RFC 9110 section 10.1.1). */
+/**
+ * Throws GatewayError unless there is one valid Host header (RFC 9112 section 3.2) and no unknown
+ * expectation (RFC 9110 section 10.1.1).
+ */
 function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage): void {
   const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
   const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
@@ -155,8 +163,8 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
 }
 
 /**
- * These a Lambda cannot set: API Gateway passes them on under another name. It does so to WWW-Authenticate as well, which we
- * keep, because clients that see it behave as RFC 6749 section 5.2 has it.
+ * Headers that a Lambda cannot set: API Gateway passes them on under another name. API Gateway also
+ * renames WWW-Authenticate. It is kept here, because clients rely on it as in RFC 6749 section 5.2.
  */
 const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
 
@@ -176,7 +184,7 @@ function send(response: ServerResponse, { statusCode, headers, body }: Reply, ow
   const hasBody = statusCode !== 204 && statusCode !== 304;
   if (hasBody) {
     if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-    // How long the answer to GET would be, the one to HEAD does not say: its body was left out.
+    // A response to HEAD without its body cannot state the length of the GET response.
     const isLeftOut = response.req.method === 'HEAD' && body.length === 0;
     if (!isLeftOut) response.setHeader('Content-Length', body.length);
   }
@@ -184,7 +192,8 @@ function send(response: ServerResponse, { statusCode, headers, body }: Reply, ow
     response.writeHead(statusCode).end(body);
     return;
   }
-  // The client still sends. Closing at once could take the answer away from it: it gets a second to read and to stop.
+  // The client is still sending. Closing at once could lose the response, so the client gets a
+  // second to read it and stop.
   response.writeHead(statusCode, { Connection: 'close' }).write(body);
   const end = () => response.end();
   const timer = setTimeout(end, 1_000);
@@ -194,7 +203,7 @@ function send(response: ServerResponse, { statusCode, headers, body }: Reply, ow
     .once('close', () => clearTimeout(timer));
 }
 
-/** What a person on this machine reaches `host` by. */
+/** Returns the host name under which this machine reaches `host`. */
 function nameOf(host: string): string {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
@@ -209,9 +218,9 @@ async function listen(server: Server, port: number, host: string): Promise<void>
     const another = `type npm start -- --port ${port < 1024 || port > 65_000 ? 3000 : port + 1}`;
     const why: Record<string, string> = {
       EADDRINUSE: `port ${port} is in use: ${another}`,
-      EACCES: `port ${port} is for administrators: ${another}`,
-      EADDRNOTAVAIL: `${host} is no address of this machine: check --host`,
-      ENOTFOUND: `${host} is no address of this machine: check --host`,
+      EACCES: `port ${port} needs administrator rights: ${another}`,
+      EADDRNOTAVAIL: `${host} is not an address of this machine: check --host`,
+      ENOTFOUND: `${host} is not an address of this machine: check --host`,
     };
     throw new Error(why[code ?? ''] ?? `port ${port} cannot be opened: ${message}`, { cause });
   }

@@ -8,15 +8,15 @@ interface Host {
   securityContact?: string | undefined;
 }
 
-/** The first page, below the path of the public address: the root of the host leads there. */
+/** Path of the home page below the public address. The root of the host redirects here. */
 const landing = `/${stage}/`;
 
-/** Days. A reader of security.txt asks again after that. */
+/** In days. After this time a reader must fetch security.txt again. */
 const contactLifetime = 30;
 
 /**
- * The answer to what lies on a host beside the stage: its root, robots.txt and security.txt.
- * Undefined for anything else.
+ * Returns the response for paths of the host outside the stage: the root, robots.txt and
+ * security.txt. Returns undefined for any other path.
  */
 export function hostFile(
   method: string,
@@ -37,20 +37,20 @@ export function hostFile(
 }
 
 /**
- * Reads SECURITY_CONTACT: an e-mail address, or a URL as RFC 9116 section 2.5.3 has it. Throws a
- * sentence for the operator.
+ * Reads SECURITY_CONTACT: an e-mail address, or a URL of RFC 9116 section 2.5.3. Throws a sentence
+ * for the operator.
  */
 export function readSecurityContact(contact: string): string {
   const url = /^[^\s:/@]+@[^\s@]+$/.test(contact) ? `mailto:${contact}` : contact;
   if (/^(https:\/\/|mailto:|tel:)\S+$/.test(url)) return url;
   throw new Error(
-    `SECURITY_CONTACT ${contact} is not a contact: set it to one such as security@example.org or https://example.org/security`,
+    `SECURITY_CONTACT ${contact} is not a contact: set it to an e-mail address or URL, such as security@example.org or https://example.org/security`,
   );
 }
 
 /**
- * Pages for everybody may be indexed: the first one, those of reviews, entities and users, and the
- * documentation, which loads the API's description.
+ * Returns the lines of robots.txt. Search engines may index the home page, the pages of reviews,
+ * entities and users, and the documentation, which loads the OpenAPI document.
  */
 function robots(top: string): string[] {
   const api = `${top.slice(0, -1)}${version}/`;

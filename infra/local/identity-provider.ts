@@ -8,13 +8,13 @@ import { field } from '../../shared/pages/fields.ts';
 import { layout } from '../../shared/pages/layout.ts';
 import { readBody } from './integration.ts';
 
-/** Answers HTTP requests whose path, below that of the public address, begins with `path`. */
+/** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
 export interface Mount {
   path: string;
   serve(request: IncomingMessage, response: ServerResponse): void;
 }
 
-/** How the service finds its identity provider. */
+/** Environment variables that name the identity provider. */
 interface Environment {
   OIDC_ISSUER: string;
   OIDC_CLIENT_ID: string;
@@ -26,15 +26,15 @@ const path = '/identity-provider';
 const longestName = 64;
 /** In bytes. */
 const largestForm = 64 * 1024;
-/** The library takes quadratic time for the parameters of a URL. */
+/** The library needs quadratic time for the parameters of a URL. */
 const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
- * An OpenID Connect provider for this machine: anybody signs in with any name, so the service's own
- * sign-in is the same as with a real one. `host` is where it is mounted, such as
- * `http://localhost:3000` or `https://example.org/reviews`. It keeps nothing over a restart but the
- * names, which are the subjects.
+ * Creates an OpenID Connect provider for this machine, where anyone signs in with any name. The
+ * sign-in of the service is therefore the same as with a real provider. `host` is the URL that it
+ * is mounted at, such as `http://localhost:3000` or `https://example.org/reviews`. Subjects are the
+ * names, so accounts stay the same after a restart.
  */
 export async function identityProvider(
   host: string,
@@ -46,7 +46,7 @@ export async function identityProvider(
     OIDC_CLIENT_ID: 'review-service',
     OIDC_CLIENT_SECRET: randomBytes(32).toString('base64url'),
   };
-  // Named, because the library warns of its default; and its types do not know it.
+  // Set explicitly, because the library warns about its default. The library's types lack it.
   const { createMemoryAdapter } = await import(memoryAdapter);
   const provider = new Provider(environment.OIDC_ISSUER, {
     adapter: createMemoryAdapter(0),
@@ -63,10 +63,10 @@ export async function identityProvider(
     jwks: { keys: [await signingKey()] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
-    // No session of its own outlives a sign-in, so there is none to end.
+    // No session outlives a sign-in, so there is no sign-out.
     features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
     claims: { openid: ['sub'], email: ['email'], profile: ['name', 'musicdb_username'] },
-    // Our service reads the ID token only.
+    // The service reads the ID token only.
     conformIdTokenClaims: false,
     findAccount: (_, name) => ({
       accountId: name,
@@ -139,10 +139,10 @@ export async function identityProvider(
         });
         return;
       }
-      // As connect and express do when they mount an application.
+      // As connect and express do for a mounted application.
       const url = request.url?.slice(path.length) || '/';
       Object.assign(request, { originalUrl: issuer.pathname + url, url });
-      // The library makes its addresses of these, and whatever a client says of them is replaced.
+      // The library builds its addresses from these headers. Values of the client are replaced.
       Object.assign(request.headers, {
         'x-forwarded-proto': issuer.protocol.slice(0, -1),
         'x-forwarded-host': issuer.host,
@@ -152,13 +152,13 @@ export async function identityProvider(
   };
 }
 
-/** The name in ASCII: émile becomes emile. */
+/** Returns the name in ASCII: émile becomes emile. */
 function mailbox(name: string): string {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
   return letters.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader';
 }
 
-/** On a developer's machine one wants to be somebody else now and then, so a session is never used again. */
+/** Returns a policy that asks at every sign-in, so that a developer can change accounts. */
 function askEachTime() {
   const policy = interactionPolicy.base();
   policy.remove('consent');
@@ -175,7 +175,7 @@ function askEachTime() {
 
 function signInPage() {
   const content = html`<section>
-    <p>This provider is for development and demonstrations. Any name will do, and the same name is the same person.</p>
+    <p>This provider is for development and demonstrations. Any name works. The same name is always the same person.</p>
     <form method="post">
       ${field({ name: 'name', label: 'Name', maxlength: longestName, hasFocus: true })}
       <div class="buttons">

@@ -14,13 +14,13 @@ import type { PublicAddress } from './public-address.ts';
 
 const largestBody = 10 * 1024 * 1024;
 /**
- * A character is six bytes of JSON at most, so that nobody need count what is shorter than this to
- * know that Lambda takes it.
+ * In bytes. A character is at most six bytes of JSON, so a shorter body fits Lambda without
+ * counting.
  */
 const surelyFits = 512 * 1024;
 const metadata = '/.well-known/oauth-authorization-server';
 
-/** A request that goes to a function, and all that it needs on the way. */
+/** A request to a function, with all that its handling needs. */
 export interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
@@ -33,17 +33,17 @@ export interface Exchange {
 
 /**
  * Answers a request by the function of its route, as Lambda proxy integration does. Throws
- * GatewayError for what API Gateway answers itself.
+ * GatewayError for errors that API Gateway answers itself.
  */
 export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
   const { request, requestId, load, timeout, served, address } = exchange;
   const { method = 'GET' } = request;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
-  const [asked = '', ...query] = served.url.split('?');
-  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1); a custom
-  // domain can map it so.
-  const isMetadata = asked === `${metadata}${address?.path ?? ''}/${stage}`;
-  const sentPath = isMetadata ? `/${stage}${metadata}` : asked;
+  const [requested = '', ...query] = served.url.split('?');
+  // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1). A custom
+  // domain can map this path.
+  const isMetadata = requested === `${metadata}${address?.path ?? ''}/${stage}`;
+  const sentPath = isMetadata ? `/${stage}${metadata}` : requested;
   if (sentPath !== `/${stage}` && !sentPath.startsWith(`/${stage}/`)) {
     throw new GatewayError('MISSING_AUTHENTICATION_TOKEN');
   }
@@ -75,7 +75,7 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
     const result = await invoke(await load(operation), operation, event, timeout);
     const answered = result as APIGatewayProxyResult;
     if ((answered.body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
-      throw new Error('the answer is too large for Lambda');
+      throw new Error(`the response of ${operation} is too large for Lambda`);
     }
     return answered;
   } catch (error) {
@@ -97,7 +97,10 @@ function isLonger({ headers }: IncomingMessage, most: number): boolean {
   return Number(headers['content-length']) > most;
 }
 
-/** The body of a request; undefined where it has more than so many bytes. Its connection stays for the answer. */
+/**
+ * Reads the body of a request. Returns undefined if it has more than `most` bytes; the connection
+ * stays open for the response.
+ */
 export async function readBody(
   request: IncomingMessage,
   most: number,
@@ -114,8 +117,9 @@ export async function readBody(
 }
 
 /**
- * API Gateway replaces what is not UTF-8 and says nothing. We do, because what is stored should be
- * what was sent; but where another charset is named, the function knows better what to say.
+ * Decodes the body as UTF-8. Throws GatewayError if it is not UTF-8; API Gateway replaces the bytes
+ * silently, which would store other text than was sent. If another charset is named, the function
+ * gets the text and reports the error.
  */
 function textOf(body: Buffer, contentType = ''): string {
   try {

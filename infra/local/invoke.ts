@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
 
-/** What a file under functions/ exports as `handler`. */
+/** The `handler` that a file under functions/ exports. */
 export type Handler = (event: unknown, context: Context) => unknown;
 
-/** The handler of an operation; it is imported at the first call. */
+/** Loads the handler of an operation, which is imported at the first call. */
 export type Load = (operation: string) => Promise<Handler>;
 
-/** Takes handlers from functions/. */
+/** Loads handlers from functions/. */
 export const loadFunction: Load = async (operation) => {
   const { handler } = await import(`../../functions/${operation}.ts`);
   return handler;
 };
 
-/** Thrown by `invoke` when the time is over. What was started goes on, as nothing can stop it here. */
+/**
+ * Thrown by `invoke` after the timeout. The handler keeps running, because nothing can stop it
+ * here.
+ */
 export class Timeout extends Error {}
 
-/** Runs `handler` as Lambda does: gives what it returns, throws what it throws. `timeout` is in milliseconds. */
+/** Runs `handler` as Lambda does, and returns or throws the same. `timeout` is in milliseconds. */
 export async function invoke(
   handler: Handler,
   operation: string,
@@ -35,7 +38,7 @@ export async function invoke(
   }
 }
 
-/** What Lambda tells a handler about its run, which may take so many milliseconds. */
+/** Returns the Lambda context of a run with a timeout in milliseconds. */
 export function contextOf(operation: string, timeout: number): Context {
   const deadline = Date.now() + timeout;
   return {
@@ -48,7 +51,7 @@ export function contextOf(operation: string, timeout: number): Context {
     logStreamName: 'local',
     memoryLimitInMB: '512',
     getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
-    // Left from the callback style of old; Node 24 on Lambda has them no more.
+    // Required by the types only. Lambda no longer has them with Node 24.
     done() {},
     fail() {},
     succeed() {},

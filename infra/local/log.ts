@@ -2,27 +2,33 @@ import { inspect, styleText } from 'node:util';
 import type { DescribedError } from '../../shared/describe-error.ts';
 import { stage, version } from '../../shared/routes.ts';
 
-/** A request that is over, for a log. */
+/** A finished request, for the log. */
 export interface Served {
   method: string;
   /** As sent, below the origin and the path of the public address. */
   url: string;
   /**
-   * The path of the route, such as `/ws/1/user/{user_id}`, or of a mount; absent where there is
-   * none.
+   * The path pattern of the route, such as `/ws/1/user/{user_id}`, or the path of a mount. Absent
+   * if none matches.
    */
   route?: string;
-  /** Undefined where the client did not wait for it. */
+  /** Undefined if the client closed the connection before the response. */
   status: number | undefined;
   milliseconds: number;
   requestId: string;
   roundTrips: number;
-  /** By the access token; or the application alone, by the parameters of an OAuth endpoint. */
+  /**
+   * Taken from the access token. For an OAuth endpoint only the application is known, from its
+   * parameters.
+   */
   user?: string;
   application?: string;
 }
 
-/** One line for a request: method, path, status, milliseconds, and who it was for. Verbose, also round trips to the database and the request id. */
+/**
+ * Returns the log line of a request: method, path, status, milliseconds, user and application. A
+ * verbose line has round trips to the database and the request id as well.
+ */
 export function requestLine(served: Served, isVerbose: boolean): string {
   const { method, status = 0, milliseconds, user, application, roundTrips, requestId } = served;
   const colour = status >= 500 || status === 0 ? 'red' : status >= 400 ? 'yellow' : 'green';
@@ -41,8 +47,8 @@ export function requestLine(served: Served, isVerbose: boolean): string {
 }
 
 /**
- * The path, with the query where it says what was asked for. Queries of pages hold codes, and
- * clients put secrets into those of OAuth.
+ * Returns the path, with the query only for the API. Queries of pages contain codes, and queries of
+ * OAuth may contain secrets.
  */
 function shown({ url }: Served): string {
   const path = url.replace(/\?.*/, '');
@@ -50,8 +56,8 @@ function shown({ url }: Served): string {
 }
 
 /**
- * The same for programs, as JSON: it names no person, and holds nothing that a client has sent but
- * the method.
+ * Returns the log line as JSON for programs. It names no person and contains nothing that the
+ * client sent except the method.
  */
 export function jsonLine({ method, route, status, milliseconds, requestId }: Served): string {
   return JSON.stringify({
@@ -64,12 +70,15 @@ export function jsonLine({ method, route, status, milliseconds, requestId }: Ser
   });
 }
 
-/** The first line of such a log. */
+/** Returns the first line of a JSON log. */
 export function startedLine(url: string): string {
   return JSON.stringify({ time: new Date().toISOString(), message: 'started', url });
 }
 
-/** What a function logs, an object as CloudWatch has it, as text: the places of an error stand on lines of their own. */
+/**
+ * Turns an entry that a function logs as an object, for CloudWatch, into text. Each line of a stack
+ * trace stands on its own line.
+ */
 export function readable(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !('message' in entry)) return entry;
   if (entry instanceof Error) return entry;

@@ -6,8 +6,9 @@ import { gatewayEvent } from './gateway-event.ts';
 import { type Arrival, arrivalOf, type PublicAddress } from './public-address.ts';
 
 /**
- * The event of Lambda proxy integration for `path`, below the stage and as sent, and `query`, without its question mark. No
- * match is the resource `/{proxy+}`, which catches all. Throws a URIError if the path is not validly encoded.
+ * Returns the event of Lambda proxy integration. `path` is the path below the stage, as sent;
+ * `query` has no question mark. Without a match the resource is `/{proxy+}`. Throws a URIError if
+ * the path is not validly encoded.
  */
 export function proxyEvent(
   request: IncomingMessage,
@@ -47,7 +48,10 @@ export function proxyEvent(
   });
 }
 
-/** Names keep the case in which they were sent. The X-Forwarded headers are API Gateway's own word. */
+/**
+ * Returns the headers with their names as sent. The X-Forwarded headers are set here, as by API
+ * Gateway.
+ */
 function headersOf(request: IncomingMessage, arrival: Arrival): [string, string][] {
   const sent = request.rawHeaders.flatMap((name, i, all) =>
     i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],

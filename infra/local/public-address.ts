@@ -3,17 +3,17 @@ import { BlockList, isIP } from 'node:net';
 import { stage } from '../../shared/routes.ts';
 import { isLoopback } from '../../shared/values.ts';
 
-/** The address at which people reach the service, through a proxy in front of it. */
+/** The public address of the service, at a proxy in front of it. */
 export interface PublicAddress {
-  /** Such as `https://example.org/reviews`. */
+  /** For example `https://example.org/reviews`. */
   url: URL;
-  /** Of the URL: `/reviews`, or empty. */
+  /** The path of the URL: `/reviews`, or empty. */
   path: string;
-  /** The peers whose X-Forwarded headers are believed. */
+  /** The proxies whose X-Forwarded headers are trusted. */
   proxies: BlockList;
 }
 
-/** A request's way here, as API Gateway tells it. */
+/** Origin and route of a request, as API Gateway reports them. */
 export interface Arrival {
   protocol: 'http' | 'https';
   hostname: string;
@@ -24,19 +24,21 @@ export interface Arrival {
 }
 
 /**
- * Reads PUBLIC_URL, and TRUSTED_PROXIES: IP addresses and ranges besides those of this machine,
- * separated by commas or spaces. Throws a sentence for the operator.
+ * Reads PUBLIC_URL and TRUSTED_PROXIES: IP addresses and ranges, separated by commas or spaces.
+ * Addresses of this machine are always trusted. Throws a sentence for the operator.
  */
 export function readPublicAddress(publicUrl: string, trustedProxies = ''): PublicAddress {
   const url = URL.parse(publicUrl);
   const isPlain = /^https?:\/\/[^\s/?#@\\]+(\/[\w.~-]+)*\/?$/i.test(publicUrl);
   if (!url || !isPlain) {
     throw new Error(
-      `PUBLIC_URL ${publicUrl} is not the address of a service: set it to one such as https://reviews.example.org or https://example.org/reviews`,
+      `PUBLIC_URL ${publicUrl} is not the address of a service: set it to a URL such as https://reviews.example.org or https://example.org/reviews`,
     );
   }
   if (url.protocol === 'http:' && !isLoopback(url)) {
-    throw new Error(`PUBLIC_URL ${publicUrl} must begin with https://: nobody signs in over HTTP`);
+    throw new Error(
+      `PUBLIC_URL ${publicUrl} must begin with https://: sign-in does not work over HTTP`,
+    );
   }
   const path = url.pathname.replace(/\/$/, '');
   if (path.split('/').includes(stage)) {
@@ -66,19 +68,19 @@ function readProxies(trustedProxies: string): BlockList {
 }
 
 /**
- * The URL of a request below the origin and the path of PUBLIC_URL, which a proxy passes on or
- * leaves out. A request in absolute form loses its origin (RFC 9112 section 3.2.2).
+ * Returns the URL of a request below the origin and path of PUBLIC_URL. The proxy may keep or
+ * remove that path. A request in absolute form loses its origin (RFC 9112 section 3.2.2).
  */
 export function localUrl(sent = '/', path = ''): string {
-  const asked = sent.replace(/^https?:\/\/[^/?]*/, '');
-  const below = asked.startsWith(path) ? asked.slice(path.length) : asked;
+  const target = sent.replace(/^https?:\/\/[^/?]*/, '');
+  const below = target.startsWith(path) ? target.slice(path.length) : target;
   if (below.startsWith('/')) return below;
-  return below === '' || below.startsWith('?') ? `/${below}` : asked;
+  return below === '' || below.startsWith('?') ? `/${below}` : target;
 }
 
 /**
- * A request's way here. X-Forwarded headers count only behind a public address, and only from a
- * proxy that it trusts.
+ * Returns origin and route of a request. X-Forwarded headers count only behind a public address,
+ * and only from a trusted proxy.
  */
 export function arrivalOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -97,20 +99,20 @@ export function arrivalOf(
   }
   const { url, proxies } = address;
   const isProxy = isTrusted(peer, proxies);
-  const way = [...(isProxy ? listOf(sent.join()) : []), peer ?? ''];
-  // A proxy that passes the header on adds its own word behind that of the client.
+  const hops = [...(isProxy ? listOf(sent.join()) : []), peer ?? ''];
+  // A proxy that passes the header on appends its own value.
   const protocol = isProxy && listOf(`${headers['x-forwarded-proto'] ?? ''}`).at(-1);
   return {
     protocol: protocol === 'https' ? 'https' : 'http',
     hostname: url.hostname,
     port: url.port || (url.protocol === 'https:' ? '443' : '80'),
-    client: way.findLast((each) => !isTrusted(each, proxies)) ?? way[0] ?? '',
-    forwardedFor: way.join(', '),
+    client: hops.findLast((each) => !isTrusted(each, proxies)) ?? hops[0] ?? '',
+    forwardedFor: hops.join(', '),
   };
 }
 
 function isTrusted(address: string | undefined, proxies: BlockList): boolean {
-  // A link-local address names its interface, as in fe80::1%eth0.
+  // A link-local address ends in its interface, as in fe80::1%eth0.
   const plain = (address ?? '').replace(/%.*/, '');
   const family = isIP(plain);
   return family !== 0 && proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-/** Of one call of a function. Requests that run side by side are one round trip. */
+/** Round trips of one function call. Parallel requests are one round trip. */
 interface Tally {
   trips: number;
   underWay: number;
@@ -10,13 +10,13 @@ interface Tally {
 
 const tallies = new AsyncLocalStorage<Tally>();
 
-/** Runs `run`, which can ask how many round trips it has made to the database so far. */
+/** Calls `run` with a function that returns the number of round trips to the database so far. */
 export function countRoundTrips<T>(run: (count: () => number) => T): T {
   const tally = { trips: 0, underWay: 0 };
   return tallies.run(tally, () => run(() => tally.trips));
 }
 
-// The SDK sends its requests by `node:http`, and nothing else in a function does.
+// The SDK uses `node:http`, and nothing else in a function does.
 const tallyOf = new WeakMap<ClientRequest, Tally>();
 
 subscribe('http.client.request.start', (message) => {

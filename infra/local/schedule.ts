@@ -1,22 +1,22 @@
 import type { Schedule } from '../../shared/background.ts';
 import { invoke, type Load } from './invoke.ts';
 
-/** The daily jobs at work. */
+/** The running daily jobs. */
 export interface Clock {
-  /** Starts no more jobs, and resolves when the one at hand is done. */
+  /** Starts no further jobs. Resolves when the current job is done. */
   stop(): Promise<void>;
 }
 
 const minute = 60_000;
 
 /**
- * Runs every job now, because a laptop sleeps at midnight, and then daily at its time. The clock is looked at every
- * minute, so that hours asleep only delay a job. One that fails runs again a minute later.
+ * Runs every job now, because a laptop sleeps at midnight, and then daily at its time. The clock is
+ * read every minute, so that sleep only delays a job. A failed job runs again a minute later.
  */
 export function followClock(schedules: readonly Schedule[], load: Load): Clock {
   const jobs = schedules.map((schedule) => ({ schedule, due: 0 }));
 
-  async function look(): Promise<void> {
+  async function runDueJobs(): Promise<void> {
     for (const job of jobs) {
       const now = new Date();
       if (now.getTime() < job.due) continue;
@@ -25,24 +25,24 @@ export function followClock(schedules: readonly Schedule[], load: Load): Clock {
         await invoke(await load(operation), operation, { time: now.toISOString() });
         job.due = nextTime(job.schedule, now);
       } catch (error) {
-        console.error(`${operation} failed, and runs again in a minute:`, error);
+        console.error(`${operation} failed and runs again in a minute:`, error);
       }
     }
   }
 
-  let looking = look();
+  let running = runDueJobs();
   const timer = setInterval(() => {
-    looking = looking.then(look);
+    running = running.then(runDueJobs);
   }, minute).unref();
   return {
     async stop() {
       clearInterval(timer);
-      await looking;
+      await running;
     },
   };
 }
 
-/** The first time after `now` that the schedule names, in milliseconds since 1970. */
+/** Returns the next time of the schedule after `now`, in milliseconds since 1970. */
 export function nextTime({ hour, minute }: Schedule, now: Date): number {
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), hour, minute);
   return today > now.getTime() ? today : today + 86_400_000;

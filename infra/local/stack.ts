@@ -18,33 +18,37 @@ import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
 
 /**
- * Milliseconds a step of the stop may take: all are done within ten seconds. The gateway gives its
- * requests eight.
+ * In milliseconds: the longest time for a step of the stop. The gateway gives its requests eight
+ * seconds. All steps together end within ten seconds.
  */
 const patience = 8_500;
 
-/** The service at work on this machine. */
+/** The running service on this machine. */
 export interface Stack {
-  /** The base URL for everybody. */
+  /** The public base URL. */
   url: string;
   /** The origin that a proxy on this machine connects to. */
   local: string;
-  /** Of the database. */
+  /** The endpoint of the database. */
   endpoint: string;
-  /** Where other programs find it: `dataDir`, unless that is in use and the data is in memory. */
+  /**
+   * The folder with the entry for other programs: `dataDir`, or a temporary folder if `dataDir` is
+   * in use and the data is in memory.
+   */
   dataDir: string;
   stream: Stream;
-  /** Sentences on what an upgrade has changed in the data folder. */
+  /** Sentences about an upgrade of the data folder. */
   upgrade: string[];
-  /** Resolves, with a sentence, if it cannot go on. */
+  /** Resolves with a sentence if the stack cannot continue. */
   failure: Promise<string>;
-  /** Answers the requests in flight, then ends everything that was started. */
+  /** Answers the requests in flight, then ends everything that it started. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts everything, or nothing: an error is a sentence for the user. It sets the environment that the functions read, so
- * none may be imported before. `memory` keeps the data for this run only; `dynamodbEndpoint` or DYNAMODB_ENDPOINT is used instead of an engine.
+ * Starts everything or nothing. Throws a sentence for the user. Import no function before this
+ * call, because it sets the environment variables that functions read. `memory` keeps the data for
+ * this run only. `dynamodbEndpoint` or DYNAMODB_ENDPOINT replaces the embedded engine.
  */
 export async function startStack(
   options: HostOptions & {
@@ -100,7 +104,7 @@ export async function startStack(
     const streamArn = await createTable(endpoint, discovery.table_name);
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
 
-    // All at once, so that new requests are refused while a job or a batch comes to its end.
+    // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
     const workers: (() => unknown)[] = [];
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
@@ -109,7 +113,7 @@ export async function startStack(
     workers.push(gateway.stop);
     discovery.identity_provider = await setUpSignIn(gateway, options.oidcIssuer);
     const sweeps = new AbortController();
-    // Another engine has a time to live of its own.
+    // Another database expires items itself.
     const jobs = file === undefined ? schedules : [...schedules, expirySchedule];
     const clock = followClock(jobs, async (operation) =>
       operation === expirySchedule.operation
@@ -123,7 +127,7 @@ export async function startStack(
     return { url, local, endpoint, dataDir, stream, upgrade, failure, stop };
   } catch (error) {
     await stop();
-    // Errors of files, and no others, have a path.
+    // Only file errors have a path.
     throw (error as NodeJS.ErrnoException).path ? unusable(options.dataDir, error as Error) : error;
   }
 }
@@ -131,13 +135,13 @@ export async function startStack(
 function refuseNoUrl(endpoint: string): void {
   if (/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return;
   throw new Error(
-    `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
+    `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
   );
 }
 
 /**
- * Tells the pages where they are. People sign in at `issuer`, or else at a provider of our own,
- * whose issuer is the answer.
+ * Sets AUTH_URL, the address of the pages. People sign in at `issuer`; without an issuer, at an
+ * embedded provider, whose issuer is returned.
  */
 async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<string | null> {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
@@ -149,21 +153,23 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promis
   return provider.environment.OIDC_ISSUER;
 }
 
-/** Whatever hangs or fails, the other steps have their turn. */
+/** Runs every step in reverse order, even if an earlier step hangs or fails. */
 async function undoAll(steps: (() => unknown)[]): Promise<void> {
   for (const step of steps.toReversed()) {
     const over = new AbortController();
     try {
       await Promise.race([step(), sleep(patience, undefined, over)]);
     } catch (error) {
-      console.error('at the stop:', error);
+      console.error('error while stopping:', error);
     } finally {
       over.abort();
     }
   }
 }
 
-/** Gives the folder that is held from now on: `dataDir`, or `temporary` where another stack has that. */
+/**
+ * Locks `dataDir`, or `temporary` if another stack uses `dataDir`, and returns the locked folder.
+ */
 function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): string {
   try {
     undo.push(lockFolder(dataDir));
@@ -175,7 +181,10 @@ function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): str
   }
 }
 
-/** Two engines on one file would not notice each other: one that outlived its stack must go first. */
+/**
+ * Ends an engine that outlived its stack, because two engines on one file would not notice each
+ * other.
+ */
 async function endLeftover(dataDir: string): Promise<void> {
   const pid = readDiscovery(dataDir)?.engine_pid;
   const isOurs = () => {
@@ -190,7 +199,10 @@ async function endLeftover(dataDir: string): Promise<void> {
   }
 }
 
-/** In memory where the system has such a place. A file it must be, or the stream could not be trimmed. */
+/**
+ * Makes a temporary folder, in memory if the system can. The database needs a file, or stream
+ * records could not be deleted.
+ */
 function temporaryFolder(undo: (() => unknown)[]): string {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const folder = mkdtempSync(join(parent, 'review-service-'));

@@ -14,23 +14,26 @@ import { clientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 
-/** The consumers at work. */
+/** The running consumers of the stream. */
 export interface Stream {
-  /** Resolves when every consumer is done with all that was written before the call. */
+  /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
-  /** Resolves when the batches at hand are done or given up; what is left is read again at the next start. */
+  /**
+   * Resolves when the current batches are done or given up. The next start reads the rest again.
+   */
   stop(): Promise<void>;
 }
 
-/** Records that are read at once, of which most are for nobody. */
+/** Records per read. Most match no consumer. */
 const pageSize = 1000;
 const pollInterval = 50;
 const longestBackoff = 10_000;
 
 /**
- * Feeds the table's stream to the consumers, each at its own pace and in order, as Lambda's event source mappings do: a
- * batch that fails is repeated from its first failed record until it succeeds. It reads all that the stream holds, so a
- * consumer meets some records again after a restart. Give `file`, the database, to forget what all are done with.
+ * Feeds the table's stream to the consumers, each at its own pace and in order, as event source
+ * mappings of Lambda do. A failed batch is retried from its first failed record until it succeeds.
+ * Reading starts at the oldest record, so a consumer gets some records again after a restart. With
+ * `file`, the database, records that all consumers have processed are deleted.
  */
 export async function followStream(options: {
   endpoint: string;
@@ -40,12 +43,12 @@ export async function followStream(options: {
   file?: string;
 }): Promise<Stream> {
   const { endpoint, streamArn, consumers, load, file } = options;
-  // A missing file is told at the start, not at the first record.
+  // Loaded here, so that a missing file fails the start and not the first record.
   const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
   const client = new DynamoDBStreamsClient({
     ...clientOptions(endpoint),
     maxAttempts: 1,
-    // A database that hangs once must not hold the consumers up for good.
+    // A request that hangs must not stop the consumers for good.
     requestHandler: {
       connectionTimeout: 1_000,
       requestTimeout: 5_000,
@@ -77,31 +80,30 @@ export async function followStream(options: {
   };
 }
 
-/** The stream as one consumer sees it. */
+/** The stream as a consumer reads it. */
 interface Source {
-  /** The next records, or none at the end. */
+  /** Returns the next records, or none at the end. */
   read(): Promise<StreamRecord[]>;
-  /** Takes the last record that the consumer is through with. */
+  /** Reports the last record that the consumer has processed. */
   done(sequenceNumber: string): void;
-  /** As long as it is the same there is nothing new to read. */
+  /** Unchanged while there is nothing new to read. */
   version(): unknown;
 }
 
-/** One consumer's loop. */
+/** Runs the loop of a consumer. */
 function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
   const { operation, batchSize } = consumer;
   const over = new AbortController();
   const { signal } = over;
   let failures = 0;
-  /** When it last looked and found nothing, by `performance.now()`. */
-  let looked = 0;
+  /** Time of the last read that found nothing, by `performance.now()`. */
+  let lastEmpty = 0;
 
   const pause = (milliseconds: number) =>
     sleep(milliseconds, undefined, { signal }).catch(() => {});
 
   async function backOff(error: unknown): Promise<void> {
-    if (failures === 0)
-      console.error(`${operation} cannot follow the stream, and tries on:`, error);
+    if (failures === 0) console.error(`${operation} cannot read the stream and retries:`, error);
     await pause(Math.min(longestBackoff, 50 * 2 ** failures++));
   }
 
@@ -120,12 +122,12 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   }
 
   async function run(): Promise<void> {
-    let seen: unknown;
+    let lastVersion: unknown;
     while (!signal.aborted) {
       const now = performance.now();
       try {
         const current = version();
-        const records = current === seen ? [] : await read();
+        const records = current === lastVersion ? [] : await read();
         failures = 0;
         const due = records.filter((record) => hasChanged(record) && isFor(consumer, record));
         for (const batch of chunks(due, batchSize)) await deliver(batch.map(toLambda));
@@ -135,8 +137,8 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
           done(last);
           continue;
         }
-        seen = current;
-        looked = now;
+        lastVersion = current;
+        lastEmpty = now;
         await pause(pollInterval);
       } catch (error) {
         await backOff(error);
@@ -148,7 +150,7 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   return {
     async idle() {
       const since = performance.now();
-      while (looked < since && !signal.aborted) await pause(5);
+      while (lastEmpty < since && !signal.aborted) await pause(5);
     },
     async stop() {
       over.abort();
@@ -157,7 +159,10 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   };
 }
 
-/** Reads on at each call, whatever happened to the last one. Shards are read one after another, oldest first. */
+/**
+ * Returns a function that reads the next records, also after an error. Shards are read one after
+ * another, oldest first.
+ */
 function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise<StreamRecord[]> {
   const finished = new Set<string>();
   let shard: string | undefined;
@@ -196,7 +201,7 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
       }
       return Records;
     } catch (error) {
-      // An iterator lives 15 minutes, and maybe less than the engine.
+      // An iterator expires after 15 minutes, or when the engine restarts.
       iterator = undefined;
       if (error instanceof Error && error.name === 'TrimmedDataAccessException') last = undefined;
       throw error;
@@ -204,12 +209,15 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
   };
 }
 
-/** On AWS a write that changes nothing makes no record. */
+/** On AWS, a write that changes nothing makes no record. */
 function hasChanged({ dynamodb, eventName }: StreamRecord): boolean {
   return eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.NewImage, dynamodb?.OldImage);
 }
 
-/** As Lambda gives it: time in seconds, and the rest as DynamoDB says it (we store no binary attributes). */
+/**
+ * Converts a record to the form of Lambda: time in seconds, the rest as in DynamoDB. We store no
+ * binary attributes.
+ */
 function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
   const created = dynamodb?.ApproximateCreationDateTime?.getTime();
   return {
@@ -222,7 +230,10 @@ function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
   };
 }
 
-/** Where to go on after a partial batch response; an id that is not in the batch fails all of it, as on AWS. */
+/**
+ * Returns the index of the first failed record of a partial batch response. An unknown id fails the
+ * whole batch, as on AWS.
+ */
 function firstFailed(records: readonly DynamoDBRecord[], result: unknown): number {
   const failed = (result as DynamoDBBatchResponse | undefined)?.batchItemFailures ?? [];
   const indexes = failed.map(({ itemIdentifier }) =>

@@ -13,13 +13,13 @@ import {
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { clientOptions } from './database.ts';
 
-/** In milliseconds: how long a database may take for an answer, and for a new table. */
+/** In milliseconds: the longest wait for a response, and for a new table. */
 const longestAnswer = 5_000;
 const longestCreation = 60_000;
 
 /**
- * Makes the table if there is none, and refuses one of another shape. Gives the ARN of its stream.
- * An error is a sentence for the user.
+ * Creates the table if it does not exist, and returns the ARN of its stream. Throws a sentence for
+ * the user if the table has another shape.
  */
 export async function createTable(endpoint: string, tableName: string): Promise<string> {
   const client = new DynamoDBClient({
@@ -31,19 +31,19 @@ export async function createTable(endpoint: string, tableName: string): Promise<
       throwOnRequestTimeout: true,
     },
   });
-  const wanted = tableInput(tableName);
+  const definition = tableInput(tableName);
   try {
-    const found = await orComplain(endpoint, async () => {
-      await client.send(new CreateTableCommand(wanted)).catch((error: unknown) => {
+    const existing = await orExplain(endpoint, async () => {
+      await client.send(new CreateTableCommand(definition)).catch((error: unknown) => {
         if (!(error instanceof ResourceInUseException)) throw error;
       });
       return activeTable(client, tableName);
     });
-    const { StreamSpecification } = wanted;
-    // Whoever fills a table without its stream may have been killed.
-    const hasStream = found.StreamSpecification?.StreamEnabled === true;
-    const design = hasStream ? found : { ...found, StreamSpecification };
-    if (!isDeepStrictEqual(shape(design), shape(wanted))) {
+    const { StreamSpecification } = definition;
+    // A bulk load turns the stream off, and may have been killed.
+    const hasStream = existing.StreamSpecification?.StreamEnabled === true;
+    const design = hasStream ? existing : { ...existing, StreamSpecification };
+    if (!isDeepStrictEqual(shape(design), shape(definition))) {
       throw new Error(
         `the table ${tableName} at ${endpoint} has other keys, indexes or stream settings than this version needs: use another data folder or table name`,
       );
@@ -52,40 +52,42 @@ export async function createTable(endpoint: string, tableName: string): Promise<
       await client.send(new UpdateTableCommand({ TableName: tableName, StreamSpecification }));
     }
     const TimeToLiveSpecification = { AttributeName: tableDefinition.timeToLive, Enabled: true };
-    await orComplain(endpoint, () =>
+    await orExplain(endpoint, () =>
       client
         .send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }))
         .catch((error: unknown) => {
-          // That it is enabled already.
+          // The time to live is already enabled.
           if (!(error instanceof Error) || error.name !== 'ValidationException') throw error;
         }),
     );
-    return (hasStream ? found : await activeTable(client, tableName)).LatestStreamArn ?? '';
+    return (hasStream ? existing : await activeTable(client, tableName)).LatestStreamArn ?? '';
   } finally {
     client.destroy();
   }
 }
 
-/** Result of `ask`. Throws a sentence that says what is wrong with the database at `endpoint`. */
-async function orComplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T> {
+/**
+ * Returns the result of `ask`. Throws a sentence about the problem with the database at `endpoint`.
+ */
+async function orExplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    throw new Error(`${complaint(endpoint, cause)}: check DYNAMODB_ENDPOINT`, { cause });
+    throw new Error(`${problemWith(endpoint, cause)}: check DYNAMODB_ENDPOINT`, { cause });
   }
 }
 
-function complaint(endpoint: string, error: unknown): string {
+function problemWith(endpoint: string, error: unknown): string {
   const { name, message, code } = error as NodeJS.ErrnoException;
   if (name === 'TimeoutError')
     return `no DynamoDB answers at ${endpoint} within ${longestAnswer / 1000} seconds`;
   if (/^(ECONN|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)/.test(code ?? '')) {
     return `no DynamoDB answers at ${endpoint} (${code})`;
   }
-  // Each error of DynamoDB's own is called so.
+  // Every error name of DynamoDB ends so.
   return name.endsWith('Exception')
     ? `the DynamoDB at ${endpoint} refuses the table (${name}: ${message})`
-    : `what answers at ${endpoint} is no DynamoDB`;
+    : `the server at ${endpoint} is not a DynamoDB`;
 }
 
 function tableInput(TableName: string) {
@@ -114,7 +116,7 @@ function keySchema(partitionKey: string, sortKey: string): KeySchemaElement[] {
   ];
 }
 
-/** Parts in which a table and its definition must agree, in one order. */
+/** Returns the parts in which a table must match its definition, in a fixed order. */
 function shape({
   KeySchema,
   GlobalSecondaryIndexes = [],
@@ -142,5 +144,5 @@ async function activeTable(client: DynamoDBClient, TableName: string): Promise<T
       return Table;
     await sleep(100);
   }
-  throw new Error('there is no table yet');
+  throw new Error(`the table ${TableName} is not active after ${longestCreation / 1000} seconds`);
 }
