@@ -30,9 +30,10 @@ import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
 
 /**
- * One line of the access log: neither a path nor an address nor a token, as those tell of people. What is not set is printed
- * as `-`, so that only the status may stand without quotes; and a message could hold a quote, so that failures are told by
- * kind and number. A line that is no JSON would be lost on every metric filter.
+ * A line of the access log, without path, address or token, because these identify people. API
+ * Gateway prints unset values as `-`, so only the status stands without quotes. Failures are logged
+ * by type and number, because a message could contain a quote. A line that is not valid JSON would
+ * be lost to every metric filter.
  */
 const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
@@ -50,45 +51,57 @@ const accessLogLine = JSON.stringify({
   client: '$context.authorizer.client_id',
 }).replace('"$context.status"', '$context.status');
 
-/** What a header says literally in the place of the authorizer: a mapping that is refused would fail the deployment. */
+/**
+ * Literal value of a header instead of a mapping from the authorizer. A mapping that API Gateway
+ * rejects would fail the deployment.
+ */
 const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
 /**
- * Whether anybody may call it, without a token, to sign in or to get one. It may be slow, as some of it waits for the identity provider:
- * a flood here must not take the executions that the rest of the API needs.
+ * The route signs in or issues tokens, so anyone may call it without a token. It may be slow while
+ * it waits for the identity provider. A flood here must not take the executions that the rest of
+ * the API needs.
  */
 function isSignIn({ path }: Route): boolean {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
 }
 
 /**
- * Answers that are large, alike for everybody, and kept by browsers: at the full rate their
- * transfer would be the dearest of all.
+ * The route has a large response that browsers cache. At the full rate its transfer would be the
+ * largest cost.
  */
 function isLarge({ path }: Route): boolean {
   return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
 }
 
-/** API Gateway counts by method, so that each has these limits to itself. */
+/** Limits of one method: API Gateway counts each method separately. */
 function throttling(rate: number, burst = 2 * rate) {
   return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
 }
 
-/** The limits of a route that has others than the stage: in requests a second, and at once. */
+/**
+ * Returns the limits of a route that differ from those of the stage: requests a second, and burst.
+ */
 function limitsOf(route: Route, rate: number) {
   if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 
-/** The REST API without its routes: what needs its address must exist before them. */
+/** The REST API, first without its routes, because other constructs need its address before. */
 export class Api extends Construct {
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;
-  /** {auth_url}, with the stage and without a slash at the end. Not that of the Stage, which exists only after the routes. */
+  /**
+   * {auth_url}, with the stage and without a slash at the end. Not `Stage.urlForPath`, because the
+   * Stage depends on the routes.
+   */
   readonly url: string;
-  /** By operation. */
+  /** Functions by operation. */
   readonly functions = new Map<string, TableFunction>();
-  /** Holds functions with their roles and logs, paths and methods are outside: a stack may have 500 resources only. */
+  /**
+   * Holds functions with their roles and logs; methods stay in the parent. A stack may have 500
+   * resources only.
+   */
   readonly #functionStack: NestedStack;
 
   constructor(scope: Construct, id: string, options: Options) {
@@ -102,11 +115,11 @@ export class Api extends Construct {
     this.restApi = new RestApi(this, 'RestApi', {
       restApiName: options.name,
       endpointTypes: [EndpointType.REGIONAL],
-      // Its own address would be a second issuer of tokens.
+      // The default address would be a second issuer of tokens.
       disableExecuteApiEndpoint: domain !== undefined,
-      // Bytes of a body from which it is compressed, for a client that asks.
+      // Smallest body that is compressed for a client that accepts it.
       minCompressionSize: Size.bytes(1024),
-      // Once in an account: API Gateway may write access logs only through it.
+      // One for each account. API Gateway needs this role to write access logs.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
@@ -157,18 +170,22 @@ export class Api extends Construct {
     });
   }
 
-  /** A function for each route, one authorizer for the routes that are not public, and an answer for everything else. */
+  /**
+   * Adds a function for each route, an authorizer for the routes that are not public, and a
+   * function for all other paths.
+   */
   addRoutes(defaults: FunctionDefaults): void {
-    // The authorizer's id is unknown here: it is made after the functions. The API has no other.
+    // Any authorizer of the API, because its id is unknown here: it is created after the functions.
+    // The API has only one.
     const authorizerFunction = this.#function('authorizer', 'authorizers/*', {
       defaults,
-      description: 'Who bears this access token?',
+      description: 'Verifies the access token',
       table: 'read',
       secrets: ['SIGNING_KEYS'],
     });
     const noRoute = this.#function('no-route', `${stage}/*/*`, {
       defaults,
-      description: 'What no route serves',
+      description: 'Answers requests that match no route',
       table: 'none',
     });
     const served = routes.map((route) => {
@@ -183,13 +200,13 @@ export class Api extends Construct {
     });
 
     const authorizer = new TokenAuthorizer(this, 'Authorizer', {
-      // The construct's own permission would name the authorizer, which waits for the function.
+      // The construct's permission would depend on the authorizer, which depends on the function.
       handler: LambdaFunction.fromFunctionAttributes(this, 'AuthorizerFunction', {
         functionArn: authorizerFunction.functionArn,
         skipPermissions: true,
       }),
       validationRegex: tokenExpression,
-      // A cached policy is replayed on other routes, and outlives a revoked token.
+      // A cached policy would also apply to other routes, and outlive a revoked token.
       resultsCacheTtl: Duration.seconds(0),
     });
     const addMethod = (method: string, path: string, to: LambdaFunction, guard = {}) => {
@@ -206,7 +223,7 @@ export class Api extends Construct {
     for (const path of ['/', '/{proxy+}']) addMethod('ANY', path, noRoute);
   }
 
-  /** A function that API Gateway may call so, in the name of this API only. */
+  /** Adds a function that only this API may call, with calls of this pattern. */
   #function(operation: string, calls: string, props: TableFunctionProps): LambdaFunction {
     const created = new TableFunction(this.#functionStack, operation, props);
     this.functions.set(operation, created);
@@ -222,8 +239,8 @@ export class Api extends Construct {
 }
 
 /**
- * Calls of a route, as stage, method and path. A star stands for a path parameter, for GET and
- * HEAD (so that one permission is enough), and for the slash with which a path may end.
+ * Returns the calls of a route as stage, method and path. A star stands for a path parameter, for
+ * GET and HEAD (so that one permission is enough), and for an optional slash at the end.
  */
 function callsOf(route: Route): string {
   const [method, ...others] = methodsOf(route);
@@ -231,18 +248,18 @@ function callsOf(route: Route): string {
   return `${stage}/${others.length > 0 ? '*' : method}${path}*`;
 }
 
-/** What cdk-nag would have otherwise, and why it is so. */
+/** Rules of cdk-nag that do not apply, with the reasons. */
 const accepted = {
-  APIG2: 'Every function validates its request, and says in our error shape what is wrong',
+  APIG2: 'Every function validates its request and describes errors in the shape of the API',
   APIG4:
-    'What is public is so by the specification; a test compares every method with the route table',
-  COG4: 'Access tokens are our own, of OAuth 2.0: our authorizer knows them, Cognito not',
+    'The specification makes these methods public; a test compares every method with the route table',
+  COG4: 'The service issues its own OAuth 2.0 access tokens, which its authorizer verifies; Cognito cannot',
   APIG6:
-    'The access log has one line for each request, with what API Gateway itself refused or failed at; the functions log their own errors. Execution logs would tell the same once more, and cost by the line',
+    'The access log has one line for each request, including errors of API Gateway itself; the functions log their own errors. Execution logs would repeat this, and cost by the line',
   'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-    'The role that API Gateway asks for, with the policy that AWS keeps for it',
+    'API Gateway requires this role with the policy that AWS maintains for it',
 };
 const noFirewall = {
   APIG3:
-    'A firewall costs about as much a month as everything else that a small service pays whether it is used or not, and $0.60 per million requests: an option, `firewall`',
+    'A firewall doubles the fixed monthly cost of a small service, and costs $0.60 per million requests. The option `firewall` adds it',
 };

@@ -7,12 +7,15 @@ import { DataStack } from './data-stack.ts';
 import { readOptions } from './options.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** Gives an app its two stacks, as its context chooses, with the code that `bundle` makes in its output folder; cdk-nag looks at both. Gives the two. */
+/**
+ * Adds and returns the two stacks of an app, configured by its context. `bundle` writes the code to
+ * the output folder. cdk-nag checks both stacks.
+ */
 export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunctions) {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const options = readOptions(app.node);
   const code = join(app.outdir, 'functions');
-  // A source map that an earlier synthesis left there would be uploaded.
+  // A source map left by an earlier synthesis would be uploaded.
   rmSync(code, { recursive: true, force: true });
   const bundles = bundle(code, options.hasSourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);

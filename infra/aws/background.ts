@@ -10,7 +10,10 @@ import { Construct } from 'constructs';
 import { consumers, type RecordKind, schedules } from '../../shared/background.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
-/** What follows the table's stream and what runs by the clock. What cannot be done in the end is told to one queue. */
+/**
+ * The functions that follow the table's stream and those that run daily. Records and jobs that fail
+ * for good go to one dead-letter queue.
+ */
 export class Background extends Construct {
   readonly deadLetters: Queue;
   readonly consumers: readonly TableFunction[];
@@ -25,7 +28,7 @@ export class Background extends Construct {
     });
     Validations.of(this.deadLetters).acknowledge({
       id: 'AwsSolutions-SQS3',
-      reason: 'It is the queue of dead letters',
+      reason: 'This queue is itself the dead-letter queue',
     });
     const toDeadLetters = new PolicyStatement({
       actions: ['sqs:SendMessage'],
@@ -55,12 +58,13 @@ export class Background extends Construct {
         startingPosition: StartingPosition.TRIM_HORIZON,
         filters: records.map((kind) => FilterCriteria.filter(patternOf(kind))),
         batchSize,
-        // A fuller batch writes each node once: infra/aws/README.md says what that saves.
+        // A larger batch writes each tree node once. infra/aws/README.md has the savings.
         maxBatchingWindow: Duration.seconds(5),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
-        // A record that never succeeds must not hold up those behind it until the stream forgets them all, after a day.
-        // Tries are not what it should run out of: while the totals are rebuilt, every one fails at once.
+        // A record that never succeeds must not block later records until the stream drops them,
+        // after a day. The number of attempts is not the limit, because every attempt fails at once
+        // while totals are rebuilt.
         retryAttempts: 10_000,
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
@@ -89,7 +93,10 @@ export class Background extends Construct {
   }
 }
 
-/** The filter pattern of Lambda that says what `isFor` in shared/background.ts does. */
+/**
+ * Returns the filter pattern of Lambda that matches the same records as `isFor` in
+ * shared/background.ts.
+ */
 function patternOf({ sortKey, only }: RecordKind) {
   const Keys = { sk: { S: [sortKey] } };
   if (only === undefined) return { dynamodb: { Keys } };

@@ -2,7 +2,10 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
 import type { Options } from './options.ts';
 
-/** Mails what the account has cost in a month, and what it is going to. AWS knows both some hours late: it limits nothing. */
+/**
+ * Sends mails about the actual and the forecast monthly cost of the account. AWS knows both some
+ * hours late, and the budget limits nothing.
+ */
 export class Budget extends Construct {
   constructor(scope: Construct, id: string, { dollars, mail }: NonNullable<Options['budget']>) {
     super(scope, id);

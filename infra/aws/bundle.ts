@@ -13,28 +13,31 @@ import { type BuildOptions, buildSync } from 'esbuild';
 import { assets } from '../../shared/pages/reference-assets.ts';
 import { actionsIn, indexesIn } from './table-use.ts';
 
-/** The code of one Lambda, as it is uploaded. */
+/** The code of a Lambda, as uploaded. */
 export interface Bundle {
-  /** The folder with index.cjs, and its source map where one is asked for. */
+  /** The folder with index.cjs, and with its source map if requested. */
   directory: string;
   /** The size of index.cjs, minified. */
   bytes: number;
-  /** What the code does to the table itself, in the words of IAM: `GetItem`, `ConditionCheckItem` and so on. */
+  /** IAM actions of the code on the table itself: `GetItem`, `ConditionCheckItem` and so on. */
   actions: readonly string[];
-  /** The indexes that it queries. */
+  /** The indexes that the code queries. */
   indexes: readonly string[];
-  /** The environment variables that the code reads, but for those of Lambda and the AWS SDK; `*_API` is any that ends so. */
+  /**
+   * The environment variables that the code reads, except those of Lambda and the AWS SDK. `*_API`
+   * stands for all names that end so.
+   */
   variables: readonly string[];
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** How a file becomes the code of a Lambda. */
+/** Options of esbuild for the code of a Lambda. */
 export const bundleOptions = {
   bundle: true,
   minify: true,
-  // Nothing is imported: to import one of Node's own modules is to load all that it exports, a WebSocket client among it, for a quarter of
-  // every cold start.
+  // CommonJS, because an import of a Node module loads all its exports. One of them is a WebSocket
+  // client, which takes a quarter of every cold start.
   format: 'cjs',
   supported: { 'dynamic-import': false },
   outExtension: { '.js': '.cjs' },
@@ -44,20 +47,25 @@ export const bundleOptions = {
   define: { 'import.meta.dirname': '__dirname' },
   sourcesContent: false,
   legalComments: 'none',
-  // Lambda's credentials are in the environment: the SDK's search for others is 130 KB, and 10 ms of every cold start.
+  // Lambda sets credentials in the environment. The SDK's search for others is 130 KB of code and
+  // takes 10 ms of every cold start.
   alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
 } satisfies BuildOptions;
 
-/** What functions read from their own folder. */
+/** Files that functions read from their own folder. */
 const files = { 'get-reference-asset': Object.values(assets) };
 
-/** Bundles every file under functions/ into a folder of its own in `outdir`; by operation. */
+/**
+ * Bundles every file under functions/ into its own folder in `outdir`. Returns the bundles by
+ * operation.
+ */
 export function bundleFunctions(
   outdir: string,
   hasSourceMaps = false,
   operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name),
 ): Map<string, Bundle> {
-  // Of what a file exports Lambda needs the handler. The rest, such as what it says for the API's description, is left out.
+  // Lambda needs only the `handler` export. The others, such as texts for the OpenAPI document, are
+  // left out.
   const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {
     const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
@@ -80,7 +88,8 @@ export function bundleFunctions(
       copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
     }
   }
-  // Bundled without packages it is only what is used of our code, whereas the SDK's pagers bring Query and Scan into every bundle.
+  // A second bundle without packages has only our own code. In the first, the SDK's paginators
+  // would add Query and Scan to every function.
   const { outputFiles } = buildSync({
     ...options,
     format: 'esm',

@@ -5,13 +5,14 @@ import {
 } from '@aws-sdk/client-cloudformation';
 
 /**
- * Sets the environment that shared/ reads to that of a deployed service: `name` is that of its service stack. Whoever calls must be
- * signed in to AWS as for its command line. Gives what kind of environment its data is, where the stack says so. Throws when there is no
- * such stack.
+ * Sets the environment variables that shared/ reads to those of a deployed service; `name` is its
+ * service stack. The caller must be signed in to AWS as for its command line. Returns the
+ * environment that the data stack was deployed as, if the stack has that parameter. Throws if there
+ * is no such stack.
  */
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const [data, service] = await describeBoth(name);
-  // What is set for a local stack would be taken instead.
+  // Values set for a local stack would take precedence.
   for (const variable of ['AWS_ENDPOINT_URL_DYNAMODB', 'SIGNING_KEYS', 'SESSION_KEYS']) {
     delete process.env[variable];
   }
@@ -21,11 +22,14 @@ export async function connect(name: string): Promise<{ environment: string | und
     SESSION_KEYS_ARN: output(data, 'SessionKeysArn'),
     AUTH_URL: output(service, 'AuthUrl'),
   });
-  const kept = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
-  return { environment: kept?.ParameterValue };
+  const parameter = data.Parameters?.find(({ ParameterKey }) => ParameterKey === 'Environment');
+  return { environment: parameter?.ParameterValue };
 }
 
-/** Throws with a sentence for the operator where the trouble is on this machine, or the name is not that of a stack. */
+/**
+ * Reads both stacks. Throws a sentence for the operator if region, credentials or the stack are
+ * missing.
+ */
 async function describeBoth(name: string): Promise<[Stack, Stack]> {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   try {
@@ -36,9 +40,9 @@ async function describeBoth(name: string): Promise<[Stack, Stack]> {
     if (message === 'Region is missing') {
       why = 'no region is configured: set AWS_REGION, such as AWS_REGION=us-east-1';
     } else if (kind === 'CredentialsProviderError') {
-      why = `there are no credentials for AWS (${message}): sign in as for its command line, or set AWS_PROFILE`;
+      why = `there are no credentials for AWS (${message}): sign in as for the AWS command line, or set AWS_PROFILE`;
     } else if (kind === 'ValidationError' && message.includes('does not exist')) {
-      why = `${message} in ${await client.config.region()}: is the name, the region and the account right?`;
+      why = `${message} in ${await client.config.region()}: check the name, the region and the account`;
     }
     throw why === undefined ? cause : new Error(why, { cause });
   }
@@ -52,6 +56,9 @@ async function describe(client: CloudFormationClient, StackName: string): Promis
 
 function output({ StackName, Outputs = [] }: Stack, name: string): string {
   const value = Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-  if (!value) throw new Error(`the stack ${StackName} has no output ${name}: is it one of ours?`);
+  if (!value)
+    throw new Error(
+      `the stack ${StackName} has no output ${name}: check that it is a stack of this service`,
+    );
   return value;
 }

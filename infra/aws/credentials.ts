@@ -1,6 +1,9 @@
 import { env } from 'node:process';
 
-/** What the SDK asks for credentials in a bundle: Lambda has put them into the environment, and replaces the process before they expire. */
+/**
+ * Replaces the SDK's credential provider in a bundle. Lambda sets credentials in the environment,
+ * and replaces the process before they expire.
+ */
 export function defaultProvider() {
   return async () => ({
     accessKeyId: env.AWS_ACCESS_KEY_ID ?? '',

@@ -29,19 +29,20 @@ import { keepEnvironment } from './environment.ts';
 import type { Options } from './options.ts';
 
 /**
- * Of what is also protected from deletion. RETAIN_ON_UPDATE_OR_DELETE would have CloudFormation try to delete it when a first deployment
- * fails, be refused, and fail to roll back as well.
+ * Removal policy of resources with deletion protection. With RETAIN_ON_UPDATE_OR_DELETE,
+ * CloudFormation would try to delete them after a failed first deployment. The deletion would be
+ * refused, and the rollback would fail too.
  */
 const protectedPolicy = RemovalPolicy.RETAIN;
 
-/** What must not be lost: the table, the people who can sign in, and the keys. Production keeps all of it whatever happens to the stack. */
+/** The data: table, user pool and keys. In production they stay when the stack is deleted. */
 export class DataStack extends Stack {
   readonly table: Table;
   readonly signingKeys: Secret;
   readonly sessionKeys: Secret;
-  /** Undefined where people sign in at another identity provider. */
+  /** Undefined if people sign in at another identity provider. */
   readonly userPool: UserPool | undefined;
-  /** Where the pool's pages are. */
+  /** The domain of the pool's pages. */
   readonly userPoolDomain: UserPoolDomain | undefined;
 
   constructor(scope: App, id: string, options: Options) {
@@ -57,7 +58,7 @@ export class DataStack extends Stack {
       type: tableDefinition.attributeTypes[attribute] as AttributeType,
     });
     const caps = { maxReadRequestUnits, maxWriteRequestUnits };
-    // Not TableV2: a global table costs the same, but fewer tools and local emulators know it.
+    // Not TableV2. A global table costs the same, but fewer tools and local emulators support it.
     this.table = new Table(this, 'Table', {
       partitionKey: attribute(tableDefinition.partitionKey),
       sortKey: attribute(tableDefinition.sortKey),
@@ -86,24 +87,27 @@ export class DataStack extends Stack {
     if (!issuer) {
       this.userPool = this.#userPool(options);
       this.userPoolDomain = this.userPool.addDomain('Domain', {
-        // A prefix must be unique in the region, among everybody's.
+        // The prefix must be unique in the region across all accounts.
         cognitoDomain: { domainPrefix: `${options.name}-${Aws.ACCOUNT_ID}` },
         managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
       });
     }
 
-    // The admin tool reads these: see connect.ts.
+    // Read by the admin tool, see connect.ts.
     new CfnOutput(this, 'TableName', { value: this.table.tableName });
     new CfnOutput(this, 'SigningKeysArn', { value: this.signingKeys.secretArn });
     new CfnOutput(this, 'SessionKeysArn', { value: this.sessionKeys.secretArn });
   }
 
-  /** 64 letters and digits, which are 48 bytes of base64url with over 380 random bits. */
+  /**
+   * Adds a secret of 64 letters and digits, which are 48 bytes of base64url with over 380 random
+   * bits.
+   */
   #keys(id: string, description: string, isProduction: boolean): Secret {
     const secret = new Secret(this, id, {
       description,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      // Unless its creation is rolled back: then nobody has used it yet.
+      // Deleted if its creation is rolled back, because nothing has used the key yet.
       removalPolicy: isProduction
         ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         : RemovalPolicy.DESTROY,
@@ -111,7 +115,7 @@ export class DataStack extends Stack {
     Validations.of(secret).acknowledge({
       id: 'AwsSolutions-SMG4',
       reason:
-        'An operator replaces a key with `admin key rotate`: it is brought to every function before it signs, and the old one goes on verifying',
+        'An operator replaces a key with `admin key rotate`: every function reads the new key before it signs, and the old key still verifies',
     });
     return secret;
   }
@@ -143,11 +147,11 @@ export class DataStack extends Stack {
     Validations.of(pool).acknowledge(
       {
         id: 'AwsSolutions-COG2',
-        reason: 'The public signs in to write reviews: a second factor is theirs to choose',
+        reason: 'The public signs in to write reviews: each user may choose a second factor',
       },
       {
         id: 'AwsSolutions-COG8',
-        reason: 'The plus plan costs by the user; an operator who wants it turns it on here',
+        reason: 'The plus plan costs by the user; an operator can turn it on here',
       },
     );
     return pool;

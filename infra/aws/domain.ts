@@ -18,7 +18,10 @@ export interface DomainProps {
   domain: NonNullable<Options['domain']>;
 }
 
-/** The API under a name of one's own: `https://<name>/ws/1`. The version is a resource of the API, so only the stage is mapped. */
+/**
+ * The API under a custom domain: `https://<name>/ws/1`. The version is a resource of the API, so
+ * only the stage is mapped.
+ */
 export class Domain extends Construct {
   constructor(scope: Construct, id: string, { restApi, domain }: DomainProps) {
     super(scope, id);
@@ -28,7 +31,7 @@ export class Domain extends Construct {
       endpointType: EndpointType.REGIONAL,
       securityPolicy: SecurityPolicy.TLS_1_2,
     });
-    // The construct has no property for it, and an AAAA record for a name without answers nobody.
+    // The construct has no property for this. Without it an AAAA record would lead nowhere.
     (name.node.defaultChild as CfnDomainName).addPropertyOverride(
       'EndpointConfiguration.IpAddressType',
       'dualstack',
@@ -41,12 +44,12 @@ export class Domain extends Construct {
         zoneName: domain.hostedZone.name,
       });
       const target = RecordTarget.fromAlias(new ApiGatewayDomain(name));
-      // The dot at the end: the whole name, not one within the zone.
+      // The dot makes the name absolute instead of relative to the zone.
       new ARecord(this, 'Address', { zone, target, recordName: `${domain.name}.` });
       new AaaaRecord(this, 'Address6', { zone, target, recordName: `${domain.name}.` });
     }
     new CfnOutput(this, 'Target', {
-      description: 'What a CNAME of the domain must point to',
+      description: 'The target of a CNAME record of the domain',
       value: name.domainNameAliasDomainName,
     });
   }

@@ -1,8 +1,9 @@
 import { CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib/core';
 
 /**
- * Binds a stack to the environment that it was first deployed as. An update keeps the value of a parameter, and CloudFormation refuses
- * an update whose template does not allow that value, before it changes anything.
+ * Binds a stack to the environment of its first deployment. An update keeps the value of a
+ * parameter. If the template does not allow the value, CloudFormation refuses the update before it
+ * changes anything.
  */
 export function keepEnvironment(stack: Stack, isProduction: boolean): void {
   const [environment, other] = isProduction
@@ -10,7 +11,7 @@ export function keepEnvironment(stack: Stack, isProduction: boolean): void {
     : ['development', 'production'];
   const reason = `${environment}, but this stack is ${other}: deploy it with --context environment=${other}, or choose another name with --context name=...`;
   const parameter = new CfnParameter(stack, 'Environment', {
-    description: 'What the stack was first deployed as, and stays',
+    description: 'The environment of the first deployment, which cannot change',
     default: environment,
     allowedValues: [environment],
     constraintDescription: reason,

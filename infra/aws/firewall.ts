@@ -3,12 +3,12 @@ import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { commonHeaders } from '../../shared/http/response.ts';
 
-/** Requests of one address in five minutes. A page of lists costs a browser a handful. */
+/** Requests of one IP address in five minutes. A list page needs a handful. */
 const perAddress = 3000;
 
 /**
- * Turns away addresses of ill repute and those that ask too much. The rules that judge what is written are left out:
- * reviews are free text, and some would look like an attack.
+ * Blocks IP addresses with a bad reputation or too many requests. AWS's rules for bodies are left
+ * out, because reviews are free text and some would look like an attack.
  */
 export class Firewall extends Construct {
   constructor(scope: Construct, id: string, { restApi }: { restApi: RestApi }) {

@@ -13,7 +13,7 @@ import type { TableFunction } from './table-function.ts';
 export const period = Duration.minutes(5);
 export const hour = Duration.hours(1);
 
-/** Metrics of a service with this name, those of its log lines among them. */
+/** Returns the metrics of a service with this name, including those from its logs. */
 export function metricsOf(
   scope: Construct,
   {
@@ -23,8 +23,8 @@ export function metricsOf(
     name,
   }: { api: Api; background: Background; table: ITable; name: string },
 ) {
-  // Every success of a route that changes something is an event of the domain: a review published,
-  // a vote cast, a token made.
+  // Each successful request that is not a GET is a change: a review published, a vote cast, a token
+  // issued.
   const changes = FilterPattern.literal(
     '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
   );
@@ -47,9 +47,9 @@ export function metricsOf(
       metricName,
     }).metric({ statistic: 'Sum', period });
 
-  // Not those of API Gateway: one is the 503 of a query string that is too long, which any client
-  // can send. The functions of bulk lookups make it without a word in their logs, where they tell
-  // of every failure; what API Gateway answers instead has an error.
+  // Not API Gateway's own count, which includes the 503 of a query string that is too long. Any
+  // client can cause that. The bulk lookups do not log this 503, but log every failure. A 5xx of
+  // API Gateway itself has an `error`.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];
   const byOthers = bulk
     .flatMap((operation) =>
@@ -70,9 +70,9 @@ export function metricsOf(
     serverErrors,
     requests: api.restApi.metricCount({ period }),
     clientErrors: api.restApi.metricClientError({ statistic: 'Sum', period }),
-    // Not the Errors of its Lambda: to refuse a token is one as well.
+    // Not the Errors of its Lambda, which include every refused token.
     authorizerFailures: logged('AuthorizerFailures', '{ $.error = "AUTHORIZER_*" }'),
-    // Not those of Lambda: they are of the whole account, or a metric for each function.
+    // Not Lambda's own Throttles, which cover the whole account or need a metric for each function.
     throttled: logged(
       'Throttles',
       '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
@@ -99,18 +99,18 @@ export function metricsOf(
 }
 
 function routeOf(operation: string): Route {
-  const found = routes.find((route) => route.operation === operation);
-  if (!found) throw new Error(`${operation} is no route`);
-  return found;
+  const match = routes.find((route) => route.operation === operation);
+  if (!match) throw new Error(`there is no route ${operation}`);
+  return match;
 }
 
 function functionOf(api: Api, operation: string): TableFunction['lambda'] {
-  const found = api.functions.get(operation);
-  if (!found) throw new Error(`${operation} has no function`);
-  return found.lambda;
+  const match = api.functions.get(operation);
+  if (!match) throw new Error(`${operation} has no function`);
+  return match.lambda;
 }
 
-/** Number of changes that a route made in an hour. */
+/** Returns the metric of changes by a route in an hour. */
 export function changesBy(name: string, operation: string): Metric {
   const { method } = routeOf(operation);
   return new Metric({
@@ -122,7 +122,7 @@ export function changesBy(name: string, operation: string): Metric {
   });
 }
 
-/** The largest of the metrics at each time. */
+/** Returns the largest of the metrics at each time. */
 export function anyOf(metrics: readonly IMetric[], label: string): MathExpression {
   const ids = metrics.map((_, i) => `m${i}`);
   return new MathExpression({
@@ -134,8 +134,8 @@ export function anyOf(metrics: readonly IMetric[], label: string): MathExpressio
 }
 
 /**
- * Of the table itself and of each index: an index that is throttled holds up the writes of the
- * table.
+ * Returns the throttle metrics of the table and of each index. A throttled index also blocks writes
+ * of the table.
  */
 export function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));

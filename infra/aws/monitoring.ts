@@ -29,17 +29,20 @@ export interface MonitoringProps {
   options: Options;
 }
 
-/** CloudWatch takes so many metrics in one alarm. */
+/** Most metrics of one alarm in CloudWatch. */
 const perAlarm = 10;
 
-/** How each consumer is watched: how far behind it may be, and routes whose every success is in its part of the stream. */
+/**
+ * Limits of each consumer: the largest delay, and the routes whose every success writes a record
+ * for it.
+ */
 const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonly string[] }>> = {
   'update-aggregates': { behind: Duration.minutes(5), fedBy: ['create-review'] },
-  // The erasure of a large account takes its time.
+  // Erasing a large account takes a while.
   eraser: { behind: Duration.hours(1), fedBy: ['delete-review', 'delete-me'] },
 };
 
-/** What tells an operator how the service is: a dashboard, alarms, and their mail where an address is given. */
+/** A dashboard, alarms, and mails about them if an address is given. */
 export class Monitoring extends Construct {
   readonly #topic: Topic | undefined;
 
@@ -49,7 +52,7 @@ export class Monitoring extends Construct {
     if (alarmMail) {
       this.#topic = new Topic(this, 'Topic', { enforceSSL: true });
       this.#topic.addSubscription(new EmailSubscription(alarmMail));
-      // The policy that demands TLS takes the place of SNS's own, which lets alarms of the account publish.
+      // The policy that requires TLS replaces SNS's own, which lets alarms of the account publish.
       this.#topic.grantPublish(
         new ServicePrincipal('cloudwatch.amazonaws.com', {
           conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
@@ -66,18 +69,18 @@ export class Monitoring extends Construct {
         expression: '100 * errors / requests',
         usingMetrics: { errors: serverErrors, requests },
         period,
-        label: 'Requests answered 5xx, per cent',
+        label: 'Requests with a 5xx response, per cent',
       }),
       threshold: 1,
       evaluationPeriods: 2,
-      alarmDescription: 'More than 1 % of the requests are answered 5xx',
+      alarmDescription: 'More than 1 % of the requests have a 5xx response',
     });
     for (const [i, group] of chunks(latencies, perAlarm).entries()) {
       this.#alarm(`Latency${i + 1}`, {
         metric: anyOf(group, 'The slowest route, p99 in ms'),
         threshold: 2000,
         evaluationPeriods: 3,
-        alarmDescription: `One in a hundred requests takes over 2 s at one of: ${group.map(({ label }) => label).join(', ')}`,
+        alarmDescription: `The slowest 1 % of requests take over 2 s at one of these routes: ${group.map(({ label }) => label).join(', ')}`,
       });
     }
     this.#alarm('Throttles', {
@@ -85,41 +88,42 @@ export class Monitoring extends Construct {
       threshold: 10,
       evaluationPeriods: 2,
       alarmDescription:
-        'Requests fail because the functions of this account need more concurrent executions than its quota',
+        'Requests fail because the functions need more concurrent executions than the quota of this account allows',
     });
     this.#alarm('TooManyRequests', {
       metric: tooMany,
       threshold: 100,
       evaluationPeriods: 2,
       alarmDescription:
-        'Requests are answered 429: a flood, or `rateLimit` is too low for the service',
+        'Many requests have a 429 response: there is a flood of requests, or `rateLimit` is too low',
     });
     this.#alarm('TransactionConflicts', {
       metric: conflicts,
       threshold: 300,
       evaluationPeriods: 3,
       alarmDescription:
-        'More than one write a second meets another of the same items: the first sign of a review, an author or an entity that is too busy',
+        'More than one write a second conflicts with another write: a review, an author or an entity has too much traffic',
     });
     for (const kind of ['Read', 'Write'] as const) {
       this.#alarm(`Table${kind}Throttles`, {
         metric: anyOf(tableThrottles(table, kind), `${kind}s throttled`),
         threshold: 0,
         evaluationPeriods: 2,
-        alarmDescription: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index: one partition is too hot, or a quota is met`,
+        alarmDescription: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index: one partition has too much traffic, or a quota is reached`,
       });
     }
     for (const [i, { node, lambda }] of background.consumers.entries()) {
       const limits = consumerLimits[node.id];
       const age = iteratorAges[i];
-      if (!limits || !age) throw new Error(`${node.id} is not watched`);
+      if (!limits || !age) throw new Error(`consumerLimits has no entry for ${node.id}`);
       this.#alarm(`IteratorAge-${node.id}`, {
         metric: age,
         threshold: limits.behind.toMilliseconds(),
         evaluationPeriods: 2,
         alarmDescription: `${node.id} is over ${limits.behind.toHumanString()} behind the stream`,
       });
-      // Its own metrics say nothing when it is off: they are missing then, as they are when there is nothing to do.
+      // Its own metrics do not show that it is off. They are missing then, as when there is nothing
+      // to do.
       const changed = limits.fedBy.map((operation) => changesBy(name, operation));
       this.#alarm(`Unfollowed-${node.id}`, {
         metric: new MathExpression({
@@ -137,10 +141,11 @@ export class Monitoring extends Construct {
         }),
         comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
         threshold: 1,
-        // Within the day that the stream remembers. One hour alone may end between a change and what follows it.
+        // Within the day that the stream keeps records. Two hours, because one hour may end between
+        // a change and its processing.
         evaluationPeriods: 24,
         datapointsToAlarm: 2,
-        alarmDescription: `Something changed, but ${node.id} was not called: its event source mapping is disabled or broken, and the stream forgets after a day`,
+        alarmDescription: `There were changes, but ${node.id} was not called: its event source mapping is disabled or broken. Repair it within a day, because the stream then drops its records`,
       });
     }
     this.#alarm('DeadLetters', {
@@ -148,20 +153,20 @@ export class Monitoring extends Construct {
       threshold: 0,
       evaluationPeriods: 1,
       alarmDescription:
-        'A stream record or a daily job was given up: the message says of which function, and infra/aws/README.md what to do',
+        'A stream record or a daily job failed for good. The message names the function, and infra/aws/README.md says what to do',
     });
     this.#alarm('AuthorizerFailures', {
       metric: authorizerFailures,
       threshold: 5,
       evaluationPeriods: 1,
-      alarmDescription: 'The authorizer fails: whoever sends a token is answered 5xx',
+      alarmDescription: 'The authorizer fails: requests with a token have a 5xx response',
     });
     for (const errors of jobErrors) {
       this.#alarm(`Errors-${errors.label}`, {
         metric: errors,
         threshold: 0,
         evaluationPeriods: 1,
-        alarmDescription: `${errors.label} failed; it is tried twice more`,
+        alarmDescription: `${errors.label} failed; AWS retries it twice`,
       });
     }
     for (const { node, lambda } of background.jobs) {
@@ -174,10 +179,10 @@ export class Monitoring extends Construct {
         }),
         comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
         threshold: 1,
-        // An alarm may look back for a day at periods below an hour, and for a week at longer ones.
+        // An alarm may cover a day with periods below an hour, and a week with longer periods.
         evaluationPeriods: 26,
         treatMissingData: TreatMissingData.BREACHING,
-        alarmDescription: `${node.id} has not run for 26 hours: its rule is disabled or broken, or the service is so new that its first night is to come`,
+        alarmDescription: `${node.id} has not run for 26 hours: its rule is disabled or broken. A new service is in this state until its first night`,
       });
     }
 

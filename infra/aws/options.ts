@@ -2,7 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Node } from 'constructs';
 import * as v from 'valibot';
 
-/** CloudWatch keeps logs for one of these numbers of days, and no other. */
+/** Retention times of logs that CloudWatch supports, in days. */
 const retentions = Object.values(RetentionDays).filter(
   (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
@@ -20,9 +20,9 @@ const LogDays = v.pipe(
   v.check((days) => retentions.includes(days), `must be one of ${retentions.join(', ')}`),
 );
 
-/** What an engineer may choose with `cdk deploy --context <key>=<value>`, or under `context` in cdk.json. */
+/** Options of a deployment: `cdk deploy --context <key>=<value>`, or `context` in cdk.json. */
 const Context = v.object({
-  /** The name of the service stack; that of the data stack is `<name>-data`. */
+  /** The name of the service stack. The data stack is named `<name>-data`. */
   name: v.optional(
     matching(
       /^[a-z][a-z0-9-]{0,30}$/,
@@ -30,25 +30,31 @@ const Context = v.object({
     ),
     'review-service',
   ),
-  /** In production data outlives its stack, and cannot be deleted by mistake. */
+  /** In production, data outlives its stack and cannot be deleted by mistake. */
   environment: v.optional(
     v.picklist(['production', 'development'], 'must be production or development'),
     'production',
   ),
-  /** Requests a second that each route takes from all clients together; twice as many for a moment. */
+  /**
+   * Requests a second that each route accepts from all clients together. The burst is twice as
+   * many.
+   */
   rateLimit: v.optional(whole(1, 99_999), '500'),
-  /** How many executions of each function that signs in or makes tokens may run at a time. They are kept free for it. */
+  /**
+   * Concurrent executions of each function that signs in or issues tokens. They are reserved, and
+   * also the maximum.
+   */
   signInConcurrency: v.optional(whole(1, 1000)),
-  /** Request units a second that the table, and each of its indexes, may consume. */
+  /** Request units a second that the table and each of its indexes may consume. */
   maxReadRequestUnits: v.optional(Units),
   maxWriteRequestUnits: v.optional(Units),
-  /** Time that logs are kept. */
+  /** Retention time of logs. */
   logDays: v.optional(LogDays, '30'),
-  /** Where alarms are mailed. */
+  /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
-  /** Monthly budget of the account in US dollars. `alarmMail` is told when it costs more. */
+  /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
   budget: v.optional(whole(1, 999_999)),
-  /** Who the mails of the user pool come from: an address that is verified in Amazon SES. */
+  /** The sender of the user pool's mails: an address that is verified in Amazon SES. */
   mailFrom: v.optional(Mail),
   domain: v.optional(matching(/^([a-z0-9-]+\.)+[a-z0-9-]+$/, 'a name such as reviews.example.org')),
   certificateArn: v.optional(
@@ -59,13 +65,10 @@ const Context = v.object({
   ),
   hostedZoneId: v.optional(v.string()),
   hostedZoneName: v.optional(v.string()),
-  /** Another identity provider than the user pool. */
+  /** An identity provider other than the user pool. */
   oidcIssuer: v.optional(Url),
   oidcClientId: v.optional(v.string()),
-  /**
-   * The secret holds the client secret as plain text. The right to read it is bound to the whole
-   * ARN.
-   */
+  /** A secret with the client secret as plain text. The right to read it names the whole ARN. */
   oidcClientSecretArn: v.optional(
     matching(
       /^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:\S+-\w{6}$/,
@@ -74,11 +77,11 @@ const Context = v.object({
   ),
   firewall: v.optional(Flag, 'false'),
   tracing: v.optional(Flag, 'false'),
-  /** Readable stack traces, for 15 ms more at each cold start. */
+  /** Readable stack traces. They cost 15 ms at each cold start. */
   sourceMaps: v.optional(Flag, 'false'),
-  /** The header of a 403 names the missing scope, by a mapping that API Gateway is not documented to take. */
+  /** The header of a 403 names the missing scope, by a mapping that AWS does not document. */
   exactChallenge: v.optional(Flag, 'false'),
-  // MUSICDB_API and its like: see shared/entity/metadata-provider.ts.
+  // MUSICDB_API and the like, see shared/entity/metadata-provider.ts.
   musicdbApi: v.optional(v.string()),
   musicdbPage: v.optional(v.string()),
   musicdbAgent: v.optional(v.string()),
@@ -87,16 +90,19 @@ const Context = v.object({
   bookdbPage: v.optional(v.string()),
   bookdbAgent: v.optional(v.string()),
   bookdbInterval: v.optional(whole(0, 60_000)),
-  /** Where the source of the service is, for the page at its root. */
+  /** The address of the source code, for the home page. */
   sourceUrl: v.optional(Url),
 });
 
-type Chosen = v.InferOutput<typeof Context>;
+type ContextValues = v.InferOutput<typeof Context>;
 
-/** The options, as the constructs take them. */
+/** The options in the form that the constructs take. */
 export type Options = ReturnType<typeof readOptions>;
 
-/** The options in the context of the app. Throws a sentence for whoever deploys, also where AWS would refuse an option only in the middle of a deployment. */
+/**
+ * Reads the options from the context of the app. Throws a sentence for the operator. Values that
+ * AWS would reject in the middle of a deployment are rejected here.
+ */
 export function readOptions(node: Node) {
   const given = Object.keys(Context.entries).flatMap((key) => {
     const value = `${node.tryGetContext(key) ?? ''}`;
@@ -114,13 +120,14 @@ export function readOptions(node: Node) {
   const { alarmMail, budget } = chosen;
   if (!issuer && /aws|amazon|cognito/.test(chosen.name)) {
     throw new Error(
-      'context: name must not contain aws, amazon or cognito, as Cognito takes no sign-in domain that does',
+      'context: name must not contain aws, amazon or cognito, because Cognito rejects such a sign-in domain',
     );
   }
   if (zone && !`.${chosen.domain}`.endsWith(`.${zone.hostedZoneName}`)) {
-    throw new Error(`context: domain must lie in the zone ${zone.hostedZoneName}`);
+    throw new Error(`context: domain must be in the zone ${zone.hostedZoneName}`);
   }
-  if (budget && !alarmMail) throw new Error('context: alarmMail is missing, whom budget tells');
+  if (budget && !alarmMail)
+    throw new Error('context: alarmMail is missing; budget sends its mails there');
   return {
     ...chosen,
     isProduction: chosen.environment === 'production',
@@ -144,17 +151,20 @@ export function readOptions(node: Node) {
   };
 }
 
-/** Options that make sense together only. Throws when some of them are missing. */
-function together<K extends keyof Chosen>(chosen: Chosen, ...names: K[]) {
+/**
+ * Returns options that are valid only together, or undefined if none is set. Throws if some are
+ * missing.
+ */
+function together<K extends keyof ContextValues>(chosen: ContextValues, ...names: K[]) {
   const missing = names.filter((name) => chosen[name] === undefined);
   if (missing.length === names.length) return undefined;
   if (missing.length > 0) throw new Error(`context: ${missing.join(', ')} is missing`);
   const values = Object.fromEntries(names.map((name) => [name, chosen[name]]));
-  return values as { [N in K]: NonNullable<Chosen[N]> };
+  return values as { [N in K]: NonNullable<ContextValues[N]> };
 }
 
-/** The environment variables that tell of the databases. */
-function databasesOf(chosen: Chosen): Record<string, string> {
+/** Returns the environment variables of the entity databases. */
+function databasesOf(chosen: ContextValues): Record<string, string> {
   const variables = Object.entries(chosen).flatMap(([option, value]) => {
     const [, database, name] = /^(musicdb|bookdb)(\w+)$/.exec(option) ?? [];
     return database ? [[`${database}_${name}`.toUpperCase(), `${value}`]] : [];

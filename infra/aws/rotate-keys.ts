@@ -7,15 +7,16 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { secretLifetime } from '../../shared/secrets.ts';
 
-/** A secret that holds keys, as shared/secrets.ts reads it. */
+/** A secret with keys, as read by shared/secrets.ts. */
 export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS';
 
-/** Until no process goes on with what it read before, in milliseconds. */
+/** In milliseconds: the time after which every process has read the secret again. */
 const settled = secretLifetime + 30_000;
 
 /**
- * Puts a new key in front of a deployed stack's keys, in two steps: first every process learns to verify it, then it signs. All earlier
- * keys go on verifying. Stopped in between it has done no harm, and can be run again. Gives how many keys there are.
+ * Makes a new key the first key of a deployed stack, in two steps. First every process learns to
+ * verify it, then it signs. Earlier keys still verify. An interrupted rotation does no harm and can
+ * be repeated. Returns the number of keys.
  */
 export async function rotateKey(
   secret: KeySecret,
@@ -29,12 +30,12 @@ export async function rotateKey(
 }
 
 /**
- * Drops the oldest key. What was made with it is refused from then on: tokens and client secrets of that time, or sessions. Throws when
- * there is only one.
+ * Deletes the oldest key. Everything made with it becomes invalid: tokens and client secrets, or
+ * sessions. Throws if there is only one key.
  */
 export async function retireKey(secret: KeySecret): Promise<{ secret: KeySecret; keys: number }> {
   const keys = await readKeys(secret);
-  if (keys.length < 2) throw new Error(`${secret} holds one key only: rotate it first`);
+  if (keys.length < 2) throw new Error(`${secret} has only one key: rotate it first`);
   return writeKeys(secret, keys.slice(0, -1));
 }
 
@@ -60,7 +61,7 @@ function arnOf(secret: KeySecret): string {
   const arn = process.env[`${secret}_ARN`];
   if (!arn)
     throw new Error(
-      'a local stack keeps its keys in its data folder: name one on AWS with --stack',
+      'a local stack keeps its keys in its data folder: name a stack on AWS with --stack',
     );
   return arn;
 }

@@ -18,7 +18,10 @@ export interface ServiceStackProps {
   bundles: ReadonlyMap<string, Bundle>;
 }
 
-/** Everything that holds no data: it can be deleted and deployed again, and only the address of the API changes. */
+/**
+ * All resources without data. The stack can be deleted and deployed again; only the address of the
+ * API changes.
+ */
 export class ServiceStack extends Stack {
   constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });

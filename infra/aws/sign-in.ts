@@ -20,9 +20,12 @@ export interface SignInProps {
   issuer: Options['issuer'];
 }
 
-/** Where people sign in: how the pages know the identity provider, and how it knows them. */
+/** The sign-in: connects the pages and the identity provider. */
 export class SignIn extends Construct {
-  /** OIDC_LOGOUT_URL only where the provider has an address to sign out at that its discovery document does not name. */
+  /**
+   * OIDC_LOGOUT_URL is set only if the provider's sign-out address is not in its discovery
+   * document.
+   */
   readonly settings: Readonly<Record<string, string>>;
   readonly clientSecret: ISecret;
 
@@ -50,7 +53,7 @@ export class SignIn extends Construct {
         logoutUrls: [signedOut],
       },
     });
-    // Without a style the new sign-in page does not appear for a client.
+    // Without a branding the new sign-in page does not appear for a client.
     new CfnManagedLoginBranding(this, 'Branding', {
       userPoolId: userPool.userPoolId,
       clientId: client.userPoolClientId,
@@ -61,20 +64,24 @@ export class SignIn extends Construct {
       OIDC_CLIENT_ID: client.userPoolClientId,
       OIDC_LOGOUT_URL: `${userPoolDomain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
     };
-    // Straight from CloudFormation: the construct's own way to it is a Lambda that may describe every client.
+    // Read from CloudFormation, because the construct would add a Lambda that may describe every
+    // client.
     const { attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     this.clientSecret = new Secret(this, 'Secret', {
-      description: 'What the pages prove themselves with at the user pool',
+      description: 'The client secret of the pages at the user pool',
       secretStringValue: SecretValue.unsafePlainText(Token.asString(attrClientSecret)),
     });
     Validations.of(this.clientSecret).acknowledge({
       id: 'AwsSolutions-SMG4',
-      reason: 'The user pool made it: it changes when the client is replaced',
+      reason: 'The user pool generates this secret: it changes when the client is replaced',
     });
   }
 }
 
-/** As encodeURIComponent, which would also encode what stands for values that only CloudFormation knows; those are names of hosts. */
+/**
+ * Encodes a URL like encodeURIComponent, except tokens for values that only CloudFormation knows.
+ * These are host names.
+ */
 function encoded(url: string): string {
   return url.replaceAll(':', '%3A').replaceAll('/', '%2F');
 }

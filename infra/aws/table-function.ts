@@ -19,12 +19,12 @@ import type { Bundle } from './bundle.ts';
 import type { Options } from './options.ts';
 import { allow, tableRights } from './table-rights.ts';
 
-/** What all functions have in common. */
+/** Settings that all functions share. */
 export interface FunctionDefaults {
   bundles: ReadonlyMap<string, Bundle>;
   table: ITable;
   secrets: Readonly<Record<Secret, ISecret>>;
-  /** Environment variables by name: a function gets those that its code reads. */
+  /** Environment variables by name. A function gets those that its code reads. */
   settings: Readonly<Record<string, string>>;
   options: Options;
 }
@@ -32,19 +32,22 @@ export interface FunctionDefaults {
 export interface TableFunctionProps {
   defaults: FunctionDefaults;
   description: string;
-  /** The most that it may do to the table; of this it gets what its code can do. */
+  /** The largest access to the table. The function gets only the rights that its code uses. */
   table: Route['table'];
   secrets?: readonly Secret[];
-  /** What else it may do. */
+  /** Further rights. */
   rights?: PolicyStatement[];
   timeout?: Duration;
-  /** How many executions are kept free for it, which is also the most that it gets; unset takes from what all share. */
+  /**
+   * Reserved concurrent executions, which are also the maximum. Unset, the function uses the shared
+   * ones.
+   */
   concurrency?: number;
 }
 
 /**
- * The Lambda of one operation, which is its id: its own log group, and a role that may do what its code does and nothing
- * else. No construct adds to that role.
+ * The Lambda of an operation, whose name is the id. It has its own log group, and a role with
+ * exactly the rights that its code uses. No construct adds to the role.
  */
 export class TableFunction extends Construct {
   readonly lambda: LambdaFunction;
@@ -65,7 +68,7 @@ export class TableFunction extends Construct {
       inlinePolicies: {
         Rights: new PolicyDocument({
           statements: [
-            // The ARN of a log group stands for its streams.
+            // The ARN of a log group includes its streams.
             ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
             ...tableRights(table.tableArn, operation, { ...bundle, allowed: props.table }),
             ...allow(
@@ -83,7 +86,7 @@ export class TableFunction extends Construct {
     if (options.hasTracing) {
       Validations.of(role).acknowledge({
         id: 'AwsSolutions-IAM5[Resource::*]',
-        reason: 'X-Ray has no resources that a right could be limited to',
+        reason: 'X-Ray has no resources to limit a right to',
       });
     }
     this.lambda = new LambdaFunction(this, 'Function', {
@@ -92,8 +95,9 @@ export class TableFunction extends Construct {
       handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      // 0.6 of a CPU: the first call to DynamoDB (20 ms of CPU) and a page of 50 reviews wait for it. It costs $0.07 more
-      // per million requests than 512 MB, where API Gateway takes $3.50.
+      // 1024 MB give 0.6 of a CPU, which speeds up the first call to DynamoDB (20 ms of CPU) and a
+      // page of 50 reviews. The cost is $0.07 more per million requests than with 512 MB; API
+      // Gateway costs $3.50.
       memorySize: 1024,
       timeout: timeout ?? Duration.seconds(15),
       reservedConcurrentExecutions: props.concurrency,

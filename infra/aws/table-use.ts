@@ -1,6 +1,9 @@
 import { tableDefinition } from '../../shared/table/definition.ts';
 
-/** The actions of commands; those of TransactWrite are its parts, and of Query the callers tell. No function is ever allowed to Scan. */
+/**
+ * IAM actions by command. TransactWrite needs the actions of its parts, and Query is found by its
+ * callers. No function may Scan.
+ */
 const actionsOf: Readonly<Record<string, readonly string[]>> = {
   Get: ['GetItem'],
   BatchGet: ['BatchGetItem'],
@@ -11,7 +14,7 @@ const actionsOf: Readonly<Record<string, readonly string[]>> = {
   Delete: ['DeleteItem'],
   BatchWrite: ['BatchWriteItem'],
   TransactWrite: [],
-  // Not of DynamoDB: the route table says who reads which secret.
+  // Not of DynamoDB. The route table lists the secrets that a route reads.
   GetSecretValue: [],
 };
 
@@ -22,13 +25,16 @@ const actionOfPart = {
   ConditionCheck: 'ConditionCheckItem',
 };
 
-/** What the code does to the table itself, in the words of IAM. Throws where it sends a command that no right is known for. */
+/**
+ * Returns the IAM actions of the code on the table itself. Throws if the code sends a command
+ * without a known action.
+ */
 export function actionsIn(code: string): string[] {
-  const sent = [...code.matchAll(/\bnew (\w+?)Command\d*\(|\bpaginate([A-Z]\w*?)\d*\(/g)];
-  const commands = sent.map(([, command, paged]) => command ?? paged ?? '');
+  const matches = [...code.matchAll(/\bnew (\w+?)Command\d*\(|\bpaginate([A-Z]\w*?)\d*\(/g)];
+  const commands = matches.map(([, command, paged]) => command ?? paged ?? '');
   const actions = commands.flatMap((command) => {
     const known = actionsOf[command];
-    if (!known) throw new Error(`No function has a right to ${command}`);
+    if (!known) throw new Error(`No function may send the command ${command}`);
     return known;
   });
   if (commands.includes('TransactWrite')) {
@@ -40,7 +46,10 @@ export function actionsIn(code: string): string[] {
   return [...new Set(actions)].sort();
 }
 
-/** The indexes that the code queries, by how it calls `queryIndex`: where it says `${scope}-by-${order}`, all of them. */
+/**
+ * Returns the indexes that the code queries, from its calls of `queryIndex`. A call with
+ * `${scope}-by-${order}` matches all indexes.
+ */
 export function indexesIn(code: string): string[] {
   const calls = [...code.matchAll(/(?<!function\* )\bqueryIndex\d*\(\s*(["`][^"`]+["`])?/g)];
   const patterns = calls.map(([call, name]) => {

@@ -19,13 +19,15 @@ import { version } from '../../shared/routes.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 import { type Endpoint, errors, errorsOf } from '../openapi/responses.ts';
 
-/** Pages of entities in the two databases. */
+/** Addresses of entity pages in the two databases. */
 const pages = {
   musicdb: 'musicbrainz.org/{type}/{id}',
   bookdb: 'bookbrainz.org/{type}/{id}',
 };
 
-/** Numbers and tables that the guides name as `{{name}}`: all of them come from the code. */
+/**
+ * Returns the numbers and tables that guides name as `{{name}}`. All of them come from the code.
+ */
 export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly Endpoint[]) {
   const base_url = `${servers[0]?.url}`;
   const review = paths['/review'].post.requestBody.content['application/json'].schema.properties;
@@ -101,7 +103,7 @@ function codes(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** A range of karma, from one number to below another, in words. */
+/** Describes a range of karma in words. `to` is exclusive. */
 function range(from: number, to?: number): string {
   const signed = (number: number) => number.toLocaleString('en').replace('-', '−');
   if (to === undefined) return `${signed(from)} or more`;
@@ -115,12 +117,15 @@ function maximumOf(parameters: readonly { name: string; schema: object }[], name
   return (schema as { maximum: number }).maximum;
 }
 
-/** The first number in a description, where no keyword of JSON Schema says it. */
+/** Returns the first number in a description, for limits that JSON Schema has no keyword for. */
 function numberIn(description = ''): number {
   return Number(/\d+/.exec(description));
 }
 
-/** A section on an error: its status, what to do, and which endpoints answer with it when. */
+/**
+ * Returns the section on an error: its status, the remedy, and the endpoints that return it, by
+ * condition.
+ */
 function explain(code: string, endpoints: readonly Endpoint[]): string {
   const [status, example, remedy] = errors[code] ?? [];
   const answers = endpoints.flatMap((endpoint) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import MarkdownIt from 'markdown-it';
 
-/** The guides in the order of the menu, each by the name of its file in this folder. */
+/** The guides in the order of the menu, by file name in this folder. */
 const slugs = [
   'quickstart',
   'oauth',
@@ -25,7 +25,7 @@ markdown.renderer.rules.heading_open = (tokens, i) => {
 markdown.renderer.rules.heading_close = (tokens, i) => `</a></${tokens[i]?.tag}>\n`;
 markdown.renderer.rules.table_open = () => '<table class="rows">\n';
 
-/** The guides as `shared/guides.json` keeps them, with `facts` in the place of `{{name}}`. */
+/** Renders the guides for `shared/guides.json`, with `facts` in place of `{{name}}`. */
 export function renderGuides(facts: Readonly<Record<string, string | number>>) {
   return { authUrl: facts.auth_url, guides: slugs.map((slug) => render(slug, facts)) };
 }
@@ -37,7 +37,7 @@ function render(slug: string, facts: Readonly<Record<string, string | number>>) 
       if (!(name in facts)) throw new Error(`${slug}.md: there is no fact {{${name}}}`);
       return `${facts[name]}`;
     })
-    // A link between two files leads from page to page.
+    // A link between two files becomes a link between two pages.
     .replaceAll(/\]\((\w+)\.md/g, `](${facts.auth_url}/docs/$1`);
   const [heading = '', description = ''] = text.split('\n\n', 2);
   const title = heading.replace('# ', '');
@@ -45,7 +45,7 @@ function render(slug: string, facts: Readonly<Record<string, string | number>>) 
   return { slug, title, description, html };
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Returns the anchor of a heading, as on GitHub. */
 function slugOf(heading: string): string {
   return heading
     .toLowerCase()

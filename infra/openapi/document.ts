@@ -6,10 +6,10 @@ import { version } from '../../shared/routes.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
 import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 
-/** What stands in the document for {auth_url}: whoever serves it puts in their own. */
+/** Placeholder for {auth_url} in the document. The service replaces it with its own address. */
 const authUrl = 'https://api.example/ws';
 
-/** What parameters mean wherever they are. */
+/** Descriptions of parameters that many endpoints share. */
 const common: Record<string, string> = {
   review_id: 'The review',
   entity_id: 'The entity',
@@ -26,7 +26,7 @@ const common: Record<string, string> = {
 
 export function openApiDocument(endpoints: readonly Endpoint[]) {
   const paths: Record<string, Record<string, unknown>> = {};
-  // The list stands before the thing, and the thing before its parts.
+  // Sorted by depth: a list before its item, an item before its parts.
   const depth = ({ route }: Endpoint) => route.path.split('/').length;
   for (const endpoint of endpoints.toSorted((a, b) => depth(a) - depth(b))) {
     const { method, path, base } = endpoint.route;
@@ -74,7 +74,10 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   };
 }
 
-/** Description of a scope, first what cannot be undone: developers choose scopes by this. */
+/**
+ * Returns the description of a scope, irreversible abilities first. Developers choose scopes by
+ * this text.
+ */
 function scopeText(abilities: readonly Ability[]): string {
   const gravity = ({ isDangerous }: Ability) => (isDangerous ? 1 : 0);
   const gravestFirst = abilities.toSorted((a, b) => gravity(b) - gravity(a));
@@ -122,7 +125,7 @@ function parametersOf({ route, request, docs }: Endpoint) {
 }
 
 function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
-  // That it may be left out is said by `required`.
+  // `required` states that the body may be left out.
   const schema = { ...jsonSchemaOf(body), type: 'object' };
   const explained = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     return [name, { description: docs.fields?.[name], ...(property as object) }];

@@ -4,7 +4,7 @@ import type { Docs } from '../../shared/http/docs.ts';
 import type { RequestSchema } from '../../shared/http/request.ts';
 import type { Route } from '../../shared/routes.ts';
 
-/** A route, and what its file under functions/ exports. */
+/** A route, with the exports of its file under functions/. */
 export interface Endpoint {
   route: Route;
   request: RequestSchema;
@@ -12,7 +12,7 @@ export interface Endpoint {
   docs: Docs<RequestSchema> & { fields?: Record<string, string> };
 }
 
-/** Each error: its status, an example of its description, and what a client does about it. */
+/** Each error: its status, an example of its description, and the remedy for a client. */
 export const errors: Record<string, readonly [status: number, example: string, remedy: string]> = {
   invalid_request: [
     400,
@@ -101,7 +101,7 @@ export const errors: Record<string, readonly [status: number, example: string, r
   ],
 };
 
-/** Condition of an error, unless the endpoint says it better. */
+/** Conditions of errors, unless the endpoint describes its own. */
 const occasions: Record<string, string> = {
   invalid_request: 'A parameter or field is missing or not valid; the description names it.',
   not_authorized: 'There is no access token.',
@@ -117,7 +117,7 @@ const occasions: Record<string, string> = {
   service_unavailable: 'The service is busy. Retry later.',
 };
 
-/** The codes of the errors of an endpoint, with the occasion of each. */
+/** Returns the error codes of an endpoint, each with its condition. */
 export function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
   const { caller, path, query, body, if_match, idempotency_key } = request.entries;
   const own: Record<string, string> = docs.errors ?? {};
@@ -135,12 +135,12 @@ export function errorsOf({ route, request, docs }: Endpoint): [code: string, whe
   return [...codes].map((code) => [code, own[code] ?? occasions[code] ?? '']);
 }
 
-/** Whether it answers in the words of RFC 6749. */
+/** The route answers with the errors of RFC 6749. */
 export function isOAuthForm({ route }: Pick<Endpoint, 'route'>): boolean {
   return route.path.startsWith('/oauth/');
 }
 
-/** References to headers of this name. */
+/** Returns references to headers by name. */
 export function headerRefs(names: readonly string[]) {
   const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return names.length > 0 && { headers: Object.fromEntries(refs) };
@@ -152,7 +152,7 @@ const header = (description: string, example: string | number) => ({
   example,
 });
 
-/** The headers of responses that mean something to clients. */
+/** The response headers that clients use. */
 export const headers = {
   ETag: header(
     'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`.',
@@ -178,7 +178,7 @@ export const headers = {
   ),
 };
 
-/** The responses of an endpoint other than success, by status. Each example goes by its code. */
+/** Returns the error responses of an endpoint by status. Examples are named by error code. */
 export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
   const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors[code]?.[0] ?? 0);
   return Object.fromEntries(
@@ -187,7 +187,7 @@ export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
 }
 
 function failure(endpoint: Endpoint, status: number, found: [code: string, when: string][]) {
-  // API Gateway refuses in the same words wherever it is.
+  // A 429 of API Gateway has the same shape on all routes.
   const isOAuth = isOAuthForm(endpoint) && status !== 429;
   const isLimit = found.some(([code]) => code === 'limit_exceeded');
   const exampleOf = (code: string) => ({

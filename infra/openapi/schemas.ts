@@ -17,7 +17,7 @@ import * as vote from '../../shared/vote/presented.ts';
 
 const all = { ...account, ...changes, ...entity, ...review, ...user, ...vote, ...oauth, ...http };
 
-/** Every schema that is exported where things are presented goes by its name. */
+/** Named schemas: every export of the presented.ts files, by its name. */
 const named: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries(all).map(([name, schema]) => [name.replace(/^Presented|Body$/g, ''), schema]),
 );
@@ -25,31 +25,32 @@ const named: Record<string, v.GenericSchema> = Object.fromEntries(
 const config: ConversionConfig = {
   target: 'draft-2020-12',
   typeMode: 'input',
-  // Checks that no keyword expresses are told in words.
+  // Checks without a keyword in JSON Schema are described in words.
   errorMode: 'ignore',
   definitions: named,
-  overrideSchema: ({ valibotSchema, jsonSchema }) => mended(valibotSchema, jsonSchema),
+  overrideSchema: ({ valibotSchema, jsonSchema }) => improved(valibotSchema, jsonSchema),
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
 /** The named schemas, as JSON Schema. */
 export const schemas = toJsonSchemaDefs(named, config);
 
-/** What a schema takes, as JSON Schema: a reference where it has a name. */
+/** Returns the input of a schema as JSON Schema, or a reference if the schema is named. */
 export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
   const { $schema: _, $defs: __, ...converted } = toJsonSchema(shapeOf(schema), config);
   return converted;
 }
 
-/** Schema where the converter says nothing, or says it awkwardly. Undefined where it does well. */
-function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
+/** Returns a better schema where the converter's result is missing or awkward, else undefined. */
+function improved(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
   const { type, anyOf: [only] = [], default: preset } = converted;
   switch (schema.type) {
     case 'loose_object':
       return { ...converted, additionalProperties: true };
     case 'nullable':
     case 'nullish':
-      // One type that may be null. That null stands for what is not sent goes without saying.
+      // A single type or null. A default of null is not stated, because an absent field already
+      // means null.
       if (typeof only !== 'object' || !only.type || only.enum) return undefined;
       return {
         ...only,
@@ -57,7 +58,7 @@ function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
         default: preset ?? undefined,
       };
     case 'optional':
-      // A parameter arrives as text, and so its default is written.
+      // A parameter is a string, and so is its default.
       return type === 'integer' && preset ? { ...converted, default: Number(preset) } : undefined;
     case 'variant':
       return merged(schema.key ?? '', (converted.oneOf ?? []) as JsonSchema[]);
@@ -70,7 +71,10 @@ function mended(schema: Shape, converted: JsonSchema): JsonSchema | undefined {
   }
 }
 
-/** Several forms as one, which those who try an endpoint in the reference can fill in. */
+/**
+ * Merges several forms into one, so that people can fill it in when they try an endpoint in the
+ * reference.
+ */
 function merged(key: string, forms: JsonSchema[]): JsonSchema {
   const all: Record<string, JsonSchema> = Object.assign({}, ...forms.map((it) => it.properties));
   const kinds = forms.map(({ properties: { [key]: kind } = {} }) => (kind as JsonSchema).const);
@@ -79,7 +83,7 @@ function merged(key: string, forms: JsonSchema[]): JsonSchema {
   return { type: 'object', properties, required: Object.keys(all).filter(isNeeded) };
 }
 
-/** Fields that schemas of valibot and the items of their pipes may have. */
+/** Fields that valibot schemas and the items of their pipes may have. */
 interface Shape {
   type: string;
   pipe?: Shape[];
@@ -91,20 +95,25 @@ interface Shape {
   wrapped?: v.GenericSchema;
 }
 
-/** The schema without the guard that stands before it for the sake of a better message. */
+/** Returns the schema without a leading check that exists only for a better message. */
 function shapeOf(schema: v.GenericSchema & Shape): v.GenericSchema & Shape {
   if (schema.wrapped) return { ...schema, wrapped: shapeOf(schema.wrapped) };
   const [first, second] = schema.pipe ?? [];
   return first?.type === 'custom' && second ? (second as v.GenericSchema) : schema;
 }
 
-/** The fields of an object schema, whatever it is wrapped in; none of another. */
+/**
+ * Returns the fields of an object schema, also of a wrapped one. Returns none for another schema.
+ */
 export function fieldsOf(schema?: v.GenericSchema & Shape): [string, v.GenericSchema][] {
   const { wrapped, entries = {} } = schema ? shapeOf(schema) : {};
   return wrapped ? fieldsOf(wrapped) : Object.entries(entries);
 }
 
-/** An example of what a schema describes, put together from those of its parts. What is optional is left out. */
+/**
+ * Returns an example for a schema, composed of the examples of its parts without optional ones.
+ * Throws if a part has no example.
+ */
 export function exampleOf(schema: v.GenericSchema): unknown {
   const { type, entries, item, wrapped, value }: Shape = schema;
   const [example]: unknown[] = v.getExamples(schema);
@@ -115,7 +124,7 @@ export function exampleOf(schema: v.GenericSchema): unknown {
   }
   if (item) return [exampleOf(item)];
   if (wrapped) return exampleOf(wrapped);
-  if (!value) throw new Error(`There is no example of a ${type}`);
+  if (!value) throw new Error(`A ${type} schema has no example`);
   const one = exampleOf(value) as { id: string };
   return { [one.id]: one };
 }
