@@ -54,8 +54,8 @@ export async function exportAll(out: string, source: string) {
 }
 
 /**
- * Writes the public data to the new folder `out`: a file of users, a file of reviews for each
- * licence, checksums, and the position from which a mirror follows the changes.
+ * Writes the public data to the new folder `out`: users, reviews by licence, checksums, and the
+ * position from which a mirror follows the changes.
  */
 export async function exportPublic(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
@@ -133,7 +133,7 @@ async function withSpool<T>(
     }
     if (isBegun && spool.position() !== undefined) {
       console.error(
-        `Continuing the export of ${spool.noted('begun')}. To start over, delete ${part}`,
+        `Continuing the export that began at ${spool.noted('begun')}. To start over, delete ${part}`,
       );
     } else {
       spool.note('source', source);

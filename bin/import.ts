@@ -66,7 +66,7 @@ export async function importExport(file: string, isDryRun: boolean) {
   const outcome = await run(records(), isDryRun, refusals);
   if (fault !== undefined) {
     console.error(
-      `${fault}. Everything before that was imported: repeat the import with a complete file`,
+      `${fault}. Everything before that was read: repeat the import with a complete file`,
     );
     process.exitCode = 1;
   }

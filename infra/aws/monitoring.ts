@@ -102,7 +102,7 @@ export class Monitoring extends Construct {
       threshold: 300,
       evaluationPeriods: 3,
       alarmDescription:
-        'More than one write a second conflicts with another write: a review, an author or an entity has too much traffic',
+        'More than one write a second conflicts with another write. This is the first sign of too much traffic to a review, an author or an entity',
     });
     for (const kind of ['Read', 'Write'] as const) {
       this.#alarm(`Table${kind}Throttles`, {

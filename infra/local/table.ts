@@ -144,5 +144,5 @@ async function activeTable(client: DynamoDBClient, TableName: string): Promise<T
       return Table;
     await sleep(100);
   }
-  throw new Error(`the table ${TableName} is not active after ${longestCreation / 1000} seconds`);
+  throw new Error(`the table ${TableName} is not active`);
 }

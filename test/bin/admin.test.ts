@@ -215,9 +215,9 @@ describe('npm run admin', () => {
     await refuses(1, [
       [
         ['token', 'show', `${tokens.access_token}x`],
-        /^Error: this is no token of this stack, .+\n$/,
+        /^Error: this is not a token of this stack, .+\n$/,
       ],
-      [['token', 'show', 'rvs_x'], /^Error: this is no token of this stack, .+\n$/],
+      [['token', 'show', 'rvs_x'], /^Error: this is not a token of this stack, .+\n$/],
     ]);
   });
 
@@ -230,7 +230,10 @@ describe('npm run admin', () => {
     const pending = await makeCode(client, await makeUser());
     const revoke = ['app', 'revoke', client.client_id];
     await refuses(2, [
-      [revoke, /^error: option '--yes' is needed .+: End the access of Demo to every account\?\n$/],
+      [
+        revoke,
+        /^error: option '--yes' is required .+: End the access of Demo to every account\?\n$/,
+      ],
     ]);
     expect(await run(...revoke, '--yes')).toEqual({
       client_id: client.client_id,
@@ -251,8 +254,8 @@ describe('npm run admin', () => {
       ['user', 'delete', user.id],
     ];
     await refuses(2, [
-      [app, /^error: option '--yes' is needed .+: Delete the application Demo\?\n$/],
-      [account, /^error: option '--yes' is needed .+: Delete the account of Ann, .+\?\n$/],
+      [app, /^error: option '--yes' is required .+: Delete the application Demo\?\n$/],
+      [account, /^error: option '--yes' is required .+: Delete the account of Ann, .+\?\n$/],
     ]);
     const { client_id } = grant;
     expect(await run(...app, '--yes')).toEqual({ client_id, is_deleted: true });
@@ -387,7 +390,10 @@ describe('npm run admin', () => {
     const list = JSON.parse(await field('app', 'list', '--owner', id, '--only', 'applications'));
     expect(list).toMatchObject([{ client_id }]);
     await refuses(1, [
-      [['report', 'list', '--only', 'report'], 'Error: the answer has no report, but reports\n'],
+      [
+        ['report', 'list', '--only', 'report'],
+        'Error: the answer has no field report; its fields are reports\n',
+      ],
     ]);
   });
 
@@ -508,7 +514,7 @@ describe('npm run admin', () => {
       // Whoever is let through gets no further.
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
     };
-    const refused = /^Error: the stack reviews was not deployed with environment=development, /;
+    const refused = /^Error: the stack reviews was not deployed with environment=development; /;
     try {
       for (const [kind, said] of [
         ['', refused],

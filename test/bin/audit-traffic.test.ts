@@ -87,7 +87,7 @@ describe('audit --repair', () => {
     expect(await readItem(reviewKey(id))).toMatchObject({ popularity: 1 });
     expect(sum).toMatchObject({ differences: 0, repaired: 0, changing: 1 });
     expect(lines()).toContain(
-      `USER#${author.id} USER: changing, so that it could not be checked: run the audit again`,
+      `USER#${author.id} USER: changed during the audit and could not be checked: run the audit again`,
     );
     expect(process.exitCode).toBe(3);
     await expectRight();

@@ -140,7 +140,7 @@ describe('npm run admin -- audit', () => {
     const { sum, lines, exitCode } = await run({ repair: true });
     await batchWrite([{ put: { ...revision } }]);
     expect(lines.filter((line) => line.startsWith('REVIEW#'))).toEqual([
-      `REVIEW#${review_id} REVISION#000001: item is none, not revision (no repair)`,
+      `REVIEW#${review_id} REVISION#000001: item is none, not revision (cannot be repaired)`,
       `REVIEW#${review_id} REVIEW: votes_positive is 2, not 1`,
     ]);
     expect([sum.differences, sum.repaired, exitCode]).toEqual([2, 1, 1]);

@@ -148,7 +148,7 @@ describe('npm start -- --demo --memory', () => {
   });
 
   test('lets Moderator decide on the one review that was reported', async () => {
-    const [, queue = ''] = /sign in as Moderator to decide on one: (\S+)/.exec(said) ?? [];
+    const [, queue = ''] = /sign in as Moderator to moderate: (\S+)/.exec(said) ?? [];
     const browser = openBrowser(new URL('..', `${url}/`).href.replace(/\/$/, ''));
     const shown = await browser.submit(await browser.visit(queue), 'Sign in', {
       name: 'Moderator',
@@ -171,7 +171,7 @@ test('a folder that has data stays as it is, and keeps its names', async () => {
 
   const second = await start(dataDir, '--demo');
   expect(second.said).toContain(
-    '  Demo   nothing was added, because there is data already: try --memory, or another --data-dir\n',
+    '  Demo   nothing was added, because there is data already: use --memory or another --data-dir\n',
   );
   expect(tryIt(second.said)).toMatchObject({
     entity: { id: entity.id },

@@ -58,7 +58,7 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
 test('says in one sentence that there are no credentials', async () => {
   const { status, stdout, stderr } = await deploy([]);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^Error: there are no AWS credentials \(.*\): sign in as for the .*\n$/);
+  expect(stderr).toMatch(/^Error: there are no AWS credentials \(.*\)\. Sign in as for the .*\n$/);
   expect(asked).toEqual([]);
 });
 
@@ -68,7 +68,7 @@ test.each(['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'])(
     code = name;
     const { status, stderr } = await deploy(['--profile', 'known']);
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^Error: AWS does not take these credentials .*: sign in as .*\n$/);
+    expect(stderr).toMatch(/^Error: AWS does not accept these credentials .*\. Sign in as .*\n$/);
     expect(stderr).toContain(`(${name})`);
     expect(asked).toEqual(['AKIAKNOWN']);
   },

@@ -155,7 +155,10 @@ describe('npm run admin -- login', () => {
     const { client_id } = client;
     const login = start('login', '--client', client_id, ...(secret ? ['--secret', secret] : []));
     const shown = await load(await answer(await login.page, decision));
-    expect(shown).toEqual({ status: 400, text: expect.stringContaining('did not work') });
+    expect(shown).toEqual({
+      status: 400,
+      text: expect.stringContaining('The terminal shows the reason'),
+    });
     expect(await login.over).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(said) });
   });
 
@@ -169,14 +172,14 @@ describe('npm run admin -- login', () => {
     try {
       for (const [args, code, said] of [
         [['--client', '0'.repeat(32)], 1, /^Error: Application not found\n$/],
-        [['--client', remote.client_id], 1, /^Error: .+ which is not this machine: .+\n$/],
-        [
-          ['--client', blocked.client_id],
-          1,
-          /^Error: cannot listen at .+ something else does .+\n$/,
-        ],
+        [['--client', remote.client_id], 1, /^Error: .+ is not on this machine: .+\n$/],
+        [['--client', blocked.client_id], 1, /^Error: cannot listen at .+ the port is in use\n$/],
         [[...other, `http://127.0.0.1:${port + 1}/ws/1`], 1, /^Error: .+ECONNREFUSED.+\n$/],
-        [[...other, new URL(url).origin], 1, /^Error: .+is its base URL the right one\?\n$/],
+        [
+          [...other, new URL(url).origin],
+          1,
+          /^Error: .+: check that the service runs and that its base URL is correct\n$/,
+        ],
         [
           [...other, 'http://reviews.example/ws/1'],
           2,

@@ -29,7 +29,9 @@ test.each(['20.20.2', '22.18.0', '9.0.0'])('says that Node.js %s is too old', (v
   writeFileSync(old, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
   const { status, stderr, stdout } = run('--require', old, '--require', ready, '--print', '1');
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(/^Error: this runs on Node\.js 24, and got v[\d.]+\. "npm ci" .*\n$/);
+  expect(stderr).toMatch(
+    /^Error: this needs Node\.js 24, but runs on v[\d.]+\. The correct version .*\n$/,
+  );
 });
 
 test('says which Node.js is needed where only what runs in production is installed', () => {
@@ -43,7 +45,7 @@ test('says which Node.js is needed where only what runs in production is install
   const { status, stderr } = run('--require', old, '--require', copy, '--print', '1');
   expect(status).toBe(1);
   expect(stderr).toMatch(
-    /^Error: this runs on Node\.js 24, and got v[\d.]+\. install Node\.js 24 on this machine, or type "npm ci", .*\n$/,
+    /^Error: this needs Node\.js 24, but runs on v[\d.]+\. Install Node\.js 24, or type "npm ci", .*\n$/,
   );
 });
 
@@ -53,7 +55,7 @@ test('says that nothing is installed', () => {
   copyFileSync(ready, copy);
   expect(run('--require', copy, '--print', '1')).toMatchObject({
     status: 1,
-    stderr: 'Error: nothing is installed yet. Type: npm ci\n',
+    stderr: 'Error: the packages are not installed. Type: npm ci\n',
   });
 });
 

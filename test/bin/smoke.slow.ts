@@ -99,7 +99,7 @@ test('stops at a server that is another', async () => {
     code: 1,
     stdout: `Checking ${url}
 FAILED  a public endpoint answers JSON that any origin may read
-        GET ${url}/review/languages: wanted status 200, got 418
+        GET ${url}/review/languages: expected status 200, got 418
 Stopped: ${url} is not the base URL of a review service
 `,
   });
@@ -116,11 +116,11 @@ test('says of each failure what was wanted, and what came', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ws/1`;
   const { code, stdout } = await smoke(url, '--token', 'rva_x');
   server.close();
-  expect(stdout).toContain(`&limit=1: wanted limit 1, got 2\n`);
-  expect(stdout).toContain(`/vote: wanted status 401, got 200\n`);
-  expect(stdout).toContain(`/vote: wanted status 204, got 200\n`);
-  expect(stdout).toContain(`: wanted issuer 'http://127.0.0.1`);
-  expect(stdout).toContain(`/user/me: wanted type of user.id 'string', got 'undefined'\n`);
+  expect(stdout).toContain(`&limit=1: expected limit 1, got 2\n`);
+  expect(stdout).toContain(`/vote: expected status 401, got 200\n`);
+  expect(stdout).toContain(`/vote: expected status 204, got 200\n`);
+  expect(stdout).toContain(`: expected issuer 'http://127.0.0.1`);
+  expect(stdout).toContain(`/user/me: expected type of user.id 'string', got 'undefined'\n`);
   expect(stdout).toMatch(/\n1 passed, 1\d failed\n$/);
   expect(code).toBe(1);
 });
@@ -132,7 +132,7 @@ test('stops at the first connection that fails', async () => {
   expect(code).toBe(1);
   expect(stdout.match(/FAILED/g)).toHaveLength(1);
   expect(stdout).toMatch(
-    /languages: connect ECONNREFUSED .*\nStopped: the rest would fail alike\n$/,
+    /languages: connect ECONNREFUSED .*\nStopped: the service cannot be reached, so the other checks were skipped\n$/,
   );
 });
 

@@ -406,7 +406,7 @@ describe('npm run admin -- export, import', () => {
     await refuses(1, [[['import', join(out, name)], /^Error: this is a public dump/]]);
     const one = ['export', '--public'];
     await refuses(2, [[one, /several files/]]);
-    await refuses(1, [[[...one, '--out', out], /is there already/]]);
+    await refuses(1, [[[...one, '--out', out], /already exists/]]);
   });
 
   test('takes along what outlives what it was decided on, and a public dump does not', async () => {
@@ -621,7 +621,7 @@ describe('npm run admin -- export, import', () => {
       [content.slice(0, -20), `ends in the middle of line ${lines.length}`],
       [
         `${lines.slice(0, -2).join('\n')}\n`,
-        `ends after line ${lines.length - 2}, 2 records before`,
+        `ends after line ${lines.length - 2}; 2 of the records`,
       ],
       [gzipSync(content).subarray(0, -200), 'is damaged after line'],
     ] as const) {
@@ -648,7 +648,7 @@ describe('npm run admin -- export, import', () => {
     spool.close();
     const said = listen();
     const { code } = await admin(['export', '--out', out]);
-    expect({ code, said }).toEqual({ code: 0, said: [expect.stringContaining('Going on')] });
+    expect({ code, said }).toEqual({ code: 0, said: [expect.stringContaining('Continuing')] });
     expect(readFileSync(out, 'utf8')).toBe(whole);
     expect(existsSync(`${out}.part`)).toBe(false);
 
@@ -656,7 +656,7 @@ describe('npm run admin -- export, import', () => {
     const other = new Spool(`${out}.other.part`);
     other.note('source', 'elsewhere');
     other.close();
-    await refuses(1, [[['export', '--out', `${out}.other`], /the begun export of elsewhere/]]);
+    await refuses(1, [[['export', '--out', `${out}.other`], /an unfinished export of elsewhere/]]);
   });
 
   test('a stream that a killed import has left off is turned on by whoever starts', async () => {
@@ -682,8 +682,8 @@ describe('npm run admin -- export, import', () => {
     const said = listen();
     const { code, stdout } = await admin(['import', file(content)], dataDir);
     expect(said).toEqual([
-      expect.stringContaining('An import was interrupted'),
-      expect.stringMatching(/^Another rebuild is at work.*waiting up to 90 s/),
+      expect.stringContaining('An earlier import was interrupted'),
+      expect.stringMatching(/^Another rebuild is running.*waiting up to 90 s/),
     ]);
     expect([code, JSON.parse(stdout).written]).toEqual([0, records(content)[0].counts]);
     expect(Date.now() / 1000).toBeGreaterThan(until);

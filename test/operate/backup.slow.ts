@@ -86,12 +86,12 @@ describe('refused, without any change:', () => {
 
   test('a restore over data, or over the keys of another folder', async () => {
     await expect(admin(dataDir, ['restore', folder])).rejects.toThrow(
-      /^Error: the data folder .* holds dynamodb\.sqlite already: move that away/,
+      /^Error: the data folder .* already contains dynamodb\.sqlite: move these files away/,
     );
     const keys = fresh('data');
     mkdirSync(keys);
     writeFileSync(join(keys, 'signing-key'), 'precious');
-    await expect(admin(keys, ['restore', folder])).rejects.toThrow(/ holds signing-key already/);
+    await expect(admin(keys, ['restore', folder])).rejects.toThrow(/ already contains signing-key/);
     expect(readFileSync(join(keys, 'signing-key'), 'utf8')).toBe('precious');
   });
 
@@ -103,7 +103,7 @@ describe('refused, without any change:', () => {
 
   test('a restore from a folder that is no backup', async () => {
     await expect(admin(fresh('data'), ['restore', fresh('nothing')])).rejects.toThrow(
-      /^Error: .* is no backup: it holds no dynamodb\.sqlite\n$/,
+      /^Error: .* is not a backup: it contains no dynamodb\.sqlite\n$/,
     );
   });
 
@@ -111,7 +111,7 @@ describe('refused, without any change:', () => {
     const newer = '{"data_version":99,"service_version":"9.0.0"}';
     for (const place of [dataDir, folder]) writeFileSync(join(place, 'version.json'), newer);
     const sentence =
-      /^Error: the data in .* is of version 99, written by version 9\.0\.0 of the service; this is version \d/;
+      /^Error: the data in .* has version 99 and was written by version 9\.0\.0 of the service\. This is version \d/;
     await expect(start(dataDir)).rejects.toThrow(sentence);
     await expect(admin(fresh('data'), ['restore', folder])).rejects.toThrow(sentence);
     expect(readFileSync(join(dataDir, 'version.json'), 'utf8')).toBe(newer);

@@ -101,7 +101,7 @@ test('an upgrade reports once what it changes in the data folder', async () => {
   const upgraded = await start(dataDir);
   expect(upgraded.err).toEqual([
     `Upgrade from 0.9.0 to ${mark.service_version}.`,
-    'The data folder stays as it is.',
+    'The format of the data folder has not changed.',
   ]);
   await upgraded.end('SIGKILL');
   const again = await start(dataDir);

@@ -35,11 +35,11 @@ describe('options that AWS would refuse during a deployment are refused before i
     [{ ...own, certificateArn: 'reviews' }, /certificateArn must be the ARN of a certificate/],
     [
       { ...own, hostedZoneId: 'Z0123456789', hostedZoneName: 'example.com' },
-      /domain must lie in the zone example\.com/,
+      /domain must be in the zone example\.com/,
     ],
     [
       { hostedZoneId: 'Z0123456789', hostedZoneName: 'example.org' },
-      /domain must lie in the zone example\.org/,
+      /domain must be in the zone example\.org/,
     ],
     [{ ...provider, oidcIssuer: 'id.example.org' }, /oidcIssuer must be an address that begins/],
     [

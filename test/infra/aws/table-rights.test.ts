@@ -39,25 +39,25 @@ describe('the rights to the table', () => {
   });
 
   test.each([
-    ['none', ['GetItem'], [], "a-function has table: 'none', but its code does GetItem"],
-    ['none', [], ['all-by-date'], "a-function has table: 'none', but its code does Query"],
+    ['none', ['GetItem'], [], "a-function has table: 'none', but its code uses GetItem"],
+    ['none', [], ['all-by-date'], "a-function has table: 'none', but its code uses Query"],
     [
       'read',
       ['ConditionCheckItem', 'GetItem', 'PutItem'],
       [],
-      "a-function has table: 'read', but its code does ConditionCheckItem,PutItem",
+      "a-function has table: 'read', but its code uses ConditionCheckItem,PutItem",
     ],
-    ['public', ['UpdateItem'], [], "a-function has table: 'public', but its code does UpdateItem"],
+    ['public', ['UpdateItem'], [], "a-function has table: 'public', but its code uses UpdateItem"],
     [
       'metadata',
       ['DeleteItem', 'PutItem'],
       [],
-      "a-function has table: 'metadata', but its code does DeleteItem",
+      "a-function has table: 'metadata', but its code uses DeleteItem",
     ],
-    ['write', [], [], "a-function has table: 'write', but its code does nothing there"],
-    ['write', ['GetItem'], [], "a-function has table: 'write', but its code does GetItem"],
-    ['metadata', ['GetItem'], [], "a-function has table: 'metadata', but its code does GetItem"],
-    ['public', [], [], "a-function has table: 'public', but its code does nothing there"],
+    ['write', [], [], "a-function has table: 'write', but its code uses none of the table"],
+    ['write', ['GetItem'], [], "a-function has table: 'write', but its code uses GetItem"],
+    ['metadata', ['GetItem'], [], "a-function has table: 'metadata', but its code uses GetItem"],
+    ['public', [], [], "a-function has table: 'public', but its code uses none of the table"],
   ] as const)(
     'are refused where a route says %s and its code does %j %j',
     (allowed, actions, indexes, error) => {

@@ -30,6 +30,6 @@ test('a query needs the table or the index that it reads', () => {
 
 test('scans are refused', () => {
   for (const code of ['new ScanCommand({})', 'paginateScan({}, {})']) {
-    expect(() => actionsIn(code)).toThrow('No function has a right to Scan');
+    expect(() => actionsIn(code)).toThrow('No function may send the command Scan');
   }
 });

@@ -251,7 +251,7 @@ test('two that start together: one gets the data folder', async () => {
   const loser = await Promise.race(both.map(async (run) => ({ run, ...(await run.end) })));
   expect(loser.code).toBe(1);
   expect(loser.stderr).toMatch(
-    /^Error: the data folder .* is in use by (process \d+|another process): stop that, or choose another with --data-dir\n$/,
+    /^Error: the data folder .* is in use by (process \d+|another process): stop that process, or choose another folder with --data-dir\n$/,
   );
   const winner = both.find((run) => run !== loser.run);
   expect(await languages((await winner?.url) ?? '')).toHaveProperty('languages');
@@ -291,7 +291,7 @@ describe('one sentence explains', () => {
     'the invalid endpoint %s',
     async (endpoint) => {
       expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
-        `${endpoint} is no URL: set DYNAMODB_ENDPOINT to one such as http://localhost:8000`,
+        `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
       );
     },
   );
@@ -312,26 +312,26 @@ describe('one sentence explains', () => {
       createServer((_, response) => response.writeHead(status).end(body)),
     );
     expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
-      `what answers at ${endpoint} is no DynamoDB: check DYNAMODB_ENDPOINT`,
+      `the server at ${endpoint} is not a DynamoDB: check DYNAMODB_ENDPOINT`,
     );
   });
 
   test('a public address with a sign-in as anybody', async () => {
     const publicUrl = 'https://reviews.example.org';
-    const way = 'or for a demonstration start with --insecure-sign-in';
+    const remedy = 'For a demonstration, start with --insecure-sign-in instead';
     expect(await reason({ publicUrl })).toBe(
-      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, ${way}`,
+      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET. ${remedy}`,
     );
     process.env.OIDC_CLIENT_ID = 'reviews';
     const oidcIssuer = 'https://login.example.org';
     expect(await reason({ publicUrl, oidcIssuer })).toBe(
-      `PUBLIC_URL needs an identity provider, or anybody could sign in as anybody: set OIDC_CLIENT_SECRET, ${way}`,
+      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set OIDC_CLIENT_SECRET. ${remedy}`,
     );
   });
 
   test('proxies without a public address', async () => {
     expect(await reason({ trustedProxies: '10.0.0.5' })).toBe(
-      'TRUSTED_PROXIES is for a service behind a proxy: set PUBLIC_URL as well',
+      'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
     );
   });
 
@@ -369,7 +369,7 @@ describe('one sentence explains', () => {
     const sentence = await reason();
     expect(sentence).toContain(file);
     expect(sentence).toMatch(
-      /: move it away to begin with an empty one, or choose another folder with --data-dir$/,
+      /: move it away to start with an empty database, or choose another folder with --data-dir$/,
     );
     expect(readFileSync(file).equals(before)).toBe(true);
   });
@@ -391,19 +391,23 @@ describe('one sentence explains', () => {
     delete process.env.SIGNING_KEYS;
     const file = join(dataDir, name);
     writeFileSync(file, content);
-    expect(await reason()).toContain(`the key ${file} is empty or damaged: put it back, or`);
+    expect(await reason()).toContain(
+      `the key file ${file} is empty or damaged: restore it from a backup, or`,
+    );
     expect(readFileSync(file, 'utf8')).toBe(content);
   });
 
   test.each(['/dev/null', '/dev/null/x'])('an unusable data folder: %s', async (folder) => {
     expect(await reason({ dataDir: folder })).toMatch(
-      new RegExp(`^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another with`),
+      new RegExp(
+        `^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another folder with`,
+      ),
     );
   });
 
   test('an address of another machine', async () => {
     expect(await reason({ host: '192.0.2.1' })).toBe(
-      '192.0.2.1 is no address of this machine: check --host',
+      '192.0.2.1 is not an address of this machine: check --host',
     );
   });
 });
@@ -421,7 +425,7 @@ function refusal(args: string[], env: Record<string, string> = {}): string {
 
 test('fails at once for a folder that cannot be created', () => {
   expect(refusal(['--data-dir', '/proc/x'])).toMatch(
-    /^Error: the data folder \/proc\/x cannot be used \(ENOENT.*\): choose another with --data-dir\n$/,
+    /^Error: the data folder \/proc\/x cannot be used \(ENOENT.*\): choose another folder with --data-dir\n$/,
   );
 });
 
@@ -450,7 +454,7 @@ test('requires an identity provider in public, and announces the public address'
 
 test('refuses to keep data both in memory and elsewhere', () => {
   expect(refusal(['--memory'], { DYNAMODB_ENDPOINT: 'http://x' })).toBe(
-    'Error: --memory is for the embedded database: leave it out, or unset DYNAMODB_ENDPOINT\n',
+    'Error: --memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT\n',
   );
 });
 
@@ -463,7 +467,7 @@ test.each([
 ])('explains how to pass an option that npm has taken: %j', (env, left, meant) => {
   const [first] = meant.split(' ');
   expect(refusal(left, env as Record<string, string>)).toBe(
-    `Error: npm keeps ${first} for itself. Type: npm start -- ${meant}\n`,
+    `Error: npm takes ${first} as its own option. Type: npm start -- ${meant}\n`,
   );
 });
 
