@@ -147,7 +147,9 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     const list = await fetch(`${url}/review/?entity_id=${entity_id}&limit=1`);
     const [, feed = ''] = /<([^>]*)>; rel="alternate"/.exec(list.headers.get('link') ?? '') ?? [];
     const atom = await (await fetch(new URL(feed, url))).text();
-    expect(atom).toContain(`<uri>${url}/user/${userId}</uri>`);
+    const page = `${authUrl}/user/${userId}`;
+    expect(atom).toContain(`<uri>${page}</uri>`);
+    expect(await (await fetch(page)).text()).toContain(`<link rel="canonical" href="${page}">`);
 
     const me = () =>
       fetch(`${url}/user/me`, { headers: { Authorization: `Bearer ${access_token}` } });
