@@ -86,7 +86,8 @@ test('what the moderator has not seen, or may not decide on, stays public', asyn
   const { author, ids } = await written(4);
   const [reported, edited, dismissed, plain] = ids as [string, string, string, string];
   await insertReport({ id: reported, user_id: author.id }, { user_id: mia.id, reason: 'spam' });
-  await insertReport({ id: dismissed, user_id: author.id }, { user_id: author.id, reason: 'x' });
+  const { id: user_id } = await makeUser();
+  await insertReport({ id: dismissed, user_id: author.id }, { user_id, reason: 'x' });
   const seenAt = look();
   await edit(edited, author);
   await decideReview(dismissed, 'dismiss', { ...why, moderator_id: ben.id });
