@@ -21,13 +21,16 @@ export const request = v.object({
   body: bodyOf({ decision: oneOf(['approve', 'refuse']) }),
 });
 
-/** Takes the answer from the consent page. The client gets a code, or hears that access is denied (RFC 6749 section 4.1.2). */
+/**
+ * Handles the answer from the consent page. The client receives a code, or `access_denied` (RFC
+ * 6749 section 4.1.2).
+ */
 export const handler = page(
   request,
   async ({ caller, query: { request_id }, body }, { visitor }) => {
     if (body.decision === 'approve') {
       refuseBlocked(visitor.user);
-      const application = await findAsking(request_id);
+      const application = await findRequestingApplication(request_id);
       if (application && (await isOwnerBlocked(application))) return blockedOwnerPage(application);
     }
     try {
@@ -40,13 +43,13 @@ export const handler = page(
       return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
-      const application = await findAsking(request_id);
+      const application = await findRequestingApplication(request_id);
       return obstaclePage({ title: 'Please start again', application, what: error.message });
     }
   },
 );
 
-async function findAsking(requestId: string): Promise<Application | undefined> {
-  const asked = await findAuthorizationRequest(requestId);
-  return asked && findApplication(asked.client_id);
+async function findRequestingApplication(requestId: string): Promise<Application | undefined> {
+  const authorization = await findAuthorizationRequest(requestId);
+  return authorization && findApplication(authorization.client_id);
 }

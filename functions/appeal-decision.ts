@@ -12,7 +12,7 @@ export const request = v.object({
   body: bodyOf({ statement: v.optional(Text(0, 500), '') }),
 });
 
-/** Appeals against the decision that hides a review of one's own. */
+/** Appeals against the decision that hides a review by the person. */
 export const handler = page(request, async ({ caller, path, body }) => {
   await appeal(path.review_id, caller.user_id, body.statement);
   return { location: `${authUrl()}/account`, notice: 'appeal-sent' };

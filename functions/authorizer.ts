@@ -9,8 +9,9 @@ import { type Grant, scopesOf } from '../shared/oauth/grant.ts';
 import { findGrant } from '../shared/oauth/grant-repository.ts';
 
 /**
- * Lets the bearer of an access token through to the one route that was asked for. API Gateway answers 401 when this throws
- * `Unauthorized`, and 403 when it denies. The context tells the 403 which scope is missing.
+ * Authorizes the bearer of an access token for the requested route only. Throws `Unauthorized`,
+ * which API Gateway turns into 401, or denies, which becomes 403. The context tells the 403 which
+ * scope is missing.
  */
 export async function handler({
   authorizationToken,
@@ -38,8 +39,9 @@ export async function handler({
 }
 
 /**
- * The grant of a token, read consistently for what writes. A GET is content with a replica, which costs half and may be a moment behind.
- * A grant that the replica does not know is read again, because a new token may be used before every replica knows its grant.
+ * Reads the grant of a token: from a replica for GET, consistently for writes. A replica costs half
+ * and may lag a moment. A grant missing from the replica is read again consistently, because a new
+ * token may be used before every replica has its grant.
  */
 async function currentGrant(token: TokenContent, method: string): Promise<Grant | undefined> {
   const known = method === 'GET' ? await findGrant(token) : undefined;
@@ -52,7 +54,7 @@ function policy(
   principalId: string,
   context: Record<string, string>,
 ): APIGatewayAuthorizerResult {
-  // IAM takes at most 512 characters. A longer path is no route of ours, but deserves its 404.
+  // IAM accepts at most 512 characters. A longer path matches no route, but still needs its 404.
   const Resource = methodArn.length > 512 ? `${methodArn.slice(0, 511)}*` : methodArn;
   return {
     principalId,

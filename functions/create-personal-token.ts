@@ -20,15 +20,18 @@ export const request = v.object({
   }),
 });
 
-/** Makes a personal access token, and shows it this once: an answer that is lost is a token to revoke. */
+/**
+ * Creates a personal access token and shows it once. If the response is lost, the token has to be
+ * revoked.
+ */
 export const handler = page(
   request,
   async ({ caller: { user_id }, body }) => {
     const { name } = body;
-    const asked = scopes.filter((scope) => body[scope]);
+    const chosen = scopes.filter((scope) => body[scope]);
     const days = lifetimes.find((each) => `${each}` === body.days) ?? lifetimes[0];
-    const made = await createPersonalToken({ user_id, name, scopes: asked, days });
-    return newTokenPage(name, made, asked);
+    const token = await createPersonalToken({ user_id, name, scopes: chosen, days });
+    return newTokenPage(name, token, chosen);
   },
   ({ caller }, filled, { visitor }) => tokensPage(caller.user_id, visitor.csrf, filled),
 );

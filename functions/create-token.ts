@@ -54,13 +54,16 @@ export const handler = oauthEndpoint(TokenForm, async (client, form) => {
   if (form.grant_type === 'authorization_code') {
     return tokenResponse(await redeemCode(form.code, client_id, redirect_uri, form.code_verifier));
   }
-  const scopes = narrower(form.scope);
+  const scopes = requestedScopes(form.scope);
   const grant = await rotateRefreshToken(form.refresh_token, client, scopes);
   return tokenResponse(grant, accessTokenLifetime, scopes);
 });
 
-/** The scopes that a client asks for at a refresh (RFC 6749 section 6). Undefined for all that were granted. */
-function narrower(scope: string | undefined): Scope[] | undefined {
+/**
+ * Returns the scopes requested at a refresh (RFC 6749 section 6). Undefined means all granted
+ * scopes.
+ */
+function requestedScopes(scope: string | undefined): Scope[] | undefined {
   if (scope === undefined) return undefined;
   const scopes = parseScopes(scope);
   if (!scopes) throw invalidScope('scope may hold review, vote and user');

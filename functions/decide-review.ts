@@ -21,7 +21,10 @@ export const request = v.object({
   }),
 });
 
-/** Decides on a review as the moderator has seen it; one who comes second sees what the first has decided. */
+/**
+ * Decides on the version of a review that the moderator has seen. If another moderator was faster,
+ * shows that decision.
+ */
 export const handler = page(
   request,
   async ({ caller, path, body: { decision, version, edits, ...why } }, { visitor }) => {

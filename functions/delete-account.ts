@@ -10,26 +10,30 @@ import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 
 export const request = v.object({ caller: Session, body: bodyOf({ name: v.string() }) });
 
-/** Deletes the account of a person who has just signed in and types its name. Nothing less brings it about, and no slip does. */
+/**
+ * Deletes an account. Requires a recent sign-in and the typed name, so that no mistake can do it.
+ */
 export const handler = page(
   request,
   async ({ caller, body }, { visitor }) => {
     if (!isFresh(caller)) return deletionPage(caller, visitor);
-    if (typed(body.name) !== typed(visitor.user.display_name)) {
-      const faults = { name: 'This is not your name here. Nothing is deleted.' };
+    if (normalized(body.name) !== normalized(visitor.user.display_name)) {
+      const faults = {
+        name: 'This does not match your name. Type your name as shown. Nothing was deleted.',
+      };
       return { ...(await deletionPage(caller, visitor, { values: body, faults })), status: 400 };
     }
     await deleteAccount(caller.user_id);
     const next = await findProviderSignOut();
     if (next) return farewell('deletion', next);
-    // Who reloads that page, or comes back to it, sends no form again.
+    // Redirects, so that reloading or going back does not send the form again.
     const cookies = [forgetSession(), rememberDeletion()];
     return { location: `${authUrl()}/account/sign-out`, cookies };
   },
   ({ caller }, filled, { visitor }) => deletionPage(caller, visitor, filled),
 );
 
-/** A name as it is typed: one sees neither how many spaces there are nor how an accent is made. */
-function typed(name: string): string {
+/** Normalizes a typed name. The number of spaces and the encoding of accents are invisible. */
+function normalized(name: string): string {
   return name.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
 }

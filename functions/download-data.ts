@@ -11,17 +11,20 @@ export const request = v.object({
   caller: Session,
   query: v.object({
     cursor: v.optional(v.string()),
-    /** The number of the part that begins at the cursor. */
+    /** Number of the part that begins at the cursor. */
     from: v.optional(IntegerParameter(1, 9999), '1'),
-    /** Set where this very part is asked for. */
+    /** Set to download this part. */
     file: v.optional(v.literal('yes')),
   }),
 });
 
-/** Milliseconds for which parts are looked for; behind them the list goes on. */
+/** Milliseconds for finding parts. Parts after them are listed on the next page. */
 const patience = 4_000;
 
-/** Gives all that is stored about the person as a file or, where that is more than an answer takes, a list of the files that it is parted into. */
+/**
+ * Sends everything stored about the person as a file. If one response is too small for it, lists
+ * links to several files.
+ */
 export const handler = page(request, async ({ caller, query }) => {
   const { cursor, from, file } = query;
   const end = performance.now() + patience;
@@ -39,11 +42,11 @@ export const handler = page(request, async ({ caller, query }) => {
   return {
     title: 'Your data',
     content: html`<section>
-      <p>There is more of it than fits one file. Each is a JSON document; the lists in them go on from one to the next.</p>
+      <p>Your data does not fit one file. Each part is a JSON document. Its lists continue in the next part.</p>
       <ol start="${from}">
         ${parts.map((address, i) => html`<li><a href="${address}">Part ${from + i}</a></li>`)}
       </ol>
-      ${more && html`<p><a href="${more}">The parts behind these</a></p>`}
+      ${more && html`<p><a href="${more}">Show more parts</a></p>`}
     </section>`,
   };
 });

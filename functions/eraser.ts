@@ -6,7 +6,10 @@ import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 import { idIn } from '../shared/table/keys.ts';
 
-/** Takes away what deleted accounts, reviews and applications leave behind. It follows the stream, and stops at the first that fails. */
+/**
+ * Erases data left by deleted accounts, reviews and applications. Follows the stream and stops at
+ * the first record that fails.
+ */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   for (const record of Records) {
     try {

@@ -1,7 +1,10 @@
 import { noteDeed } from '../shared/health/health.ts';
 import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 
-/** Removes the vote counters that neither the daily limit nor statistics need, once a day. The next run goes on where one was stopped. */
+/**
+ * Deletes vote counters that neither the daily limit nor statistics need. Runs once a day. A run
+ * continues where the last one was interrupted.
+ */
 export async function handler(): Promise<{ deleted: number }> {
   const deleted = await deleteDailyVotes();
   await noteDeed('daily-job');

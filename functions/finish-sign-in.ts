@@ -17,8 +17,9 @@ import { finishSignIn } from '../shared/user/identity-provider.ts';
 export const request = v.object({});
 
 /**
- * Receives a person whom the identity provider sends back. A new session begins, and goes on to where the person wanted. Whoever has not
- * signed in there, by "Cancel" for instance, may try again, or go back to the application that asked.
+ * Receives a person from the identity provider, starts a session and redirects to the requested
+ * page. A person who did not sign in, for example by "Cancel", may try again or return to the
+ * application.
  */
 export const handler = page(request, async (_, { event }) => {
   const signIn = await readSignIn(event);
@@ -26,7 +27,7 @@ export const handler = page(request, async (_, { event }) => {
     return obstaclePage({
       title: 'You are not signed in',
       application: undefined,
-      what: 'This sign-in was not begun in this browser, or it took too long',
+      what: 'This sign-in started in another browser, or it took too long. Please sign in again',
       ways: [{ href: signInUrl(`${authUrl()}/account`), text: 'Sign in' }],
     });
   }
@@ -37,19 +38,22 @@ export const handler = page(request, async (_, { event }) => {
   return { location: signIn.return_to, cookies };
 });
 
-/** What the person can do something about. Throws all else. */
+/** Returns an error that the person can act on. Throws any other error. */
 function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError && error.status < 500) return error;
   throw error;
 }
 
 async function notSignedIn({ status, message }: ApiError, return_to: string): Promise<Page> {
-  const asked = await findAsked(new URL(return_to).searchParams);
-  const application = asked && (await findApplication(asked.client_id));
+  const authorization = await findAuthorization(new URL(return_to).searchParams);
+  const application = authorization && (await findApplication(authorization.client_id));
   const again = { href: return_to, text: 'Try again' };
   const denied = { error: 'access_denied' } as const;
   const back = application && [
-    backTo(application, answerUri(application.redirect_uri, asked.state, authUrl(), denied)),
+    backTo(
+      application,
+      answerUri(application.redirect_uri, authorization.state, authUrl(), denied),
+    ),
   ];
   return obstaclePage({
     title: 'You are not signed in',
@@ -60,10 +64,10 @@ async function notSignedIn({ status, message }: ApiError, return_to: string): Pr
   });
 }
 
-/** The authorization request in the middle of which somebody was to sign in, if it was for one. */
-async function findAsked(query: URLSearchParams) {
+/** Finds the authorization request that the sign-in was part of, if any. */
+async function findAuthorization(query: URLSearchParams) {
   const sealed = query.get('sealed_request');
-  // It may have become too old by now.
+  // The request may have expired.
   if (sealed !== null) return openRequest(sealed).catch(() => undefined);
   return findAuthorizationRequest(query.get('request_id') ?? '');
 }

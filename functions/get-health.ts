@@ -7,7 +7,7 @@ import { Answer } from '../shared/http/response.ts';
 
 export const request = v.object({});
 
-/** For monitoring and load balancers: 200 with ages in seconds, or 503 that says what is wrong. */
+/** Serves monitoring and load balancers: 200 with ages in seconds, or 503 with what is wrong. */
 export const handler = endpoint(request, async () => {
   const { faults, ...ages } = await readHealth().catch((error: unknown) => {
     console.error({ message: 'The database cannot be read', error: describeError(error) });

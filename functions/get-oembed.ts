@@ -19,7 +19,9 @@ export const request = v.object({
   }),
 });
 
-/** The frame of an entity for a site that knows the address of its page only (oEmbed 1.0). */
+/**
+ * Returns the frame of an entity to a site that knows only the address of its page (oEmbed 1.0).
+ */
 export const handler = endpoint(request, async ({ query }) => {
   const { url, format, maxwidth = embedSize.width, maxheight = embedSize.height } = query;
   if (format !== 'json') throw notImplemented('format must be json');
@@ -39,7 +41,7 @@ export const handler = endpoint(request, async ({ query }) => {
   return new Answer(document, { headers: { 'Cache-Control': brieflyShared } });
 });
 
-/** The id in the address of an entity's page. Throws ApiError 404 for any other address. */
+/** Reads the id from the address of an entity's page. Throws ApiError 404 for any other address. */
 function entityOf(sent: string): string {
   const asked = URL.parse(sent);
   const prefix = `${authUrl()}/entity/`;

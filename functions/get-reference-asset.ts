@@ -10,8 +10,8 @@ const request = v.object({
 });
 
 /**
- * Script and style of the reference, as text that API Gateway compresses. A version is in their
- * names, so browsers may keep them for good.
+ * Serves the script and the style of the reference as text, which API Gateway compresses. Their
+ * names contain a version, so browsers may cache them forever.
  */
 export const handler = browserHandler((event) => {
   const { file } = readRequest(request, partsOf(event)).path;
@@ -28,8 +28,8 @@ export const handler = browserHandler((event) => {
 });
 
 /**
- * A file lies beside the function where that is deployed, see infra/aws/bundle.ts, and in its
- * package on this machine.
+ * Reads a file. Deployed, it lies beside the function (see infra/aws/bundle.ts), and otherwise in
+ * its package.
  */
 function read(path: string): string {
   const deployed = join(import.meta.dirname, parse(path).base);

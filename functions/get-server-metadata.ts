@@ -15,7 +15,7 @@ export const docs = {
   description: 'The metadata of RFC 8414. Client libraries configure themselves from its address.',
 } satisfies Docs<typeof request>;
 
-/** The authorization server's metadata (RFC 8414). */
+/** Describes the authorization server (RFC 8414). */
 export const handler = endpoint(request, (): v.InferOutput<typeof response> => {
   const issuer = authUrl();
   const methods = ['client_secret_post', 'client_secret_basic'];

@@ -16,7 +16,10 @@ export const docs = {
   description: 'Only an application of the same user sees the secrets.',
 } satisfies Docs<typeof request>;
 
-/** An application of a third party, acting for the owner, must not learn the secrets of the owner's applications. */
+/**
+ * Shows secrets only to an application of the same owner. An application of a third party must not
+ * learn them.
+ */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
   const [applications, client] = await Promise.all([
     listApplications(user_id),

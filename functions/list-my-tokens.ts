@@ -19,7 +19,10 @@ export const docs = {
     'Grants of the user. An application of another owner sees only its own refresh token, and no secret.',
 } satisfies Docs<typeof request>;
 
-/** An application of a third party sees its own refresh token and no secret: it must not be able to take the user's other credentials. */
+/**
+ * Shows an application of a third party only its own refresh token, and no secret. It must not be
+ * able to take other credentials of the user.
+ */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
   const [grants, caller] = await Promise.all([listGrants(user_id), findApplication(client_id)]);
   const isOwn = caller?.user_id === user_id;

@@ -78,7 +78,7 @@ export const handler = endpoint(request, ({ query }) => {
   );
 });
 
-/** The link to the feed of the entity or the user whose reviews these are; none where it is both. */
+/** Returns the link to the feed of the filtered entity or user. Returns none for both together. */
 function feedsOf({ entity_id, user_id }: { entity_id?: string; user_id?: string }): string[] {
   if (entity_id !== undefined) return user_id === undefined ? [linkToFeed({ entity_id })] : [];
   return user_id === undefined ? [] : [linkToFeed({ user_id })];

@@ -14,23 +14,23 @@ export const request = v.object({
   path: v.object({ proxy: v.optional(v.string(), '') }),
 });
 
-const toPrograms = endpoint(request, (sent) => refuse(sent, 'Path'));
-const toPeople = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
+const asJson = endpoint(request, (sent) => refuse(sent, 'Path'));
+const asPage = browserHandler((event) => refuse(readRequest(request, partsOf(event)), 'Page'));
 
-/** The catch-all gets what matches no route of API Gateway, and a known path with a method that it does not take. */
+/** Catches requests that match no route, and known paths with an unsupported method. */
 export function handler(event: APIGatewayProxyEvent, context: Context) {
   if (isBaseUrl(event)) return Promise.resolve(toReference());
-  return isForPeople(event) ? toPeople(event, context) : toPrograms(event, context);
+  return wantsPage(event) ? asPage(event, context) : asJson(event, context);
 }
 
 function refuse({ method, path }: v.InferOutput<typeof request>, what: string): never {
   const methods = allowedMethods(path.proxy);
-  // A path that takes this method came here because it was sent with escapes that it needs not: `/%72eview` is no route.
+  // A path that supports this method arrives here if it has needless escapes, such as `/%72eview`.
   const isKnown = methods.length > 0 && !methods.includes(method);
   throw isKnown ? methodNotAllowed(methods) : notFound(what);
 }
 
-/** True for the base URL itself: everything of the API is below it. */
+/** Returns true for the base URL itself. The whole API is below it. */
 function isBaseUrl({ httpMethod, pathParameters }: APIGatewayProxyEvent): boolean {
   const path = `/${pathParameters?.proxy ?? ''}`.replaceAll(/\/+/g, '/').replace(/\/$/, '');
   return path === version && (httpMethod === 'GET' || httpMethod === 'HEAD');
@@ -41,8 +41,11 @@ function toReference(): APIGatewayProxyResult {
   return { statusCode: 302, headers: { ...commonHeaders, Location }, body: '' };
 }
 
-/** Whether a browser asks for what could be a page, outside the API. Browsers say that they take HTML, and no other client is surprised by it. */
-function isForPeople(event: APIGatewayProxyEvent): boolean {
+/**
+ * Returns true outside the API for a client that accepts HTML. Browsers do, and other clients
+ * rarely.
+ */
+function wantsPage(event: APIGatewayProxyEvent): boolean {
   const isOfApi = `/${event.pathParameters?.proxy ?? ''}/`
     .replace(/^\/+/, '/')
     .startsWith(`${version}/`);

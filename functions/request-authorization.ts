@@ -39,11 +39,12 @@ export const request = v.object({});
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (RFC 6749 section 3.1) asks the person who has signed in. Whoever has
- * not signs in first, and is sent to no client before; nor by itself, by a request that is at
- * fault, whoever has never let that client in (RFC 9700 section 4.11.2). Such a request leaves
- * nothing in the table: it goes along, and comes back as `sealed_request`. A request that a person
- * is asked about lies in the table, and is shown by its `request_id`.
+ * The authorization endpoint (RFC 6749 section 3.1). Asks the signed-in person for consent. A
+ * person who is not signed in does that first, and is redirected to no client before. An invalid
+ * request redirects only people who have connected that client before (RFC 9700 section 4.11.2).
+ *
+ * Before sign-in nothing is stored. The request travels through the sign-in as `sealed_request`. A
+ * request that a person is asked about is stored in the table and shown by its `request_id`.
  */
 export const handler = page(request, async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
@@ -67,7 +68,7 @@ async function answer(
   return sealed === undefined ? askAgain(id ?? '', visitor) : resume(sealed, visitor);
 }
 
-/** A client sends somebody, who is asked at once, or after signing in. */
+/** Handles a request from a client. Asks the person at once, or after signing in. */
 async function begin(
   parameters: Parameters,
   event: APIGatewayProxyEvent,
@@ -80,38 +81,38 @@ async function begin(
   return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
 }
 
-/** Somebody has signed in, and is sent on to the question. */
+/** Continues after sign-in: stores the request and redirects to the question. */
 async function resume(sealed: string, visitor: Visitor): Promise<Page | Redirect> {
   const { client_id, ...sent } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
-  // Whoever loads the page again, or comes back to it, means the same request.
-  return admit(application, sent, visitor, async (kept) => ({
-    location: consentUrl(await insertAuthorizationRequest(kept)),
+  // The redirect makes reloading or going back show the same request.
+  return admit(application, sent, visitor, async (stored) => ({
+    location: consentUrl(await insertAuthorizationRequest(stored)),
   }));
 }
 
 /**
- * The question of a request that is kept already. Throws ApiError 400 when it is too old, or its
- * application has changed since.
+ * Asks about a stored request. Throws ApiError 400 if it has expired or its application has
+ * changed.
  */
 async function askAgain(id: string, visitor: Visitor): Promise<Page> {
-  const kept = await getAuthorizationRequest(id);
-  const application = await findApplication(kept.client_id);
-  const { name, redirect_uri } = kept;
+  const stored = await getAuthorizationRequest(id);
+  const application = await findApplication(stored.client_id);
+  const { name, redirect_uri } = stored;
   if (application?.name !== name || application.redirect_uri !== redirect_uri) {
     throw applicationChanged();
   }
-  return consentPage(id, kept, application, await reputationOf(application, visitor), visitor);
+  return consentPage(id, stored, application, await reputationOf(application, visitor), visitor);
 }
 
 type Next = (
-  kept: AuthorizationRequest,
+  stored: AuthorizationRequest,
   application: Application,
   visitor: Visitor,
 ) => Promise<Page | Redirect>;
 
-/** Goes on to `next`, unless the client is to be told a mistake. */
+/** Continues with `next`, or returns the client's error to it. */
 async function admit(
   application: Application,
   { asked, state }: { asked: Asked; state: string | null },
@@ -125,17 +126,17 @@ async function admit(
   return sendBack(application, asked, answerUri(redirect_uri, state, authUrl(), asked), visitor);
 }
 
-async function ask(kept: AuthorizationRequest, application: Application, visitor: Visitor) {
+async function ask(stored: AuthorizationRequest, application: Application, visitor: Visitor) {
   const [id, reputation] = await Promise.all([
-    insertAuthorizationRequest(kept),
+    insertAuthorizationRequest(stored),
     reputationOf(application, visitor),
   ]);
-  return consentPage(id, kept, application, reputation, visitor);
+  return consentPage(id, stored, application, reputation, visitor);
 }
 
 /**
- * The way back to the client with its mistake: at once for who has let it in before, else by a
- * link, as anybody can register any address.
+ * Returns an error to the client: by redirect if the person has connected it before, else by a
+ * link, because anybody can register any address.
  */
 async function sendBack(
   application: Application,
@@ -153,7 +154,7 @@ async function sendBack(
   return obstaclePage({
     title: `${application.name} was not connected`,
     application,
-    what: 'It made a mistake in doing so. It has got nothing of yours',
+    what: 'Its request contains an error. It did not get access to your account',
     fault: error_description,
     ways: [backTo(application, location), account],
   });
@@ -177,7 +178,10 @@ function atMostOne(parameters: Parameters, name: string): string | undefined {
   return value;
 }
 
-/** The client, once its redirect URI is known good too: before, nobody is redirected (RFC 6749 section 4.1.2.1). Throws ApiError 400. */
+/**
+ * Finds the client and checks its redirect URI. Until then nobody is redirected (RFC 6749 section
+ * 4.1.2.1). Throws ApiError 400.
+ */
 async function findClient(parameters: Parameters): Promise<Application> {
   const client_id = atMostOne(parameters, 'client_id');
   const redirect_uri = atMostOne(parameters, 'redirect_uri');
@@ -193,7 +197,7 @@ async function findClient(parameters: Parameters): Promise<Application> {
   return application;
 }
 
-/** What a person is told of a request that cannot be asked about: of its client's mistakes only the end. */
+/** Explains an invalid request to the person. The error itself is for the developer. */
 async function refusal(parameters: Parameters, message: string): Promise<Page> {
   const id = parameters.request_id?.[0];
   const isOurs = id !== undefined || parameters.sealed_request !== undefined;
@@ -206,8 +210,8 @@ async function refusal(parameters: Parameters, message: string): Promise<Page> {
     title: `${application?.name ?? 'The application'} was not connected`,
     application,
     what: application
-      ? 'It made a mistake in doing so, and for your safety you are not sent on. It has got nothing of yours'
-      : 'You come from an application that is not registered here, or from a link that is broken. Nobody has got anything of yours',
+      ? 'Its request contains an error. For your safety, you were not sent back to it. It did not get access to your account'
+      : 'The link that you followed is broken, or comes from an application that is not registered here. Nobody got access to your account',
     fault: message,
   });
 }

@@ -12,7 +12,7 @@ export const request = v.object({
   body: bodyOf({ everybody: v.optional(v.string()) }),
 });
 
-/** Ends the access of an application to every account, as its owner wants after a leak. */
+/** Revokes the access of an application to every account. Its owner needs this after a leak. */
 export const handler = page(request, async ({ caller, path: { client_id }, body }) => {
   const location = `${authUrl()}/account/applications/${client_id}`;
   if (body.everybody !== 'yes') return { location, notice: 'not-ticked' };

@@ -15,7 +15,7 @@ export const request = v.object({
 });
 
 export const handler = page(request, async ({ caller, path }) => {
-  // Personal tokens are no connection: they end one by one, on their own page.
+  // Personal tokens are not connections. Each is revoked separately on its own page.
   if (path.client_id === nobody) throw notFound('Application');
   await deleteGrants(caller.user_id, path.client_id, batchDelete);
   return { location: `${authUrl()}/account/connections`, notice: 'connection-revoked' };

@@ -33,7 +33,10 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
-/** Either token ends the whole grant (RFC 7009). A token that means nothing any more is a success. */
+/**
+ * Revokes the whole grant by either of its tokens (RFC 7009). An unknown or expired token is a
+ * success.
+ */
 export const handler = oauthEndpoint(RevocationForm, async (client, { token }) => {
   const grant = (await openToken('refresh', token)) ?? (await openToken('access', token));
   if (!grant) return {};

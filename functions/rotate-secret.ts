@@ -13,7 +13,10 @@ export const request = v.object({
   body: bodyOf({ previous: v.optional(v.literal('end', 'must be end')) }),
 });
 
-/** Makes a new secret, or ends the old one. Who asks twice for a new one gets one, and is told that there are two. */
+/**
+ * Creates a new secret, or revokes the old one. A repeated request creates no third secret. Its
+ * notice says that there are already two.
+ */
 export const handler = page(request, async ({ caller, path: { client_id }, body }) => {
   const location = `${authUrl()}/account/applications/${client_id}`;
   if (body.previous) {

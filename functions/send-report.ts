@@ -15,7 +15,10 @@ export const request = v.object({
   body: v.object({ reason: oneOf(reasons) }),
 });
 
-/** Files a report as the API does. The page that follows says so: the review's own is everybody's. */
+/**
+ * Files a report as the API does. The next page confirms it, because the page of the review is the
+ * same for everybody.
+ */
 export const handler = page(
   request,
   async ({ caller: { user_id }, path: { review_id }, body: { reason } }) => {

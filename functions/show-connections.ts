@@ -10,7 +10,10 @@ import { dayOf, hostOf } from '../shared/pages/words.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Shows which applications may act for the person, whose they are, what each may do, since when, and how to end it. */
+/**
+ * Lists the applications that may act for the person: developer, permissions, dates, and a button
+ * to revoke access.
+ */
 export const handler = page(request, async ({ caller }, { visitor }) => {
   const connections = await listConnections(caller.user_id);
   return {
@@ -31,7 +34,7 @@ function entry({ application, developer, grants, scopes }: Connection, csrf: str
   const dangers = abilities.filter(({ isDangerous }) => isDangerous);
   return html`<h2><a href="${website}" rel="noreferrer">${name}</a></h2>
     <dl>
-      <dt>Made by</dt><dd>${developer?.display_name ?? 'somebody who has left'}, at ${hostOf(redirect_uri)}</dd>
+      <dt>Made by</dt><dd>${developer?.display_name ?? 'a deleted account'}, at ${hostOf(redirect_uri)}</dd>
       <dt>Connected</dt><dd>${dayOf(grants.first)}${grants.count > 1 && ` (${grants.count} times)`}</dd>
       <dt>Last used</dt><dd>${dayOf(grants.used)}</dd>
     </dl>
@@ -47,7 +50,7 @@ function entry({ application, developer, grants, scopes }: Connection, csrf: str
 
 function introduction(): Html {
   return html`<p>
-      No application is connected. When one wants to use your account, to publish a review for you for instance, it sends you here to ask.
+      No application is connected. An application that wants to use your account, for example to publish a review for you, sends you here to ask.
     </p>
-    <p>Those that you allow it are listed on this page: what they may do, when they last did something, and how to end it.</p>`;
+    <p>This page lists the applications that you allow, what they may do and when they last used your account. You can revoke their access here at any time.</p>`;
 }

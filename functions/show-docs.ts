@@ -5,7 +5,7 @@ import { guides } from '../shared/guides.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import { version } from '../shared/routes.ts';
 
-/** Entry page of the documentation: all guides, and the reference. */
+/** Index of the documentation: all guides and the reference. */
 export const handler = publicPage(v.object({}), () => {
   const at = authUrl();
   return {
@@ -23,8 +23,8 @@ export const handler = publicPage(v.object({}), () => {
       <section>
         <h2>Reference</h2>
         <ul>
-          <li><a href="${at}/docs/api">API reference</a>: every endpoint, to read and to try</li>
-          <li><a href="${at}${version}/openapi.json">OpenAPI description</a>, to make a client from</li>
+          <li><a href="${at}/docs/api">API reference</a>: read about every endpoint and try it</li>
+          <li><a href="${at}${version}/openapi.json">OpenAPI description</a>: generate a client from it</li>
         </ul>
         <p>Base URL: <code>${at}${version}</code></p>
       </section>`,

@@ -25,7 +25,7 @@ a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 .soft span { color: var(--accent); text-decoration: underline; }
 `;
 
-/** The stars of an entity, as a frame in pages of other sites. */
+/** Shows the stars of an entity, as a frame for pages of other sites. */
 export const handler = publicDocument(request, async ({ path }) => {
   const { url, name, summary } = await readNamedEntity(path.entity_id);
   const { rating } = summary.average_rating;

@@ -53,11 +53,11 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
       isUnlisted: isEmpty,
     }),
     content: isEmpty
-      ? html`<section><p>Nobody has reviewed this yet, or its reviews are not public.</p></section>`
+      ? html`<section><p>There are no public reviews of this yet.</p></section>`
       : html`<div class="columns">
           <div>${kindOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true })}
-          ${elsewhere(entity)}
+          ${feedAndEmbed(entity)}
         </div>`,
   };
 });
@@ -68,7 +68,7 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
   return `${average}${reviewsOf(review_count)}.`;
 }
 
-/** What kind of thing it is, and the page of the database that its name comes from. */
+/** Type of the entity, and a link to its page in the database that its name comes from. */
 function kindOf({ summary: { entity_type }, metadata }: NamedEntity): Html {
   return html`<p class="soft">
     ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
@@ -107,14 +107,14 @@ function languages({ url, summary }: NamedEntity, query: ListQuery): Html {
   </section>`;
 }
 
-/** The ways to follow the reviews, and to show the stars on another site. */
-function elsewhere(entity: NamedEntity): Html {
+/** Section with the feed of the reviews, and the code to show the stars on another site. */
+function feedAndEmbed(entity: NamedEntity): Html {
   return html`<section>
-    <h2>Elsewhere</h2>
+    <h2>Follow and embed</h2>
     <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>
     <details>
       <summary>Show the stars on your website</summary>
-      <p>Copy this frame into the HTML of a page.</p>
+      <p>Copy this code into the HTML of your page.</p>
       <code class="copy">${embedCode(entity)}</code>
     </details>
   </section>`;

@@ -10,7 +10,7 @@ export const request = v.object({
   path: v.object({ guide: PathParameter('Page', v.picklist(guides.map(({ slug }) => slug))) }),
 });
 
-/** A guide, with the menu of all guides and the way to the next one. */
+/** Page of a guide, with a menu of all guides and links to the previous and next one. */
 export const handler = publicPage(request, ({ path }) => {
   const index = guides.findIndex(({ slug }) => slug === path.guide);
   const [previous, guide, next] = [guides[index - 1], guides[index] as Guide, guides[index + 1]];

@@ -11,9 +11,9 @@ import * as assets from '../shared/pages/reference-assets.ts';
 import { version } from '../shared/routes.ts';
 
 /**
- * Starts Swagger UI. The sandbox of the page has no forms, so a click on the button of one tells
- * Swagger UI to take it; and its windows would be in the sandbox too, without a session, so links
- * stay in this one. For the same reason nobody can consent to an application from here.
+ * Starts Swagger UI. The sandbox of the page forbids forms, so a click on a submit button is passed
+ * to Swagger UI. New windows would be sandboxed too and have no session, so links open in this
+ * window. For the same reason, nobody can consent to an application from here.
  */
 const start = `
 const scheme = matchMedia('(prefers-color-scheme: dark)');
@@ -25,8 +25,8 @@ addEventListener('click', (event) => {
   const button = event.target.closest('button[type=submit]');
   if (!button?.form) return;
   event.preventDefault();
-  // Else the button that Swagger UI shows instead, which takes the credentials away again, would
-  // get it.
+  // Otherwise the button that Swagger UI shows next, which removes the credentials, would get the
+  // click.
   event.stopPropagation();
   button.form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));
 }, true);
@@ -61,12 +61,9 @@ noscript { display: block; }
 body > header a { color: inherit; padding: .25rem 0; }
 `;
 
-/**
- * The reference for people: Swagger UI shows the API's description, and where no script runs there
- * is a plain list.
- */
+/** Shows the API reference to people: Swagger UI, or a plain list without JavaScript. */
 export const handler = browserHandler((event) => {
-  // Tokens are pasted into it.
+  // People paste tokens into this page.
   requireHttps(event);
   const cached = { 'Cache-Control': 'public, max-age=300', Vary: 'Accept-Encoding' };
   return {
@@ -79,8 +76,8 @@ export const handler = browserHandler((event) => {
 const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
 
 /**
- * The content security policy of the reference: a sandbox, in which no script has the origin of the
- * sessions. That origin is named, because 'self' is another one in there.
+ * The content security policy of the reference. Its sandbox keeps all scripts out of the origin of
+ * the sessions. It names that origin, because 'self' is another origin in a sandbox.
  */
 function referencePolicy(): string[] {
   const { origin } = new URL(authUrl());
@@ -126,7 +123,7 @@ function referencePage(): Html {
 <noscript>
 <h1>${info.title}: API reference</h1>
 <p>${info.summary}.</p>
-<p>With JavaScript one can search and try it here. All there is to know is in the <a href="${description}">OpenAPI document</a>.</p>
+<p>Turn on JavaScript to search the reference and try requests here. The <a href="${description}">OpenAPI document</a> has the same content.</p>
 <ul>
 ${operations.map(({ line, summary }) => html`<li><code>${line}</code> ${summary}</li>`)}
 </ul>

@@ -45,7 +45,7 @@ export const handler = publicPage(request, async ({ path: { review_id } }) => {
         ${textOf(review)}
       </section>
       ${facts(review, metadata)}
-      ${quotation(authored, name)}
+      ${attribution(authored, name)}
       <section>
         <p><a class="button quiet" rel="nofollow" href="${at}/review/${review_id}/report">Report this review</a></p>
       </section>`,
@@ -65,18 +65,18 @@ function facts(review: Review, metadata: Metadata | null): Html {
       ${
         revisions > 1 &&
         html`<dt>Revisions</dt>
-          <dd>${revisions}, the last on ${dayOf(review.last_updated)}: <a href="${authUrl()}${version}/review/${id}/revisions">all of them (JSON)</a></dd>`
+          <dd>${revisions}, the latest on ${dayOf(review.last_updated)}: <a href="${authUrl()}${version}/review/${id}/revisions">all revisions (JSON)</a></dd>`
       }
     </dl>
   </section>`;
 }
 
-/** The licence, and the line by which whoever uses the review names it (title, author, source, licence). */
-function quotation({ review, author }: AuthoredReview, name: string): Html {
+/** The licence, and a line to credit the review (title, author, source, licence). */
+function attribution({ review, author }: AuthoredReview, name: string): Html {
   const { full_name, info_url } = licenseOf(review);
   return html`<section>
     <h2>Quote this review</h2>
-    <p>You may use it under this licence: <a rel="license" href="${info_url}">${full_name}</a>. Name its author and this page:</p>
+    <p>You may use this review under this licence: <a rel="license" href="${info_url}">${full_name}</a>. Credit its author and this page:</p>
     <p class="copy">“<bdi>${name}</bdi>”, a review by <bdi>${author.display_name}</bdi>, ${authUrl()}/review/${review.id}, ${full_name}, ${info_url}</p>
   </section>`;
 }

@@ -8,7 +8,10 @@ import { hasDeleted } from '../shared/pages/session.ts';
 
 export const request = v.object({});
 
-/** Receives a person whose session at the identity provider is over. Whoever is still signed in here is asked first. */
+/**
+ * Receives a person after the identity provider has ended its session. Asks first if the person is
+ * still signed in here.
+ */
 export const handler = page(request, (_, { event, visitor }) => {
   if (!visitor) return farewell(hasDeleted(event) ? 'deletion' : 'sign-out');
   return {

@@ -21,7 +21,7 @@ export const request = v.object({
   query: v.object(listParameters),
 });
 
-/** Page of a user: who it is, and the user's reviews. */
+/** Page of a user, with the reviews by the user. */
 export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
   const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
   const { display_name: name, created } = user;

@@ -7,7 +7,10 @@ import { endSessions } from '../shared/user/user-repository.ts';
 
 export const request = v.object({ caller: Session });
 
-/** Ends every session of the person, also one whose cookie somebody else has, and then that of the identity provider. */
+/**
+ * Ends every session of the person, including those of stolen cookies, and then the one at the
+ * identity provider.
+ */
 export const handler = page(request, async ({ caller }) => {
   await endSessions(caller.user_id);
   return farewell('sign-out', await findProviderSignOut());

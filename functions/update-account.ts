@@ -8,7 +8,7 @@ import { Session } from '../shared/pages/session.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
 import { findAccount, updateProfile } from '../shared/user/user-repository.ts';
 
-/** An empty field takes the address away. */
+/** An empty field removes the address. */
 const EmailField = v.pipe(
   v.string(),
   v.transform((text) => (text === '' ? null : text)),
@@ -24,7 +24,7 @@ export const request = v.object({
   }),
 });
 
-/** Saves what is sent of the profile: on other pages only the name is asked for. */
+/** Saves the submitted profile fields. Some pages ask for the name only. */
 export const handler = page(
   request,
   async ({ caller, body: { return_to, ...profile } }) => {

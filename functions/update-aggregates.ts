@@ -6,8 +6,8 @@ import { changesIn, logChanges } from '../shared/changes/log.ts';
 import { describeError } from '../shared/describe-error.ts';
 
 /**
- * Keeps totals, rank trees and the log of changes up to date with the table's stream. A batch is applied as one. When that fails its records are applied one by
- * one, up to the one at fault.
+ * Updates totals, rank trees and the change log from the table's stream. Applies a batch as one. If
+ * that fails, applies its records one by one, up to the first that fails.
  */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   try {
@@ -15,7 +15,7 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
     return { batchItemFailures: [] };
   } catch (error) {
     console.warn({
-      message: 'A batch failed; taking its records one by one',
+      message: 'A batch failed; retrying its records one by one',
       error: describeError(error),
     });
   }
@@ -36,6 +36,6 @@ export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoD
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {
   await growTrees(await project(records.flatMap((record) => contributionOf(record) ?? [])));
-  // Last, so that a batch that is tried again because of the others is not logged twice.
+  // Last, so that a batch retried after an earlier failure is not logged twice.
   await logChanges(changesIn(records));
 }

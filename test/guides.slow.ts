@@ -75,7 +75,7 @@ async function copyAll(browser: ReturnType<typeof openBrowser>, name: string): P
   await browser.signIn(name);
   const scopes = { review: 'yes', vote: 'yes' };
   const tokens = await browser.visit('account/tokens');
-  const made = await browser.submit(tokens, 'Make the token', { name, days: '7', ...scopes });
+  const made = await browser.submit(tokens, 'Create token', { name, days: '7', ...scopes });
   const application = await browser.submit(
     await browser.visit('account/applications'),
     'Register',

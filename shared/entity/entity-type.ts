@@ -1,24 +1,24 @@
-/** The two databases that entities come from, and the entity types of each. */
+/** The two databases that entities come from, with their entity types. */
 export const entityGroups = {
   musicdb: ['event', 'place', 'release_group', 'work', 'artist', 'label', 'recording'],
   bookdb: ['bk_edition_group', 'bk_literary_work', 'bk_author', 'bk_series'],
 } as const;
 
-/** Names a database as a filter of lists. */
+/** Name of a database, as a filter of lists. */
 export type EntityGroup = keyof typeof entityGroups;
 
-/** What a review may be about. */
+/** Type of a reviewed entity. */
 export type EntityType = (typeof entityGroups)[EntityGroup][number];
 
 /** Every reviewable type. */
 export const entityTypes: readonly EntityType[] = Object.values(entityGroups).flat();
 
-/** The types that a filter value stands for: those of the group, or the type itself. */
+/** Entity types that a filter selects: those of the database, or the type itself. */
 export function typesOf(filter: EntityGroup | EntityType): readonly EntityType[] {
   return filter in entityGroups ? entityGroups[filter as EntityGroup] : [filter as EntityType];
 }
 
-/** An entity type as the music and book databases call it, such as Release group. */
+/** Name of an entity type in its database, such as Release group. */
 export function nameOfEntityType(type: EntityType): string {
   const words = type.replace(/^bk_/, '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -32,7 +32,7 @@ export function nameOfEntity(
   return metadata?.name ?? `Unnamed ${nameOfEntityType(entity_type).toLowerCase()}`;
 }
 
-/** The database that an entity of this type is in. */
+/** Database of an entity type. */
 export function groupOf(type: EntityType): EntityGroup {
   return type.startsWith('bk_') ? 'bookdb' : 'musicdb';
 }

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
 import type { EntityGroup, EntityType } from './entity-type.ts';
 
-/** A music or book database, as it is configured: see README.md. */
+/** A configured music or book database (see README.md). */
 export interface Provider {
-  /** URL templates: what is asked, as JSON, and the page for people. */
+  /** URL templates of the JSON API and of the page for people. */
   api: string;
   page: string;
-  /** Who asks. */
+  /** User-Agent of our requests. */
   agent: string;
-  /** Milliseconds from one request of all our processes to the next; 0 where it does not matter. */
+  /** Milliseconds between two requests by all our processes. 0 means no limit. */
   interval: number;
 }
 
-/** The field in which the search of the music database has the id of an entity. */
+/** Search field of the music database for the id of an entity. */
 const searchFields: Partial<Record<EntityType, string>> = {
   event: 'eid',
   place: 'pid',
@@ -23,7 +23,7 @@ const searchFields: Partial<Record<EntityType, string>> = {
   recording: 'rid',
 };
 
-/** The databases answer with a name at one of three places. */
+/** A name, which the databases put in one of three places. */
 const Named = v.pipe(
   v.object({
     name: v.optional(v.string()),
@@ -32,7 +32,7 @@ const Named = v.pipe(
   }),
   v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
   v.string(),
-  // A lone surrogate cannot be stored; controls and marks of direction would be shown.
+  // A lone surrogate cannot be stored. Control characters and direction marks would be shown.
   v.transform((name) =>
     name
       .toWellFormed()
@@ -43,7 +43,7 @@ const Named = v.pipe(
   v.maxLength(1000),
 );
 
-/** An answer for several: a list somewhere in it, of what was found. */
+/** Response for several entities. One of its fields is the list of those found. */
 const List = v.pipe(
   v.record(v.string(), v.unknown()),
   v.transform((answer) => Object.values(answer).find(Array.isArray)),
@@ -52,7 +52,7 @@ const List = v.pipe(
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
-/** The database of a group; undefined where none is configured. */
+/** Database of a group. Undefined if none is configured. */
 export function providerOf(group: EntityGroup): Provider | undefined {
   const prefix = group.toUpperCase();
   const api = process.env[`${prefix}_API`];
@@ -62,14 +62,15 @@ export function providerOf(group: EntityGroup): Provider | undefined {
   return api && page ? { api, page, agent, interval } : undefined;
 }
 
-/** How many entities of a type can be asked for at once. */
+/** Number of entities of a type that one request can ask for. */
 export function batchSize({ api }: Provider): number {
   return /\{(ids|query)\}/.test(api) ? 100 : 1;
 }
 
 /**
- * The names of entities of a type, no more than `batchSize`, by id; null for one that the database does not know. Of one among several whose
- * name makes no sense nothing is said. Throws where there is no answer, whatever is wrong. A redirect is not followed: the address that was configured is the only one that is asked.
+ * Asks for the names of at most `batchSize` entities of a type. Returns them by id, with null for
+ * an unknown entity. An entity whose name cannot be parsed is left out of a batch. Throws any
+ * error. Redirects are not followed, so that only the configured address is asked.
  */
 export async function askFor(
   { api, agent }: Provider,
@@ -111,7 +112,7 @@ export async function askFor(
   );
 }
 
-/** The page for people of an entity. */
+/** Address of the page for people about an entity. */
 export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: string): string {
   return fill(page, type, id);
 }
@@ -121,7 +122,7 @@ function fill(template: string, entityType: EntityType, id: string): string {
   return template.replace('{type}', type).replace('{id}', id);
 }
 
-/** The body, if it is no longer than it may be; the rest is not read. */
+/** Reads the body. Throws when it exceeds `most` bytes, without reading the rest. */
 async function readText(response: Response, most: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

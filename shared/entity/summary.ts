@@ -10,21 +10,24 @@ import { collect, getItem, queryIndex } from '../table/query.ts';
 import { averageRating } from './entity.ts';
 import type { EntityType } from './entity-type.ts';
 
-/** How many reviews of each order stand beside a summary. */
+/** Number of reviews of each order beside a summary. */
 const shown = 3;
 
-/** Summary of an entity in one round trip. */
+/** Reads the summary of an entity in one round trip. */
 export async function findSummary(id: string): Promise<EntitySummary> {
   return summaryOf(id, await getItem(entityKey(id), { consistent: false }));
 }
 
-/** Summaries of the entities with these ids, in their order. At most 100 distinct ids, one round trip. */
+/** Reads summaries of at most 100 distinct ids in their order, in one round trip. */
 export async function findSummaries(ids: readonly string[]): Promise<EntitySummary[]> {
   const items = await getItems(ids.map(entityKey));
   return ids.map((id, i) => summaryOf(id, items[i]));
 }
 
-/** An entity's summary with its three latest and its three most popular reviews, in two round trips. */
+/**
+ * Reads an entity's summary, its three latest and its three most popular reviews, in two round
+ * trips.
+ */
 export async function readEntity(
   id: string,
 ): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
@@ -52,7 +55,10 @@ function readFirst(id: string, order: Order): Promise<Entry[]> {
   );
 }
 
-/** The summary in the item of an entity, by one walk over its counts. One that nobody has reviewed may have none. */
+/**
+ * Builds the summary from the item of an entity in one pass over its counts. An entity without
+ * reviews may have no item.
+ */
 function summaryOf(id: string, item?: Item): EntitySummary {
   const counts = facetCounts(item);
   const types = new Map<string, number>();
@@ -79,7 +85,7 @@ function bump<T>(numbers: Map<T, number>, name: T, by: number): void {
   numbers.set(name, (numbers.get(name) ?? 0) + by);
 }
 
-/** What there is some of, most of it first; as often, by name. */
+/** Returns counts above zero, the highest first. Equal counts are in order of name. */
 function byFrequency(numbers: ReadonlyMap<string, number>): [string, number][] {
   return [...numbers]
     .filter(([, number]) => number > 0)

@@ -8,13 +8,13 @@ import { version } from '../routes.ts';
 import { collect, queryIndex } from '../table/query.ts';
 import { atomType, type FeedOwner, feedUrl, pathOf } from './link.ts';
 
-/** How many reviews stand in a feed. */
+/** Number of reviews in a feed. */
 export const newest = 50;
 
 /**
- * The newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the name of
- * the first entity, if there is one. XML is escaped as HTML is: libraries for feeds took twenty
- * times the CPU.
+ * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
+ * name of the first review's entity, if there is one. XML is escaped as HTML is. Libraries for
+ * feeds took twenty times the CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,
@@ -30,7 +30,7 @@ export async function reviewFeed(
   const metadata = await findMetadata(reviews.map(({ review }) => review));
   const names = reviews.map(({ review }, i) => nameOfEntity(review, metadata[i]));
   const [page, self] = [authUrl() + pathOf(owner), feedUrl(owner)];
-  // A feed without entries has changed when it was not there yet.
+  // An empty feed has a constant time, so that it does not change.
   const updated = reviews.map(updatedOf).sort().at(-1) ?? new Date(0).toISOString();
   const feed = html`<feed xmlns="http://www.w3.org/2005/Atom">
 <id>${self}</id>
@@ -65,12 +65,12 @@ function entryOf(authored: AuthoredReview, name = '') {
 `;
 }
 
-/** A draft is published after its last revision. */
+/** Returns the time of the last change. Publishing a draft comes after its last revision. */
 function updatedOf({ review: { last_updated, published_on } }: AuthoredReview): string {
   return last_updated > (published_on ?? '') ? last_updated : (published_on ?? '');
 }
 
-/** Without what no XML document can hold, however it is written (XML 1.0 section 2.2). */
+/** Replaces characters that XML cannot contain, even escaped (XML 1.0 section 2.2). */
 function readable(text: string): string {
   return text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');
 }

@@ -4,7 +4,7 @@ import { version } from '../routes.ts';
 /** The media type of a feed (RFC 4287 section 7). */
 export const atomType = 'application/atom+xml';
 
-/** Whose reviews a feed is of. */
+/** Entity or user whose reviews a feed contains. */
 export type FeedOwner = { entity_id: string } | { user_id: string };
 
 /** Address of the feed of an entity or user. */
@@ -13,24 +13,24 @@ export function feedUrl(owner: FeedOwner): string {
 }
 
 /**
- * Link header of an entity or user in the API: to its feed and to its page, relative to the request
- * (RFC 8288).
+ * Link header of an entity or user in the API. Leads to its feed and its page, relative to the
+ * request (RFC 8288).
  */
 export function linksOf(owner: FeedOwner): string {
   return `${linkToFeed(owner)}, ${linkToPage(pathOf(owner))}`;
 }
 
-/** The header that leads to the feed of an entity or user. */
+/** Link header to the feed of an entity or user. */
 export function linkToFeed(owner: FeedOwner): string {
   return alternate(new URL(feedUrl(owner)), atomType);
 }
 
-/** The header that leads to the page for people at a path below {auth_url}. */
+/** Link header to the page for people at a path below {auth_url}. */
 export function linkToPage(path: string): string {
   return alternate(new URL(authUrl() + path), 'text/html');
 }
 
-/** Where an entity or user is: its page below {auth_url}, its JSON below the version. */
+/** Path of an entity or user: its page below {auth_url}, its JSON below the version. */
 export function pathOf(owner: FeedOwner): string {
   return 'entity_id' in owner ? `/entity/${owner.entity_id}` : `/user/${owner.user_id}`;
 }

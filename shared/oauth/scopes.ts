@@ -1,6 +1,6 @@
 import type { Scope } from '../routes.ts';
 
-/** A permission, in the words of the pages. */
+/** A permission in plain words, for pages. */
 export interface Ability {
   can: string;
   detail: string;
@@ -12,23 +12,23 @@ export interface Ability {
 export const baseAbility: Ability = {
   can: 'Know who you are',
   detail:
-    'Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected',
+    'Your profile and email address, your reviews and drafts, and the applications that you have registered or connected',
 };
 
 export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
   review: [
-    { can: 'Write in your name', detail: 'Publish reviews, and change and delete those you have' },
+    { can: 'Write in your name', detail: 'Publish reviews, and change and delete your reviews' },
   ],
   vote: [{ can: 'Vote in your name', detail: 'Vote on reviews, and report them to moderators' }],
   user: [
     { can: 'Change your profile', detail: 'Your public name and your email address' },
     {
       can: 'Download your data',
-      detail: 'All that is stored about you, your votes and reports among it',
+      detail: 'Everything stored about you, including your votes and reports',
     },
     {
       can: 'Delete your account',
-      detail: 'With all that you have written, at once and for good',
+      detail: 'With everything that you have written, immediately and permanently',
       isDangerous: true,
     },
   ],

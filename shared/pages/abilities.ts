@@ -3,7 +3,10 @@ import { type Ability, baseAbility, scopeAbilities } from '../oauth/scopes.ts';
 import type { Scope } from '../routes.ts';
 import type { Html } from './layout.ts';
 
-/** What an application may do with these scopes, the dangerous last; nothing of it with those that it has `before`. */
+/**
+ * Returns the abilities that these scopes give an application, dangerous ones last. Leaves out the
+ * abilities of the scopes that it has had `before`.
+ */
 export function abilitiesOf(scopes: readonly Scope[], before?: readonly Scope[]): Ability[] {
   const added = scopes.filter((scope) => !before?.includes(scope));
   const all = [
@@ -13,7 +16,7 @@ export function abilitiesOf(scopes: readonly Scope[], before?: readonly Scope[])
   return all.toSorted((a, b) => Number(a.isDangerous ?? false) - Number(b.isDangerous ?? false));
 }
 
-/** A list of them, with weight on what cannot be undone. */
+/** Lists abilities and highlights those that cannot be undone. */
 export function abilityList(abilities: readonly Ability[]): Html {
   return html`<ul>
     ${abilities.map(

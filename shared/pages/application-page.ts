@@ -10,7 +10,7 @@ import { csrfField, type Html } from './layout.ts';
 import { registrationForm } from './registration-form.ts';
 import { dayOf, minuteOf, peopleOf } from './words.ts';
 
-/** An application for its owner. Throws ApiError 404 when it is not this owner's. */
+/** Page of an application for its owner. Throws ApiError 404 if the user does not own it. */
 export async function applicationPage(
   clientId: string,
   userId: string,
@@ -26,33 +26,36 @@ export async function applicationPage(
     content: html`${credentials(application, await clientSecret(clientId, application.secret_id), at, csrf, peopleOf(people))}
       <section>
         <h2>Registration</h2>
-        ${registrationForm(at, csrf, 'Save', { registration: application })}
+        ${registrationForm(at, csrf, 'Save changes', { registration: application })}
       </section>
       <section>
-        <h2>End everybody’s access</h2>
+        <h2>Revoke all access</h2>
         <p>
-          After a leak: all tokens that the application has are refused from now on, and everybody has to connect it
-          anew. It stays registered, and so does its secret.
+          Do this after a leak. All tokens of the application become invalid at once, and everybody has to connect it
+          again. The application stays registered and keeps its secret.
         </p>
         <form method="post" action="${at}/revoke">
           ${csrfField(csrf)}
-          ${confirmation('everybody', 'End the access to all accounts')}
-          <button class="danger">End everybody’s access</button>
+          ${confirmation('everybody', 'Revoke access to all accounts')}
+          <button class="danger">Revoke all access</button>
         </form>
       </section>
       <section class="end">
-        <h2>Delete the application</h2>
-        <p>It loses its access to every account at once, and nobody can connect it any more.</p>
+        <h2>Delete application</h2>
+        <p>The application loses access to every account at once. Nobody can connect it again.</p>
         <form method="post" action="${at}/delete">
           ${csrfField(csrf)}
           ${confirmation('confirm', `Delete ${application.name}`)}
-          <button class="danger">Delete</button>
+          <button class="danger">Delete application</button>
         </form>
       </section>`,
   };
 }
 
-/** The registration of an application as it was sent, with what is wrong. Throws ApiError 404 when it is not this owner's. */
+/**
+ * Page of a submitted registration with its errors. Throws ApiError 404 if the user does not own
+ * the application.
+ */
 export async function registrationPage(
   clientId: string,
   userId: string,
@@ -66,8 +69,8 @@ export async function registrationPage(
     content: html`${faultOf(filled)}
       <section>
         <h2>Registration</h2>
-        ${registrationForm(at, csrf, 'Save', { registration, filled })}
-        <p><a href="${at}">Leave it as it was</a></p>
+        ${registrationForm(at, csrf, 'Save changes', { registration, filled })}
+        <p><a href="${at}">Discard changes</a></p>
       </section>`,
   };
 }
@@ -90,22 +93,22 @@ function credentials(
     <p><code class="copy">${application.client_id}</code></p>
     <h3>Client secret</h3>
     <details>
-      <summary>Show the secret</summary>
+      <summary>Show secret</summary>
       <code class="copy">${secret}</code>
     </details>
-    <p class="soft">Keep it to yourself: on a server, and in no program that people install. One click selects all of it.</p>
+    <p class="soft">Keep the secret on a server, and never put it in a program that people install. Click it to select all of it.</p>
     ${
       previous
         ? html`<form method="post" action="${at}/secret">
             ${csrfField(csrf)}
             <input type="hidden" name="previous" value="end">
-            <p>The old secret works until ${minuteOf(previous.until)}. There can be two at most.</p>
-            <button class="quiet">End the old secret now</button>
+            <p>The old secret works until ${minuteOf(previous.until)}. An application has at most two secrets.</p>
+            <button class="quiet">Revoke old secret</button>
           </form>`
         : html`<form method="post" action="${at}/secret">
             ${csrfField(csrf)}
-            <p>With a new secret the old one works for another day, so that you can change over.</p>
-            <button class="quiet">Make a new secret</button>
+            <p>If you create a new secret, the old one works for one more day, so that you can replace it.</p>
+            <button class="quiet">Create new secret</button>
           </form>`
     }
   </section>`;

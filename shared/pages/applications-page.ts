@@ -9,7 +9,10 @@ import type { Html } from './layout.ts';
 import { registrationForm } from './registration-form.ts';
 import { dayOf, peopleOf } from './words.ts';
 
-/** The applications that a person has registered, and the form for another, empty or as it was sent. */
+/**
+ * Page of the applications that a person has registered. The form for another one is empty, or
+ * filled as submitted.
+ */
 export async function applicationsPage(
   userId: string,
   csrf: string,
@@ -25,7 +28,7 @@ export async function applicationsPage(
       </section>
       <section>
         <h2>Register an application</h2>
-        ${registrationForm(at, csrf, 'Register', { filled })}
+        ${registrationForm(at, csrf, 'Register application', { filled })}
       </section>`,
   };
 }
@@ -49,8 +52,8 @@ async function list(applications: readonly Application[]): Promise<Html> {
 
 function introduction(): Html {
   return html`<p>
-      You have registered none. An application is a website or a program of yours in which people use their accounts here: it asks them,
-      they allow it what they like, and it gets tokens to act for them (OAuth 2.0).
+      You have not registered an application. An application is your own website or program in which people use their
+      accounts here. It asks them for permission, and gets tokens to act for them (OAuth 2.0).
     </p>
-    <p>To begin, register it below: it gets a client ID and a secret.</p>`;
+    <p>Register it below to get a client ID and a secret.</p>`;
 }

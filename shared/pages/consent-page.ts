@@ -10,17 +10,17 @@ import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
 
-/** What is known of an application by others than its developer. */
+/** Facts about an application that its developer has not provided. */
 export interface Reputation {
   developer: Pick<User, 'display_name' | 'blocked_at'> | undefined;
   people: { count: number; isMore: boolean };
-  /** What the person who is asked has granted it already, oldest first. */
+  /** Grants that the person has given the application, oldest first. */
   granted: readonly Grant[];
 }
 
 /**
- * Asks a person whether an application may act: who it is and what it would get, and last what its
- * developer says of it. An application of a blocked developer is not asked about.
+ * Asks a person whether an application may act for them. Shows its identity and the access it would
+ * get first, and its developer's own description last. Does not ask if the developer is blocked.
  */
 export function consentPage(
   id: string,
@@ -45,7 +45,7 @@ export function consentPage(
         ${whatItGets(name, request.scopes, granted)}
         <h2>Who is asking</h2>
         <dl>
-          <dt>Made by</dt><dd>${developer?.display_name ?? 'somebody who has left'}</dd>
+          <dt>Made by</dt><dd>${developer?.display_name ?? 'a deleted account'}</dd>
           <dt>Sends you to</dt><dd>${hostOf(request.redirect_uri)}</dd>
           <dt>Registered</dt><dd>${dayOf(created)}</dd>
           <dt>Used by</dt><dd>${peopleOf(people)}</dd>
@@ -57,7 +57,7 @@ export function consentPage(
             <button name="decision" value="refuse" class="quiet">Do not allow</button>
           </div>
         </form>
-        <p class="soft">You can end this at any time: it is listed under Connections in your account.</p>
+        <p class="soft">You can revoke access at any time under Connections in your account.</p>
       </section>
       <section>
         <h2>What its developer says</h2>
@@ -67,26 +67,26 @@ export function consentPage(
   };
 }
 
-/** The address at which a kept request is asked about. */
+/** Address of the question about a stored request. */
 export function consentUrl(id: string): string {
   return `${authUrl()}/oauth/authorize?${new URLSearchParams({ request_id: id })}`;
 }
 
-/** What stands in the way of a consent. */
+/** An obstacle to consent. */
 interface Obstacle {
   title: string;
-  /** Who asked, where that is known. */
+  /** The requesting application, if known. */
   application: Pick<Application, 'name' | 'website' | 'redirect_uri'> | undefined;
-  /** What happened, in a sentence without its full stop. */
+  /** Explanation: a sentence without its full stop. */
   what: string;
-  /** What the developer of the application has to mend, likewise. */
+  /** Error for the developer to fix, also without a full stop. */
   fault?: string;
-  /** Where one can go on; unless it is given, back to the website of the application, and to the account. */
+  /** Links to continue. Default: the application's website and the account. */
   ways?: readonly Way[];
   status?: number;
 }
 
-/** Says who sent a person here, what is in the way, and how to go on. */
+/** Explains who sent the person here, what is in the way, and how to continue. */
 export function obstaclePage({
   title,
   application,
@@ -103,7 +103,7 @@ export function obstaclePage({
       ${
         application &&
         html`<p>
-          <strong>${application.name}</strong> (${hostOf(application.redirect_uri)}) sent you here, and asks to act for you.
+          <strong>${application.name}</strong> (${hostOf(application.redirect_uri)}) sent you here and asks to act for you.
         </p>`
       }
       <p>${what}.</p>
@@ -114,20 +114,23 @@ export function obstaclePage({
 }
 
 /**
- * Says that an application can have no consent while its owner is blocked. Nobody is sent on to it,
- * and no link leads there.
+ * Explains that an application cannot be connected while its owner is blocked. No redirect or link
+ * leads back to the application.
  */
 export function blockedOwnerPage(application: Application): Page {
   return obstaclePage({
     title: `${application.name} cannot be connected`,
     application,
-    what: 'A moderator has blocked the account of its developer, so it gets no access. It has got nothing of yours',
+    what: 'A moderator has blocked the account of its developer. It cannot get access to your account',
     ways: [{ href: `${authUrl()}/account`, text: 'Go to your account' }],
     status: 403,
   });
 }
 
-/** The way back to an application: `href`, or its website, unless that is not where it sends people. */
+/**
+ * Link back to an application: `href`, or its website. A website on another host than the redirect
+ * URI is replaced by the root of that host.
+ */
 export function backTo(
   { website, redirect_uri }: Pick<Application, 'website' | 'redirect_uri'>,
   href?: string,
@@ -153,14 +156,14 @@ function whatItGets(
       ${abilityList(abilitiesOf(before))}`
   }
     <h2>${before ? 'This adds' : 'It will be able to'}</h2>
-    ${added.length === 0 && html`<p>Nothing: it is let in once more, on another device for instance.</p>`}
+    ${added.length === 0 && html`<p>No new access. ${name} asks again, for example because you use another device.</p>`}
     ${safe.length > 0 && abilityList(safe)}
     ${
       dangerous.length > 0 &&
       html`<div class="warning">
         <h3>Careful: it will also be able to</h3>
         ${abilityList(dangerous)}
-        <p>Allow this only if you know what for.</p>
+        <p>Allow this only if you know why the application needs it.</p>
       </div>`
     }`;
 }

@@ -3,12 +3,15 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import { authUrl } from '../auth-url.ts';
 import { headerOf } from '../http/request.ts';
 
-/** The cookies of a request, by their whole names. */
+/** The cookies of a request by full name. */
 export function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
   return parseCookie(headerOf(event, 'cookie') ?? '');
 }
 
-/** A Set-Cookie header that no script reads and no foreign form sends along. `maxAge` is in seconds: 0 takes the cookie away. */
+/**
+ * Returns a Set-Cookie header for a cookie that scripts cannot read and forms on other sites do not
+ * send. `maxAge` is in seconds; 0 deletes the cookie.
+ */
 export function setCookie(name: string, value: string, maxAge: number): string {
   return stringifySetCookie({
     name: cookieName(name),
@@ -21,7 +24,10 @@ export function setCookie(name: string, value: string, maxAge: number): string {
   });
 }
 
-/** A cookie's whole name. The prefix makes browsers take it from this very host only, but needs HTTPS. */
+/**
+ * Returns the full name of a cookie. The prefix restricts the cookie to this exact host, but needs
+ * HTTPS.
+ */
 export function cookieName(name: string): string {
   return isSecure() ? `__Host-${name}` : name;
 }

@@ -9,7 +9,10 @@ import { isFresh, type Session } from './session.ts';
 
 const title = 'Delete your account';
 
-/** What goes with an account and what does not, for who has just signed in; others are asked to do that first. */
+/**
+ * Page that says what deleting an account removes and what it keeps. Asks the person to sign in
+ * first, unless the sign-in is recent.
+ */
 export async function deletionPage(
   session: Session,
   { user, csrf }: Visitor,
@@ -20,9 +23,9 @@ export async function deletionPage(
     return {
       title,
       content: html`<section>
-        <p>This cannot be undone, so please sign in once more: it has to be you who does it.</p>
-        <p class="soft">Should you be let in without a question, sign out before.</p>
-        ${waysOn({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep the account' })}
+        <p>This cannot be undone. Please sign in again to confirm that it is you.</p>
+        <p class="soft">If you are signed in automatically, sign out of your identity provider first.</p>
+        ${waysOn({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep account' })}
       </section>`,
     };
   }
@@ -31,46 +34,46 @@ export async function deletionPage(
     title,
     content: html`${faultOf(filled)}
       <section>
-        <h2>What goes, for good</h2>
+        <h2>What is deleted permanently</h2>
         <ul>
           <li>Your profile, with your name and email address</li>
-          <li>All your reviews, with their drafts and earlier versions, and the votes that they have got</li>
-          <li>Your votes on the reviews of others, and your reports</li>
-          <li>The access of every application that you have connected, and your personal access tokens</li>
+          <li>All your reviews, including drafts, earlier versions and the votes on them</li>
+          <li>Your votes and your reports</li>
+          <li>The access of all applications that you have connected, and your personal access tokens</li>
           ${
             applications.length > 0 &&
             html`<li>
-              What you have registered, and with it the access that others gave it:
+              The applications that you have registered, and the access that other people gave them:
               ${applications.map(({ name }, i) => html`${i > 0 && ', '}<strong>${name}</strong>`)}
             </li>`
           }
         </ul>
-        <h2>What stays</h2>
+        <h2>What is kept</h2>
         <ul>
-          <li>What moderators have decided about your reviews, without what they wrote of it and without your name</li>
-          <li>Copies that others have made: the licences that you chose allow it</li>
+          <li>Decisions of moderators about your reviews, without their explanations and without your name</li>
+          <li>Copies that other people have made under the licences that you chose</li>
           <li>Backups, for up to 35 days</li>
           ${
             user.blocked_at &&
             html`<li>
-              The block of a moderator: a hash of who signs in, without your name, and since when.
-              A new account of yours is blocked as well
+              The block of your account: its date and a hash of your sign-in, without your name.
+              A new account of yours is blocked too
             </li>`
           }
           <li>
-            Hidden reviews: if a moderator has hidden some of yours, their ids and what they are of,
-            with a hash of who signs in. A new account of yours cannot review these again
+            If moderators have hidden reviews of yours: the ids of these reviews and of their subjects,
+            with a hash of your sign-in. A new account of yours cannot review these subjects again
           </li>
-          <li>Your account where you sign in: to do so again begins a new, empty account here</li>
+          <li>Your account at the identity provider. If you sign in again, you get a new, empty account here</li>
         </ul>
       </section>
       <section class="end">
         <form method="post" action="${at}">
           ${csrfField(csrf)}
-          ${field({ name: 'name', label: `To go on, type your name: ${user.display_name}`, maxlength: 64, isRequired: true, autocomplete: 'off' }, filled)}
-          <button class="danger">Delete my account</button>
+          ${field({ name: 'name', label: `To confirm, type your name: ${user.display_name}`, maxlength: 64, isRequired: true, autocomplete: 'off' }, filled)}
+          <button class="danger">Delete account</button>
         </form>
-        <p><a href="${authUrl()}/account">Keep the account</a></p>
+        <p><a href="${authUrl()}/account">Keep account</a></p>
       </section>`,
   };
 }

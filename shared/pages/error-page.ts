@@ -9,28 +9,28 @@ import { type Page, respond } from './html-response.ts';
 import type { Html } from './layout.ts';
 import { askedPath } from './own-url.ts';
 
-/** What an error page knows of who asked, and where. */
+/** Context of an error page. */
 export interface Place {
   requestId: string;
   /** The page to go back to. */
   here?: string;
-  /** Set for the session of an account that is no more. */
+  /** Set if the account of the session was deleted. */
   isAccountGone?: boolean;
-  /** Set where a moderator has blocked the account. */
+  /** Set if a moderator has blocked the account. */
   isBlocked?: boolean;
-  /** Set where nothing is known of who asked: there is no account to go to. */
+  /** Set if the visitor is unknown, so that there is no account to link to. */
   isForAnybody?: boolean;
 }
 
-/** A link of a page on which there is nothing else to do. */
+/** A link to a next step. */
 export interface Way {
   href: string;
   text: string;
 }
 
 /**
- * A Lambda handler for browsers. Whatever is thrown becomes a page, never a redirect, as `endpoint`
- * makes it JSON: for those of whom nothing is known.
+ * Makes a Lambda handler for browsers that knows no visitor. Errors become pages, never redirects,
+ * as `endpoint` turns them into JSON.
  */
 export function browserHandler(
   handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,
@@ -47,7 +47,10 @@ export function browserHandler(
     .handler(handle);
 }
 
-/** What happened, in plain words, and the right way on. Pages know no tokens, so none is asked for. */
+/**
+ * Explains an error in plain words, with a link to continue. Leaves out WWW-Authenticate, because
+ * pages do not use tokens.
+ */
 export function explain(thrown: unknown, place: Place): Page {
   const error = toApiError(thrown, place.requestId);
   const { 'WWW-Authenticate': _, ...headers } = error.headers;
@@ -64,14 +67,17 @@ export function explain(thrown: unknown, place: Place): Page {
   };
 }
 
-/** Links to what can be done now, the best first. */
+/** Renders links to next steps as buttons, the best first. */
 export function waysOn(...ways: readonly Way[]): Html {
   return html`<div class="buttons">
     ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
   </div>`;
 }
 
-/** The way to sign in, and from there back to a page. With `isAnew` also who is known at the identity provider signs in. */
+/**
+ * Address that signs a person in and returns to a page. With `isAnew`, the identity provider asks
+ * again even a person whom it knows.
+ */
 export function signInUrl(return_to: string, isAnew = false): string {
   const query = new URLSearchParams({ ...(isAnew && { prompt: 'login' }), return_to });
   return `${authUrl()}/account/sign-in?${query}`;
@@ -85,8 +91,8 @@ function inWords(
   const back = here === undefined ? account : { href: here, text: 'Open the page again' };
   if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {
     return {
-      title: 'Your account is gone',
-      text: 'It has been deleted, so nothing was changed. To sign in begins a new one.',
+      title: 'Your account was deleted',
+      text: 'Nothing was changed. If you sign in again, you get a new account.',
       way: { ...account, text: 'Sign in' },
     };
   }
@@ -94,7 +100,7 @@ function inWords(
     case 'not_authorized':
       return {
         title: 'You are signed out',
-        text: 'Nothing was changed. Sign in, and you are back where you were.',
+        text: 'Nothing was changed. Sign in to return to the page.',
         way: { href: signInUrl(here ?? account.href), text: 'Sign in' },
       };
     case 'access_denied':
@@ -103,8 +109,8 @@ function inWords(
         : { title: 'Please try again', text: `${message}.`, way: back };
     case 'limit_exceeded':
       return {
-        title: 'That was all for today',
-        text: 'Your daily limit is used up. It depends on your karma, and a new day begins at midnight UTC.',
+        title: 'You have reached your daily limit',
+        text: 'The limit depends on your karma. You can continue after midnight UTC.',
         way: back,
       };
     case 'not_found':
@@ -112,9 +118,9 @@ function inWords(
       return {
         title: code === 'not_found' ? message : 'Page not found',
         text: isForAnybody
-          ? 'It is not at this address, or it is no longer public.'
-          : 'It is not at this address, or not any more, or it is somebody else’s.',
-        way: isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the first page' } : account,
+          ? 'Check the address. If it is correct, the page was deleted or is no longer public.'
+          : 'Check the address. If it is correct, the page was deleted or belongs to another account.',
+        way: isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the front page' } : account,
       };
     case 'service_unavailable':
       return { title: 'Please try again in a moment', text: `${message}.`, way: back };

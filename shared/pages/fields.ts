@@ -2,36 +2,36 @@ import { html } from 'hono/html';
 import type * as v from 'valibot';
 import type { Html } from './layout.ts';
 
-/** What is wrong with the fields of a form, by their names, in sentences; under no name what is wrong with all of it. */
+/** Errors of a form by field name, as sentences. The empty name holds errors of the whole form. */
 export type Faults = Readonly<Record<string, string>>;
 
-/** A form as it was sent, and why it comes back. */
+/** A form as submitted, with its errors. */
 export interface Filled {
   values: Readonly<Record<string, string>>;
   faults: Faults;
 }
 
-/** A form that nobody has filled in yet. */
+/** A form before its first submission. */
 export const blank: Filled = { values: {}, faults: {} };
 
 interface Field {
   name: string;
-  /** Prefix of its id, where another form of the page has the same field. */
+  /** Prefix of the id, if another form of the page has the same field. */
   prefix?: string;
   label: string;
   type?: 'text' | 'email' | 'url' | 'area';
-  /** What stands in it unless something was sent. */
+  /** Initial value, unless something was submitted. */
   value?: string;
   hint?: string;
   /** In characters. Browsers count some of them twice. */
   maxlength: number;
   isRequired?: boolean;
   autocomplete?: string;
-  /** Set for the one that a page is for. */
+  /** Set for the main field of a page. */
   hasFocus?: boolean;
 }
 
-/** A field with its label and hint, and beside it what is wrong. The first that is at fault is where one goes on typing. */
+/** Renders a field with its label, hint and error. The first field with an error gets the focus. */
 export function field(
   { name, prefix = '', label, type = 'text', value = '', hint, hasFocus, ...rest }: Field,
   { values, faults }: Filled = blank,
@@ -54,7 +54,7 @@ export function field(
     ${hint && html`<p class="soft" id="${id}-hint">${hint}</p>`}
     ${
       type === 'area'
-        ? // A line break that it begins with would not count.
+        ? // HTML ignores a first line break in a textarea.
           html`<textarea name="${name}"${written(attributes)}>${`\n${content}`}</textarea>`
         : html`<input type="${type}" name="${name}" value="${content}"${written(attributes)}>`
     }
@@ -69,7 +69,7 @@ function written(attributes: Record<string, string | boolean | undefined>): Html
   });
 }
 
-/** A box to tick before something that cannot be undone. */
+/** Renders a checkbox to tick before an action that cannot be undone. */
 export function confirmation(name: string, label: string): Html {
   return html`<div class="check">
     <input type="checkbox" id="${name}" name="${name}" value="yes" required>
@@ -77,14 +77,16 @@ export function confirmation(name: string, label: string): Html {
   </div>`;
 }
 
-/** Says above a form that comes back that nothing was saved, and why where that is not the matter of one field. */
+/**
+ * Renders a message above a form with errors: nothing was saved, or the error of the whole form.
+ */
 export function faultOf({ faults }: Filled): Html | '' {
   const [first] = Object.keys(faults);
   if (first === undefined) return '';
-  return html`<p class="warning" role="alert">${faults[''] ?? 'Nothing is saved yet: please look at what is marked below.'}</p>`;
+  return html`<p class="warning" role="alert">${faults[''] ?? 'Nothing was saved. Correct the fields marked below.'}</p>`;
 }
 
-/** What the issues of a schema for a form are in the words of a page. */
+/** Turns the issues of a form's schema into sentences for a page. */
 export function faultsOf(
   issues: readonly v.BaseIssue<unknown>[],
   form: Readonly<Record<string, string>>,

@@ -4,23 +4,23 @@ import { atomType } from '../feed/link.ts';
 import { version } from '../routes.ts';
 import type { Html } from './layout.ts';
 
-/** What browsers, feed readers and search engines find in the head of a public page. */
+/** Head content of a public page for browsers, feed readers and search engines. */
 interface Head {
-  /** Address below {auth_url}, which is the same in the API below its version. */
+  /** Path below {auth_url}. The API has the same path below its version. */
   path: string;
   /** Type of the page in the Open Graph protocol. */
   type: 'article' | 'profile' | 'website';
-  /** Title of the Atom feed, where there is one. */
+  /** Title of the Atom feed, if there is one. */
   feed?: string;
-  /** More of these links. */
+  /** Further alternate links. */
   alternates?: readonly { type: string; href: string; title?: string }[];
   /** Structured data (schema.org), if enough is known for it. */
   data?: object | undefined;
-  /** Set for a page that search engines shall not show. */
+  /** Set to exclude the page from search engines. */
   isUnlisted?: boolean;
 }
 
-/** The head of a public page beside its title and description. */
+/** The head of a public page, without its title and description. */
 export function headOf({ path, type, feed, alternates = [], data, isUnlisted }: Head): Html {
   const [page, api] = [authUrl() + path, authUrl() + version + path];
   const all = [
@@ -34,7 +34,7 @@ ${all.map(({ type, href, title }) => html`<link rel="alternate" type="${type}" h
 ${isUnlisted && html`<meta name="robots" content="noindex">\n`}${data && html`<script type="application/ld+json">${inScript(data)}</script>\n`}`;
 }
 
-/** JSON that ends no script element, and no line of a script. */
+/** Escapes JSON so that it cannot end a script element or a line of a script. */
 function inScript(data: object): Html {
   const escaped = (character: string) =>
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

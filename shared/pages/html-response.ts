@@ -4,37 +4,43 @@ import { type Html, layout, type Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
 
-/** What a person sees. */
+/** A page for people. */
 export interface Page {
   title: string;
-  /** Heading with markup in it, where that is not the title. */
+  /** Heading with markup, if it differs from the title. */
   heading?: Html;
   content: Html;
   status?: number;
-  /** Set when a form of it leads out of the service: browsers hold all redirects that answer a form to the policy. */
+  /**
+   * Set if a form on the page leads out of the service. Browsers apply the form policy of the page
+   * to every redirect that answers a form.
+   */
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
   /**
-   * Set where access is given: who is new is asked for the public name first, under which it will
-   * be used.
+   * Set where access is granted. A new user is first asked for a public name, under which the
+   * access is used.
    */
   asksName?: boolean;
-  /** For search engines, and for who follows a link to the page. */
+  /** For search engines and for previews of links. */
   description?: string;
-  /** Where the browser goes on to by itself, out of the service: a redirect that answers a form would be held to the policy. */
+  /**
+   * Address outside the service that the browser opens next. A redirect in answer to a form would
+   * be blocked by the form policy.
+   */
   next?: string;
   /** Set for tables and pages with a column beside the text. */
   isWide?: boolean;
-  /** More for the head: other forms of the page, data for search engines. */
+  /** More for the head: alternate formats, data for search engines. */
   head?: Html;
-  /** Set in the middle of a decision: there is no menu to lose it by. */
+  /** Set during a decision. Leaves out the menu, so that nobody leaves the page by mistake. */
   isDecision?: boolean;
-  /** Set when it is about the end of the session: there is no menu then, and nothing is asked. */
+  /** Set at the end of a session. Leaves out the menu and asks for nothing. */
   isLast?: boolean;
 }
 
-/** Where a person is sent on to, by GET, and what the page there says of a change. */
+/** A redirect by GET, with a notice of a change for the next page. */
 export interface Redirect {
   location: string;
   cookies?: readonly string[];
@@ -47,7 +53,7 @@ export interface Download {
   document: object;
 }
 
-/** The response of the Lambda proxy integration. */
+/** Builds the response of the Lambda proxy integration. */
 export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
@@ -79,15 +85,15 @@ export async function respond(
   };
 }
 
-/** What a page with our style may load and send. The icon is within the page. */
+/** Content security policy of a page with our style. The icon is inline. */
 function policyOf({ isWayOut }: Pick<Page, 'isWayOut'>): string[] {
   return [`style-src ${styleSource}`, 'img-src data:', ...(isWayOut ? [] : ["form-action 'self'"])];
 }
 
 /**
- * The headers of every page: no sniffing, no leaking of addresses, nothing from elsewhere but what
- * the content security policy of the page names, nothing kept. No page is framed (RFC 9700 section
- * 4.16), unless it is made for that.
+ * The headers of every page. They forbid sniffing, referrers, caching, and content from any source
+ * that the policy does not name. A page is framed only if it is made for that (RFC 9700 section
+ * 4.16).
  */
 export function securityHeaders(
   policy: readonly string[],

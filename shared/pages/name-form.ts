@@ -3,7 +3,10 @@ import { authUrl } from '../auth-url.ts';
 import { field } from './fields.ts';
 import { csrfField, type Html } from './layout.ts';
 
-/** Asks whoever is new here for a public name, with a proposal in the field. The answer leads back to the page at `return_to`. */
+/**
+ * Asks a new user for a public name and proposes one. The answer leads back to the page at
+ * `return_to`.
+ */
 export function nameForm(proposal: string, csrf: string, return_to: string): Html {
   return html`<section>
     <form method="post" action="${authUrl()}/account">
@@ -12,7 +15,7 @@ export function nameForm(proposal: string, csrf: string, return_to: string): Htm
       ${field({
         name: 'display_name',
         label: 'What should others call you?',
-        hint: 'You can change it whenever you like, on the page of your account.',
+        hint: 'You can change it at any time in your account.',
         value: proposal,
         maxlength: 64,
         isRequired: true,

@@ -5,7 +5,7 @@ import type { Metadata } from '../entity/presented.ts';
 import { findSummary } from '../entity/summary.ts';
 import type { EntitySummary } from '../review/presented.ts';
 
-/** An entity in numbers, and what it is called. */
+/** An entity with its counts and its name. */
 export interface NamedEntity {
   url: string;
   name: string;
@@ -13,7 +13,7 @@ export interface NamedEntity {
   metadata: Metadata | null;
 }
 
-/** Reads what pages say of an entity, in two round trips. */
+/** Reads an entity for its pages, in two round trips. */
 export async function readNamedEntity(entity_id: string): Promise<NamedEntity> {
   const summary = await findSummary(entity_id);
   const { entity_type } = summary;

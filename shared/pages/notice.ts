@@ -1,19 +1,20 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { cookieName, cookiesOf, setCookie } from './cookies.ts';
 
-/** What a page says once after a change. */
+/** Messages shown once after a change. */
 const notices = {
   'profile-saved': 'Your profile is saved.',
-  'application-registered': 'The application is registered, and this is what it needs.',
+  'application-registered': 'The application is registered. Its credentials are below.',
   'application-saved': 'The registration is saved.',
-  'application-deleted': 'The application is deleted. It has no access to any account any more.',
-  'application-revoked': 'All access is ended. Whoever wants to use the application connects anew.',
-  'secret-made': 'There is a new secret. The old one works for another day, unless you end it.',
-  'secret-ended': 'The old secret is refused from now on.',
-  'secrets-full': 'There are two secrets already: end the old one before you make another.',
-  'not-ticked': 'Nothing is changed: tick the box as well, if you are sure.',
-  'token-revoked': 'The token is refused from now on.',
-  'connection-revoked': 'The application has no access to your account any more.',
+  'application-deleted': 'The application is deleted. It no longer has access to any account.',
+  'application-revoked': 'All access is revoked. People have to connect the application again.',
+  'secret-made':
+    'The new secret is created. The old one works for one more day, unless you revoke it.',
+  'secret-ended': 'The old secret is revoked.',
+  'secrets-full': 'There are already two secrets. Revoke the old one before you create another.',
+  'not-ticked': 'Nothing was changed. Tick the box to confirm.',
+  'token-revoked': 'The token is revoked.',
+  'connection-revoked': 'The application no longer has access to your account.',
   'review-hide': 'The review is hidden.',
   'review-dismiss': 'The reports are dismissed, and the review stays.',
   'review-restore': 'The review is public again.',
@@ -28,20 +29,20 @@ const notices = {
 export type Notice = keyof typeof notices;
 
 /**
- * The Set-Cookie header that leaves a notice for the next page. It is a cookie and not a part of the address, so that no link of a stranger's
- * brings it about, and a page that is loaded again does not repeat it.
+ * Returns the Set-Cookie header that leaves a notice for the next page. A parameter of the address
+ * would let anybody's link show a notice, and would repeat it on reload.
  */
 export function leaveNotice(notice: Notice): string {
   return setCookie('notice', notice, 60);
 }
 
-/** The notice that was left, in words. Undefined where there is none. */
+/** Reads the text of the notice, if there is one. */
 export function readNotice(event: APIGatewayProxyEvent): string | undefined {
   const left = cookiesOf(event)[cookieName('notice')] ?? '';
   return Object.hasOwn(notices, left) ? notices[left as Notice] : undefined;
 }
 
-/** The Set-Cookie header that takes the notice away. */
+/** Returns the Set-Cookie header that deletes the notice. */
 export function forgetNotice(): string {
   return setCookie('notice', '', 0);
 }

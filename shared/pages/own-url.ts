@@ -2,7 +2,10 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
 import { matchRoute } from '../http/match-route.ts';
 
-/** The page of ours to return to. Any other address becomes that of the account, because the parameter is anybody's to write. */
+/**
+ * Returns the URL of a page of ours. Any other address becomes the account, because anybody can
+ * write the parameter.
+ */
 export function ownUrl(return_to = ''): string {
   const home = new URL(`${authUrl()}/account`).href;
   const asked = URL.parse(return_to, home);
@@ -11,8 +14,8 @@ export function ownUrl(return_to = ''): string {
 }
 
 /**
- * Address of a page. Of a form it is the page that the form stands on: the nearest above that can be
- * asked for.
+ * Address of a page. The address of a form becomes the page that shows it: the nearest path above
+ * that accepts GET.
  */
 export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
   const asked = askedPath(event);
@@ -21,7 +24,7 @@ export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): 
   return `${authUrl()}${path || '/account'}${path === asked && query ? `?${query}` : ''}`;
 }
 
-/** The path of a request below {auth_url}. */
+/** The requested path below {auth_url}. */
 export function askedPath({ resource, pathParameters }: APIGatewayProxyEvent): string {
   return resource.replaceAll(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(pathParameters?.[name] ?? ''),

@@ -6,8 +6,14 @@ import { browserHandler } from './error-page.ts';
 import { type Page, respond } from './html-response.ts';
 
 /**
- * A Lambda handler for a page that is the same for everybody: `page` without a visitor. Caches keep
- * it as they keep lists, and it has an ETag.
+ * Makes a Lambda handler for a page that is the same for everybody. Caches keep the page as long as
+ * a list, and it has an ETag.
+ *
+ * @example
+ * export const handler = publicPage(request, async ({ path: { user_id } }) => {
+ *   const { display_name } = await getUser(user_id);
+ *   return { title: display_name, content: html`<p>Reviews by ${display_name}</p>` };
+ * });
  */
 export function publicPage<T extends RequestSchema>(
   schema: T,
@@ -16,7 +22,7 @@ export function publicPage<T extends RequestSchema>(
   return publicDocument(schema, async (request) => respond(await handle(request)));
 }
 
-/** The same for an HTML document without the frame of a page. */
+/** Makes a Lambda handler like `publicPage`, for an HTML document without the frame of a page. */
 export function publicDocument<T extends RequestSchema>(
   schema: T,
   handle: (request: v.InferOutput<T>) => Promise<Pick<APIGatewayProxyResult, 'headers' | 'body'>>,

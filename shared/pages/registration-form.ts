@@ -6,7 +6,10 @@ import { csrfField, type Html } from './layout.ts';
 
 const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
 
-/** The form for what an owner tells of an application, new or registered. A form for a new one that is sent twice makes one. */
+/**
+ * Renders the form to register an application, or to change its registration. Submitting a new
+ * registration twice creates one application.
+ */
 export function registrationForm(
   action: string,
   csrf: string,
@@ -24,7 +27,7 @@ export function registrationForm(
       {
         name: 'website',
         label: 'Website',
-        hint: 'Where people can read about it: http:// or https://',
+        hint: 'Address where people can read about the application, starting with http:// or https://',
         type: 'url',
         value: website,
         maxlength: 2000,
@@ -36,7 +39,7 @@ export function registrationForm(
       {
         name: 'redirect_uri',
         label: 'Redirect URI',
-        hint: 'Where people are sent back with the answer: https, or http on a loopback host such as http://localhost:8080/callback. It is compared letter by letter.',
+        hint: 'Address to which people return with the answer. Use https, or http on a loopback host such as http://localhost:8080/callback. Requests must send exactly this address.',
         type: 'url',
         value: redirect_uri,
         maxlength: 2000,

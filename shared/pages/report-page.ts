@@ -12,8 +12,8 @@ import { excerptOf } from './review-card.ts';
 import { dayOf } from './words.ts';
 
 /**
- * The form to report a review, empty or as it was sent, or why there is none. Throws ApiError 404
- * when the review is not public.
+ * Page with the form to report a review, empty or as submitted, or the reason why there is none.
+ * Throws ApiError 404 if the review is not public.
  */
 export async function reportPage(
   reviewId: string,
@@ -28,8 +28,9 @@ export async function reportPage(
   const toReview = waysOn({ href, text: 'Go to the review' });
   const obstacle =
     author.id === user.id
-      ? 'This review is your own. You cannot report it.'
-      : user.blocked_at !== undefined && 'A moderator has blocked your account. You cannot report.';
+      ? 'You cannot report your own review.'
+      : user.blocked_at !== undefined &&
+        'You cannot report reviews, because a moderator has blocked your account.';
   return {
     title: report ? 'You have reported this review' : 'Report a review',
     content: report
@@ -51,7 +52,7 @@ function form(at: string, csrf: string, { values, faults }: Filled): Html {
   return html`<form method="post" action="${at}">
     ${csrfField(csrf)}
     <fieldset>
-      <legend>What is wrong with it?</legend>
+      <legend>What is wrong with the review?</legend>
       ${reasons.map(
         (reason) => html`<div class="check">
           <input type="radio" id="${reason}" name="reason" value="${reason}" required${reason === values.reason && html` checked`}${fault}>
@@ -60,6 +61,6 @@ function form(at: string, csrf: string, { values, faults }: Filled): Html {
       )}
       ${faults.reason && html`<p class="fault" id="reason-fault">${faults.reason}</p>`}
     </fieldset>
-    <button>Report the review</button>
+    <button>Report review</button>
   </form>`;
 }

@@ -10,22 +10,22 @@ import { dayOf } from './words.ts';
 
 export { nameOfEntity };
 
-/** How much of a text stands in a list: three lines of a wide window. */
-const mostOfText = 280;
+/** UTF-16 units of an excerpt in a list: three lines of a wide window. */
+const excerptLength = 280;
 
-/** The text in its own language and direction, its paragraphs kept. */
+/** The text in its own language and direction, with its paragraphs. */
 export function textOf({ text, language }: Review): Html | '' {
   return text === null
     ? ''
     : html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`;
 }
 
-/** The beginning of a text in one line, up to the end of a word. */
+/** The beginning of a text in one line, cut at the end of a word. */
 export function excerptOf(text: string): string {
   const line = lineOf(text);
-  if (line.length <= mostOfText) return line;
-  // A script without spaces is cut anywhere, but not within a character of two UTF-16 units.
-  const cut = line.slice(0, mostOfText).replace(/\s\S*$|[\ud800-\udbff]$/, '');
+  if (line.length <= excerptLength) return line;
+  // A script without spaces is cut anywhere, but not inside a surrogate pair.
+  const cut = line.slice(0, excerptLength).replace(/\s\S*$|[\ud800-\udbff]$/, '');
   return `${cut}…`;
 }
 
@@ -33,7 +33,7 @@ function lineOf(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** A review in a list of a page: `metadata` where the list is about several entities. */
+/** Renders a review in a list. `metadata` is for lists about several entities. */
 export function reviewCard(
   { review, author }: AuthoredReview,
   about: { metadata?: Metadata | null; isOfOneEntity?: boolean; isOfOneAuthor?: boolean } = {},

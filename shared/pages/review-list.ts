@@ -9,16 +9,16 @@ import type { Html } from './layout.ts';
 import { reviewCard } from './review-card.ts';
 import { nameOfLanguage } from './words.ts';
 
-/** How many reviews a page shows. */
+/** Number of reviews on a page. */
 const perPage = 20;
 
-/** The parameters by which a list of reviews on a page is walked, named as in the API. */
+/** Query parameters of a list of reviews, named as in the API. */
 export const listParameters = {
   sort: v.optional(oneOf(['published_on', 'popularity']), 'published_on'),
   cursor: v.optional(v.string()),
 };
 
-/** What a list is asked for. */
+/** Filters, order and cursor of a requested list. */
 export interface ListQuery {
   sort: 'published_on' | 'popularity';
   cursor?: string;
@@ -26,7 +26,7 @@ export interface ListQuery {
   language?: string;
 }
 
-/** A page of a list, with the cursor of the next one. */
+/** A page of a list, with the cursor of the next page. */
 interface ListPage extends Omit<ReviewList, 'next'> {
   cursor: string | undefined;
 }
@@ -36,7 +36,9 @@ const orders = [
   ['popularity', 'Most popular'],
 ] as const;
 
-/** Reads a page of the reviews of an entity or by a user. Throws ApiError 400 for a wrong cursor. */
+/**
+ * Reads a page of the reviews of an entity or by a user. Throws ApiError 400 for an invalid cursor.
+ */
 export async function readReviews(
   owner: FeedOwner,
   { cursor: sent, ...query }: ListQuery,
@@ -52,7 +54,7 @@ export async function readReviews(
   return { ...page, cursor };
 }
 
-/** The address of a list on the page at `url`, from its first page on or from a cursor. */
+/** Address of a list on the page at `url`, from its start or from a cursor. */
 export function listUrl(
   url: string,
   { rating, language, sort }: Partial<ListQuery>,
@@ -64,7 +66,7 @@ export function listUrl(
   return written.length > 0 ? `${url}?${new URLSearchParams(written as [string, string][])}` : url;
 }
 
-/** The list on the page at `url`, in either order, with the way to the next page. */
+/** Renders the list on the page at `url`, with a choice of order and a link to the next page. */
 export function reviewSection(
   url: string,
   query: ListQuery,
@@ -94,7 +96,7 @@ function orderMenu(url: string, query: ListQuery): Html {
   </nav>`;
 }
 
-/** How many reviews there are. */
+/** Number of reviews in words. */
 export function reviewsOf(count: number): string {
   if (count === 0) return 'No reviews';
   return count === 1 ? '1 review' : `${count} reviews`;

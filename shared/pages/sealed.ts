@@ -4,20 +4,21 @@ import * as v from 'valibot';
 import { keysOf } from '../secrets.ts';
 import { epochSeconds } from '../time.ts';
 
-/** The things that browsers carry for us: a session, and what goes through a sign-in. */
+/** Data that browsers carry for us: a session, a sign-in, an authorization request. */
 type Kind = 'session' | 'sign-in' | 'request';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 
-/** Something that was sealed, and when its time is over, in epoch seconds. */
+/** Content of a seal, and its expiry in epoch seconds. */
 export interface Opened<T> {
   content: T;
   expires_at: number;
 }
 
 /**
- * Seals `content` as text of `[A-Za-z0-9_.-]` that a browser can carry and read, but not change: JSON, compressed, as a JWS. `lifetime` is in
- * seconds. A text of base64url within it takes no more room than the bytes that it stands for.
+ * Seals `content` as text of `[A-Za-z0-9_.-]`. A browser can carry and read it, but not change it.
+ * The text is a JWS of compressed JSON. `lifetime` is in seconds. Base64url within the content
+ * compresses to the size of the bytes that it encodes.
  */
 export async function seal(kind: Kind, content: object, lifetime: number): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
@@ -26,7 +27,10 @@ export async function seal(kind: Kind, content: object, lifetime: number): Promi
   return new CompactSign(bytes).setProtectedHeader({ alg: 'HS256' }).sign(key);
 }
 
-/** The content that we have sealed as this kind. Undefined for anything else, and when its time is over. */
+/**
+ * Opens content that was sealed as this kind. Returns undefined if the seal is invalid or has
+ * expired.
+ */
 export async function open<T extends v.GenericSchema>(
   kind: Kind,
   schema: T,
@@ -39,7 +43,7 @@ export async function open<T extends v.GenericSchema>(
       if (sealed.kind !== kind || sealed.expires_at <= Date.now() / 1000) return undefined;
       return { content: v.parse(schema, sealed.content), expires_at: sealed.expires_at };
     } catch {
-      // It was not made with this key, or is too old: as good as none.
+      // Sealed with another key, or for another schema.
     }
   }
   return undefined;

@@ -5,22 +5,27 @@ import { keysOf } from '../secrets.ts';
 import { cookieName, cookiesOf, setCookie } from './cookies.ts';
 import { open, seal } from './sealed.ts';
 
-/** A person who has signed in, and when (ms since 1970). `session_id` is new at each sign-in. */
+/** A signed-in person. `signed_in` is in ms since 1970. Each sign-in has a new `session_id`. */
 export const Session = v.object({
   user_id: v.string(),
   session_id: v.string(),
   signed_in: v.number(),
-  /** When the identity provider last saw a proof of who it is, where it says so: it may let people in whom it knows. */
+  /**
+   * Time of the last proof of identity (ms since 1970), if the identity provider reports it. It may
+   * recognize a person without asking.
+   */
   authenticated: v.optional(v.number()),
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/** A sign-in under way: what must be the same when the identity provider sends a person back. */
+/**
+ * A sign-in in progress. These values must match when the identity provider sends the person back.
+ */
 export const SignIn = v.object({
   state: v.string(),
   nonce: v.string(),
   code_verifier: v.string(),
-  /** A path of ours to go on to. */
+  /** Page of ours to continue with. */
   return_to: v.string(),
 });
 export type SignIn = v.InferOutput<typeof SignIn>;
@@ -30,22 +35,24 @@ const csrfLength = 32;
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
-/** Milliseconds that a sign-in is fresh for, as what cannot be undone asks for. */
+/**
+ * Milliseconds for which a sign-in is recent. Actions that cannot be undone require a recent one.
+ */
 const freshness = 10 * 60_000;
 
 /** Seconds that a person has to sign in. */
 const signInLifetime = 1800;
 
 /**
- * The most cookies of sign-ins under way, and their bytes together: they are in the headers of every request, of which API Gateway takes
- * 10,240 bytes.
+ * Limits on the cookies of sign-ins in progress. Every request carries them in its headers, of
+ * which API Gateway accepts 10,240 bytes.
  */
 const mostSignIns = { count: 4, bytes: 6000 };
 
-/** Browsers keep no cookie of more bytes, its name and attributes included. */
+/** Browsers reject a larger cookie, counting its name and attributes. */
 const mostCookieBytes = 4096;
 
-/** The Set-Cookie header that signs a user in; `authenticated` as in the session. */
+/** Returns the Set-Cookie header that signs a user in. `authenticated` is as in the session. */
 export async function startSession(userId: string, authenticated?: number): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
   const session: Session = { user_id: userId, session_id, signed_in: Date.now(), authenticated };
@@ -53,25 +60,29 @@ export async function startSession(userId: string, authenticated?: number): Prom
   return setCookie('session', value, sessionLifetime);
 }
 
-/** The session that the request is sent in. Undefined when nobody is signed in. */
+/** Reads the session of a request. Returns undefined if nobody is signed in. */
 export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
   const value = cookiesOf(event)[cookieName('session')];
   return value ? (await open('session', Session, value))?.content : undefined;
 }
 
-/** Whether it is the person who sits there now, as far as can be told: who has just signed in, and not only been let in. */
+/**
+ * Returns true if the person has proved their identity recently. Being recognized without a
+ * question is no proof.
+ */
 export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
   return Date.now() - authenticated <= freshness;
 }
 
-/** The Set-Cookie header that takes the session away. */
+/** Returns the Set-Cookie header that deletes the session. */
 export function forgetSession(): string {
   return setCookie('session', '', 0);
 }
 
 /**
- * The Set-Cookie headers that remember a sign-in under way, and forget the oldest of many. Each sign-in has a cookie of its own, as there
- * may be several tabs. Undefined when it is more than a cookie holds.
+ * Returns the Set-Cookie headers that store a sign-in, and delete the oldest of too many. Each
+ * sign-in has its own cookie, because there may be several tabs. Returns undefined if a cookie is
+ * too small.
  */
 export async function startSignIn(
   event: APIGatewayProxyEvent,
@@ -81,39 +92,46 @@ export async function startSignIn(
   const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
   return cookie.length > mostCookieBytes
     ? undefined
-    : [cookie, ...(await crowdedOut(event, cookie))];
+    : [cookie, ...(await evictedBy(event, cookie))];
 }
 
-/** The sign-in that this browser began with the state that is sent. Undefined when there is none, or it is too old. */
+/**
+ * Reads the sign-in that this browser started with the sent state. Returns undefined if there is
+ * none, or it has expired.
+ */
 export async function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
   const state = event.queryStringParameters?.state ?? '';
   const value = cookiesOf(event)[cookieName(nameOf(state))] ?? '';
   return (await open('sign-in', SignIn, value))?.content;
 }
 
-/** The Set-Cookie header that forgets a sign-in. */
+/** Returns the Set-Cookie header that deletes a sign-in. */
 export function forgetSignIn({ state }: SignIn): string {
   return setCookie(nameOf(state), '', 0);
 }
 
-/** The Set-Cookie header that remembers for five minutes, while the identity provider signs out, that the account is gone. */
+/**
+ * Returns the Set-Cookie header that remembers a deletion for five minutes, while the identity
+ * provider signs out.
+ */
 export function rememberDeletion(): string {
   return setCookie('deleted', 'yes', 300);
 }
 
-/** Whether this browser has deleted an account just now. */
+/** Returns true if this browser has just deleted an account. */
 export function hasDeleted(event: APIGatewayProxyEvent): boolean {
   return cookiesOf(event)[cookieName('deleted')] === 'yes';
 }
 
-/** The Set-Cookie header that forgets the deletion. */
+/** Returns the Set-Cookie header that forgets the deletion. */
 export function forgetDeletion(): string {
   return setCookie('deleted', '', 0);
 }
 
 /**
- * The token that shows a form to be ours and made in this session. It is another one each time, under a mask that goes along: a page that is
- * compressed with what a stranger chose would otherwise tell it by its length.
+ * Returns a token that proves that a form comes from us and from this session. A random mask
+ * changes it each time. Otherwise the size of a compressed page with text by a stranger could
+ * reveal it (BREACH).
  */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
@@ -121,7 +139,10 @@ export async function csrfToken(session: Session): Promise<string> {
   return Buffer.concat([mask, xor(mask, csrfUnder(key, session))]).toString('base64url');
 }
 
-/** Whether the token of a form is that of the session, under any key: keys change while forms are open. Compares in constant time. */
+/**
+ * Returns true if a form's token belongs to the session. Tries all keys, because they rotate while
+ * forms are open. Compares in constant time.
+ */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const bytes = Buffer.from(sent, 'base64url');
   if (bytes.length !== 2 * csrfLength || bytes.toString('base64url') !== sent) return false;
@@ -139,8 +160,11 @@ function xor(a: Buffer, b: Buffer): Buffer {
   return Buffer.from(a.map((byte, i) => byte ^ (b[i] ?? 0)));
 }
 
-/** The Set-Cookie headers that forget the sign-ins for which a new one leaves no room: those that are over, and the oldest. */
-async function crowdedOut(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
+/**
+ * Returns the Set-Cookie headers that make room for a new sign-in. They delete expired sign-ins and
+ * the oldest ones.
+ */
+async function evictedBy(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
   const prefix = cookieName(nameOf('')).length;
   const others = Object.entries(cookiesOf(event)).map(async ([sent, value = '']) => {
     const name = nameOf(sent.slice(prefix));
@@ -158,7 +182,7 @@ async function crowdedOut(event: APIGatewayProxyEvent, cookie: string): Promise<
   });
 }
 
-/** A cookie's name, told apart by a part of the state. The whole of the state is compared later. */
+/** Names a cookie by a part of the state. The whole state is compared later. */
 function nameOf(state: string): string {
   return `sign-in-${state.replaceAll(/[^\w-]/g, '').slice(0, 12)}`;
 }

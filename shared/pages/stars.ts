@@ -6,20 +6,22 @@ const five = raw(
   `<path d="${[0, 20, 40, 60, 80].map((x) => `M${x + 10} 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z`).join('')}"/>`,
 );
 
-/** A rating from 0 to 5, fractions too, as a row of stars that screen readers say in words. */
+/**
+ * Renders a rating from 0 to 5 as a row of stars, with fractions. Screen readers say it in words.
+ */
 export function stars(rating: number): Html {
   return html`<svg class="stars" viewBox="0 0 100 20" role="img" aria-label="${rating} of 5 stars">${five}<svg width="${rating * 20}" height="20">${five}</svg></svg>`;
 }
 
-/** A row of a histogram: how many reviews there are with one number of stars. */
+/** A row of a histogram: the number of ratings with so many stars. */
 export interface Bar {
   stars: number;
   count: number;
-  /** Leads to these reviews. */
+  /** Link to the reviews with these ratings. */
   href: string;
 }
 
-/** Ratings by stars, the longest bar for the most frequent. */
+/** Renders ratings by stars. The most frequent has the longest bar. */
 export function histogram(bars: readonly Bar[]): Html {
   const most = Math.max(1, ...bars.map(({ count }) => count));
   return html`<table class="histogram">

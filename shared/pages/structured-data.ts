@@ -5,7 +5,7 @@ import { licenseOf } from '../review/licenses.ts';
 import type { EntitySummary } from '../review/presented.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 
-/** The types of schema.org that the entities are of. */
+/** Types of schema.org for entities. */
 const schemaTypes: Readonly<Record<EntityType, string>> = {
   event: 'Event',
   place: 'Place',
@@ -24,8 +24,8 @@ const context = 'https://schema.org';
 const scale = { bestRating: 5, worstRating: 1 };
 
 /**
- * A `Review` of schema.org. Undefined without a rating or the entity's name: search engines take a
- * review without them for an error.
+ * Returns a `Review` of schema.org. Undefined without a rating or the entity's name, because search
+ * engines report such a review as an error.
  */
 export function reviewData(
   { review, author }: AuthoredReview,
@@ -52,7 +52,7 @@ export function reviewData(
   };
 }
 
-/** An `AggregateRating` of schema.org. Undefined where nobody has rated, or the name is unknown. */
+/** Returns an `AggregateRating` of schema.org. Undefined without ratings or the entity's name. */
 export function ratingData(
   { average_rating, review_count }: EntitySummary,
   metadata: Metadata | null,

@@ -15,7 +15,10 @@ import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { dayOf } from './words.ts';
 
-/** The personal access tokens of a person, and the form for another, empty or as it was sent. */
+/**
+ * Page of the personal access tokens of a person. The form for another one is empty, or filled as
+ * submitted.
+ */
 export async function tokensPage(
   userId: string,
   csrf: string,
@@ -30,13 +33,13 @@ export async function tokensPage(
         ${tokens.length > 0 ? list(tokens, csrf) : introduction()}
       </section>
       <section>
-        <h2>Make a token</h2>
+        <h2>Create a token</h2>
         ${form(csrf, filled)}
       </section>`,
   };
 }
 
-/** A new token, which is shown here and nowhere else. */
+/** Page of a new token, which is shown only once. */
 export function newTokenPage(
   name: string,
   { access_token, expires_at }: { access_token: string; expires_at: number },
@@ -45,18 +48,18 @@ export function newTokenPage(
   return {
     title: 'Your new token',
     content: html`<section>
-      <p>Copy <strong>${name}</strong> now: it is not shown again. It works until ${dayOf(isoOf(expires_at))}.</p>
+      <p>Copy <strong>${name}</strong> now. It is not shown again. It expires on ${dayOf(isoOf(expires_at))}.</p>
       <p><code class="copy">${access_token}</code></p>
-      <p class="soft">One click selects all of it. Whoever has it can do in your name what you chose.</p>
+      <p class="soft">Anyone who has this token can act as you. Keep it secret. Click it to select all of it.</p>
       <h2>Try it</h2>
-      ${scopes.length === 0 && html`<p>This token has no scope: it reads your profile, reviews and drafts, and changes nothing.</p>`}
+      ${scopes.length === 0 && html`<p>This token has no scopes. It can read your profile, reviews and drafts, but cannot change anything.</p>`}
       <p><code class="copy">${attempt(`${authUrl()}${version}`, access_token, scopes)}</code></p>
-      <form method="get" action="${authUrl()}/account/tokens"><button>I have copied it</button></form>
+      <form method="get" action="${authUrl()}/account/tokens"><button>I have copied the token</button></form>
     </section>`,
   };
 }
 
-/** A command that does what the token is for: it publishes, where it may. */
+/** Returns a command to try the token. It publishes a review if the token may. */
 function attempt(baseUrl: string, token: string, scopes: readonly Scope[]): string {
   const curl = `curl -H "Authorization: Bearer ${token}" ${baseUrl}`;
   if (!scopes.includes('review')) return `${curl}/user/me`;
@@ -76,13 +79,13 @@ function list(tokens: readonly PersonalToken[], csrf: string): Html {
       ({ grant_id, name, scopes, created, expires_at }) => html`<li>
         <h2>${name}</h2>
         <dl>
-          <dt>Made</dt><dd>${dayOf(created)}</dd>
-          <dt>Works until</dt><dd>${dayOf(isoOf(expires_at))}</dd>
+          <dt>Created</dt><dd>${dayOf(created)}</dd>
+          <dt>Expires</dt><dd>${dayOf(isoOf(expires_at))}</dd>
           <dt>Scopes</dt><dd>${scopes.join(', ') || 'none'}</dd>
         </dl>
         <details><summary>What it may do</summary>${abilityList(abilitiesOf(scopes))}</details>
         <form method="post" action="${authUrl()}/account/tokens/${grant_id}/revoke">
-          ${csrfField(csrf)}<button class="danger" aria-label="Revoke ${name}">Revoke</button>
+          ${csrfField(csrf)}<button class="danger" aria-label="Revoke token ${name}">Revoke token</button>
         </form>
       </li>`,
     )}
@@ -91,19 +94,19 @@ function list(tokens: readonly PersonalToken[], csrf: string): Html {
 
 function introduction(): Html {
   return html`<p>
-      You have none. A personal access token lets a script or a program of your own use your account here, without registering an
-      application: it sends the token in the header <code>Authorization: Bearer</code>.
+      You have no tokens. With a personal access token, your own script or program can use your account here without
+      registering an application. It sends the token in the header <code>Authorization: Bearer</code>.
     </p>
-    <p class="soft">There can be ${mostPersonalTokens} at a time. For programs that other people use, register an application.</p>`;
+    <p class="soft">You can have up to ${mostPersonalTokens} tokens. For programs that other people use, register an application.</p>`;
 }
 
 function form(csrf: string, filled: Filled): Html {
   const chosen = filled.values.days ?? '30';
   return html`<form method="post" action="${authUrl()}/account/tokens">
     ${csrfField(csrf)}
-    ${field({ name: 'name', label: 'Name', hint: 'What it is for, so that you know which one to revoke.', maxlength: 64, isRequired: true }, filled)}
+    ${field({ name: 'name', label: 'Name', hint: 'The purpose of the token, so that you know which one to revoke.', maxlength: 64, isRequired: true }, filled)}
     <div class="field">
-      <label for="days">Works for</label>
+      <label for="days">Expires after</label>
       <select id="days" name="days">
         ${lifetimes.map(
           (days) =>
@@ -112,10 +115,10 @@ function form(csrf: string, filled: Filled): Html {
       </select>
     </div>
     <fieldset>
-      <legend>Besides reading your profile, reviews and drafts, it may</legend>
+      <legend>In addition to reading your profile, reviews and drafts, it may</legend>
       ${scopes.map((scope) => choice(scope, filled.values[scope] === 'yes'))}
     </fieldset>
-    <button>Make the token</button>
+    <button>Create token</button>
   </form>`;
 }
 

@@ -99,7 +99,7 @@ function authorize(client_id: string, scope: string, uri = redirect_uri) {
 
 async function register(fields: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(fields)) await fill(name, text);
-  await click('Register');
+  await click('Register application');
 }
 
 test('every page is for everybody, in all widths and both colour schemes', async () => {
@@ -126,14 +126,14 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await arrive('Personal access tokens');
   await look();
   await fill('Name', '\u200b');
-  await click('Make the token');
+  await click('Create token');
   await alerted();
   await look();
   await fill('Name', 'Backup');
-  await click('Make the token');
+  await click('Create token');
   await arrive('Your new token');
   await look();
-  await click('I have copied it');
+  await click('I have copied the token');
   await arrive('Personal access tokens');
   await page.getByText('What it may do').click();
   await look();
@@ -162,11 +162,11 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await look();
   await register({ 'Redirect URI': redirect_uri });
   await arrive('Shelf');
-  await page.getByText('Show the secret').click();
+  await page.getByText('Show secret').click();
   await look();
   const client_id = page.url().split('/').at(-1) ?? '';
   const secret = (await page.locator('details code').textContent()) ?? '';
-  await click('Make a new secret');
+  await click('Create new secret');
   await page.getByText('The old secret works until').waitFor();
   await look();
   await follow('Applications');
@@ -185,7 +185,7 @@ test('every page is for everybody, in all widths and both colour schemes', async
   const body = new URLSearchParams({ ...form, code });
   expect((await fetch(`${url}/oauth/token`, { method: 'POST', body })).status).toBe(200);
   await authorize(client_id, 'vote');
-  await page.getByText('Nothing: it is let in once more').waitFor();
+  await page.getByText('No new access.').waitFor();
   await look();
   await page.goto(`${at}/account/connections`);
   await page.getByText('What it may do').click();
@@ -210,8 +210,8 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await page.goto(`${at}/account/delete`);
   await arrive('Delete your account');
   await look();
-  await fill('To go on, type your name: Ann', 'Bob');
-  await click('Delete my account');
+  await fill('To confirm, type your name: Ann', 'Bob');
+  await click('Delete account');
   await alerted();
   await look();
   await page.goto(`${at}/account`);
@@ -237,9 +237,9 @@ test('every page is for everybody, in all widths and both colour schemes', async
   await page.goto(`${at}/account/delete`);
   await signIn('Ann');
   await arrive('Delete your account');
-  await fill('To go on, type your name: Ann', 'Ann');
-  await click('Delete my account');
-  await arrive('Your account is gone');
+  await fill('To confirm, type your name: Ann', 'Ann');
+  await click('Delete account');
+  await arrive('Your account was deleted');
   await look();
   expect(seen).toHaveLength(42);
 });
@@ -302,7 +302,7 @@ test('every public page is for everybody, in four widths and both colour schemes
   await arrive('Report a review');
   await look([1280, 768, 390, 360]);
   await page.getByLabel('Off topic').check();
-  await click('Report the review');
+  await click('Report review');
   await arrive('You have reported this review');
   await look([1280, 768, 390, 360]);
 });

@@ -379,10 +379,12 @@ describe.each([
 
     // Neither does the account get rid of the block by leaving.
     await ann.page.goto(`${at}/account/delete`);
-    await ann.page.getByText('The block of a moderator: a hash of who signs in').waitFor();
+    await ann.page
+      .getByText('The block of your account: its date and a hash of your sign-in')
+      .waitFor();
     await ann.look('deletion-of-blocked');
-    await ann.page.getByLabel('To go on, type your name').fill(ann.name);
-    await ann.click('Delete my account');
+    await ann.page.getByLabel('To confirm, type your name').fill(ann.name);
+    await ann.click('Delete account');
     await ann.page.waitForLoadState();
     const later = await ann.signIn();
     expect(later).not.toBe(ann.id);

@@ -64,7 +64,7 @@ const described = async (term: string) =>
 const secret = async () => {
   const code = page.locator('details code');
   expect(await code.isVisible()).toBe(false);
-  await page.getByText('Show the secret').click();
+  await page.getByText('Show secret').click();
   await code.waitFor();
   return (await code.textContent()) ?? '';
 };
@@ -85,7 +85,7 @@ async function register(name: string, desc = 'Shows your reviews'): Promise<Regi
   await fill('What it does', desc);
   await fill('Website', website);
   await fill('Redirect URI', redirect_uri);
-  await click('Register');
+  await click('Register application');
   await hear('The application is registered');
   expect(await page.title()).toBe(`${name} · Reviews`);
   return {
@@ -157,8 +157,8 @@ describe.each([
     await authorize(registered.client_id, 'review,vote', 'x y+z');
     await arrive('Let Shelf <b> use your account?');
     expect(await page.getByRole('listitem').allInnerTexts()).toEqual([
-      'Know who you are. Your profile with your email address, your reviews with your drafts, and which applications you have registered or connected.',
-      'Write in your name. Publish reviews, and change and delete those you have.',
+      'Know who you are. Your profile and email address, your reviews and drafts, and the applications that you have registered or connected.',
+      'Write in your name. Publish reviews, and change and delete your reviews.',
       'Vote in your name. Vote on reviews, and report them to moderators.',
     ]);
     expect(await described('Made by')).toBe(name);
@@ -191,7 +191,7 @@ describe.each([
     expect(await connected.textContent()).not.toContain('Change your profile');
     await expectItFits();
     await click('Revoke access of Shelf <b>');
-    await hear('The application has no access to your account any more.');
+    await hear('The application no longer has access to your account.');
     await page.getByText('No application is connected.').waitFor();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
     const { refresh_token = '' } = tokens;
@@ -229,24 +229,24 @@ describe.each([
     await page.goto(`${issuer}/account/applications`);
     await signIn(name);
     const before = await register('Draft');
-    await click('Make a new secret');
-    await hear('There is a new secret.');
+    await click('Create new secret');
+    await hear('The new secret is created.');
     const after = { ...before, client_secret: await secret() };
     expect(after.client_secret).not.toBe(before.client_secret);
     const form = { grant_type: 'refresh_token', refresh_token: 'x' };
     expect((await askForToken(before, form)).error).toBe('invalid_grant');
-    await click('End the old secret now');
-    await hear('The old secret is refused from now on.');
+    await click('Revoke old secret');
+    await hear('The old secret is revoked.');
     expect(await page.getByText('The old secret works until').count()).toBe(0);
     expect((await askForToken(before, form)).error).toBe('invalid_client');
     expect((await askForToken(after, form)).error).toBe('invalid_grant');
 
     await fill('Redirect URI', 'http://client.example/');
-    await click('Save');
+    await click('Save changes');
     await page.getByRole('alert').waitFor();
     await fill('Name', 'Final');
     await fill('Redirect URI', redirect_uri);
-    await click('Save');
+    await click('Save changes');
     await hear('The registration is saved.');
     await arrive('Final');
     await follow('Applications');
@@ -254,10 +254,10 @@ describe.each([
     await follow('Final');
     await arrive('Final');
     // The browser requires the tick.
-    await click('Delete');
+    await click('Delete application');
     await arrive('Final');
     await page.getByRole('checkbox', { name: 'Delete Final' }).check();
-    await click('Delete');
+    await click('Delete application');
     await arrive('Your applications');
     await hear('The application is deleted.');
     expect(await page.getByRole('link', { name: 'Final' }).count()).toBe(0);
@@ -287,13 +287,13 @@ describe.each([
     await follow('Delete my account …');
     await arrive('Delete your account');
     await expectItFits();
-    await fill('To go on, type your name: Annie', 'Ann');
-    await click('Delete my account');
+    await fill('To confirm, type your name: Annie', 'Ann');
+    await click('Delete account');
     await page.getByRole('alert').waitFor();
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
-    await fill('To go on, type your name: Annie', 'Annie');
-    await click('Delete my account');
-    await arrive('Your account is gone');
+    await fill('To confirm, type your name: Annie', 'Annie');
+    await click('Delete account');
+    await arrive('Your account was deleted');
     await expectItFits();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);

@@ -37,11 +37,11 @@ describe.each([true, false])('a browser with JavaScript: %s', (javaScriptEnabled
     const name = (await page.getByRole('heading', { level: 1 }).textContent()) ?? '';
     await page.getByRole('link', { name: 'Delete my account …' }).click();
     await heading('Delete your account');
-    await page.getByLabel('To go on, type your name').fill(name);
-    await click('Delete my account');
+    await page.getByLabel('To confirm, type your name').fill(name);
+    await click('Delete account');
     await heading('Do you want to sign out?');
     await click('Yes, sign me out');
-    await heading('Your account is gone');
+    await heading('Your account was deleted');
 
     await signIn();
     await page.goto(`${authUrl}/account/tokens`);

@@ -172,7 +172,7 @@ test.each<[string, () => number | undefined, boolean]>([
   };
   await signInAs({ sub, auth_time: auth_time() }, keepCookie);
   const { body } = await invoke(showDeletion, { headers: { cookie } });
-  expect(body.includes('Delete my account')).toBe(isFresh);
+  expect(body.includes('Delete account')).toBe(isFresh);
   expect(body.includes('Sign in again')).toBe(!isFresh);
 });
 

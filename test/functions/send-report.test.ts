@@ -86,7 +86,7 @@ describe('/review/{review_id}/report', () => {
   test('says why nobody reports an own review', async () => {
     const review_id = await makeReview(author);
     const { body } = await ask(author, review_id);
-    expect(body).toContain('This review is your own. You cannot report it.');
+    expect(body).toContain('You cannot report your own review.');
     expect(body).not.toContain('type="radio"');
     const refused = await ask(author, review_id, { reason: 'spam' });
     expect(refused.status).toBe(400);
@@ -99,7 +99,9 @@ describe('/review/{review_id}/report', () => {
     const blocked = await makeUser();
     await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });
     const { body } = await ask(blocked, review_id);
-    expect(body).toContain('A moderator has blocked your account. You cannot report.');
+    expect(body).toContain(
+      'You cannot report reviews, because a moderator has blocked your account.',
+    );
     expect(body).not.toContain('type="radio"');
     const refused = await ask(blocked, review_id, { reason: 'spam' });
     expect([refused.status, refused.body.includes('blocked')]).toEqual([403, true]);
@@ -111,7 +113,7 @@ describe('/review/{review_id}/report', () => {
     const today = new Date().toISOString().slice(0, 10);
     await setAttributes(dailyVotesKey(reader.id, today), { reports: 10 });
     const { status, body } = await ask(reader, review_id, { reason: 'spam' });
-    expect([status, body.includes('Your daily limit is used up.')]).toEqual([403, true]);
+    expect([status, body.includes('You have reached your daily limit')]).toEqual([403, true]);
     expect(body).not.toContain('Noob');
   });
 

@@ -74,7 +74,7 @@ describe('GET /review/{review_id} for people', () => {
     await invoke(updateReview, { caller: author.caller, path, body: { rating: 1 } });
     await setAttributes(reviewKey(id), { last_updated: '2025-12-31T00:00:00.000Z' });
     const page = await show(id);
-    expect(page).toMatch(/<dd>2, the last on <time[^>]*>31 December 2025</);
+    expect(page).toMatch(/<dd>2, the latest on <time[^>]*>31 December 2025</);
     expect(page).toContain(`href="${at}/1/review/${id}/revisions"`);
   });
 

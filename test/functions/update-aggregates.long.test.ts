@@ -264,7 +264,7 @@ describe('the consumer', () => {
     // Without the message, because an error message of DynamoDB may quote an item.
     const error = { name: 'ValidationException', stack: expect.any(Array) };
     expect(jest.mocked(console.warn).mock.calls).toEqual([
-      [{ message: 'A batch failed; taking its records one by one', error }],
+      [{ message: 'A batch failed; retrying its records one by one', error }],
     ]);
     expect(jest.mocked(console.error).mock.calls).toEqual([
       [{ message: 'A record failed', eventID: all[2]?.eventID, error }],

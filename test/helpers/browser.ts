@@ -130,7 +130,7 @@ export function credentialsOn(shown: Shown): { client_id: string; client_secret:
     client_id: textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>'),
     client_secret: textBetween(
       shown,
-      '<summary>Show the secret</summary>\n      <code class="copy">',
+      '<summary>Show secret</summary>\n      <code class="copy">',
       '</code>',
     ),
   };

@@ -19,7 +19,7 @@ const said = [
   'http://www.w3.org/2005/Atom',
   'http://www.w3.org/2000/svg',
   'http%3A%2F%2Fwww.w3.org%2F2000%2Fsvg',
-  'Where people can read about it: http:// or https://',
+  'Address where people can read about the application, starting with http:// or https://',
   'https, or http on a loopback host such as http://localhost:8080/callback',
 ];
 

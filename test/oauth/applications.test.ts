@@ -49,21 +49,21 @@ describe('the client secret', () => {
 
   test('has at most one predecessor, which its owner can end', async () => {
     const { browser, client, page } = await own('Ben');
-    const made = await browser.submit(await page(), 'Make a new secret');
-    expect(noticeOn(made)).toContain('There is a new secret.');
+    const made = await browser.submit(await page(), 'Create new secret');
+    expect(noticeOn(made)).toContain('The new secret is created.');
     expect(secretOn(made)).not.toBe(client.client_secret);
     expect(made.html).toMatch(
       /The old secret works until <time datetime="[^"]*">\d+ \w+ \d{4} at \d\d:\d\d UTC<\/time>/,
     );
     // A third secret cannot be made.
-    expect(made.html).not.toContain('Make a new secret');
+    expect(made.html).not.toContain('Create new secret');
     const renewed = { ...client, client_secret: secretOn(made) };
     for (const each of [client, renewed]) {
       expect((await refresh(each, 'x')).body.error).toBe('invalid_grant');
     }
-    const ended = await browser.submit(made, 'End the old secret now');
-    expect(noticeOn(ended)).toBe('The old secret is refused from now on.');
-    expect(ended.html).toContain('Make a new secret');
+    const ended = await browser.submit(made, 'Revoke old secret');
+    expect(noticeOn(ended)).toBe('The old secret is revoked.');
+    expect(ended.html).toContain('Create new secret');
     expect((await refresh(client, 'x')).body.error).toBe('invalid_client');
     expect((await refresh(renewed, 'x')).body.error).toBe('invalid_grant');
   });
@@ -71,16 +71,16 @@ describe('the client secret', () => {
   test('in use stays valid after two clicks, parallel or in turn', async () => {
     const { browser, client, page } = await own('Cid');
     const form = await page();
-    const both = await Promise.all([1, 2].map(() => browser.submit(form, 'Make a new secret')));
-    const third = await browser.submit(form, 'Make a new secret');
-    expect(noticeOn(third)).toContain('There are two secrets already');
+    const both = await Promise.all([1, 2].map(() => browser.submit(form, 'Create new secret')));
+    const third = await browser.submit(form, 'Create new secret');
+    expect(noticeOn(third)).toContain('There are already two secrets');
     expect(new Set([...both, third].map(secretOn)).size).toBe(1);
     expect((await refresh(client, 'x')).body.error).toBe('invalid_grant');
     // After a day another secret can be made.
     stopClock(Date.now() + 25 * 3_600_000);
     browser.jar.clear();
     await browser.signIn('Cid');
-    expect((await page()).html).toContain('Make a new secret');
+    expect((await page()).html).toContain('Create new secret');
   });
 });
 
@@ -107,7 +107,7 @@ describe('the list of applications', () => {
     const browser = openBrowser(issuer);
     await browser.signIn('Nil');
     const { html } = await browser.visit('account/applications');
-    expect(html).toContain('An application is a website or a program of yours');
+    expect(html).toContain('An application is your own website or program');
     const connections = await browser.visit('account/connections');
     expect(connections.html).toContain('No application is connected.');
   });
@@ -123,8 +123,8 @@ describe('revoking everybody’s access', () => {
     const waiting = await makeCode(client, late);
     expect((await page()).html).toContain('<dt>Used by</dt><dd>1 person</dd>');
 
-    const ended = await browser.submit(await page(), 'End everybody', { everybody: 'yes' });
-    expect(noticeOn(ended)).toContain('All access is ended.');
+    const ended = await browser.submit(await page(), 'Revoke all access', { everybody: 'yes' });
+    expect(noticeOn(ended)).toContain('All access is revoked.');
     expect(ended.html).toContain('<dt>Used by</dt><dd>nobody yet</dd>');
     expect(await meAs(body.access_token)).toBe(401);
     expect((await refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
@@ -145,11 +145,11 @@ describe('revoking everybody’s access', () => {
     const { browser, id, client, page } = await own('Fay');
     await insertGrant({ user_id: id, client_id: client.client_id, scopes: [] });
     for (const [button, fields] of [
-      ['End everybody', {}],
-      ['>Delete<', { confirm: 'no' }],
+      ['Revoke all access', {}],
+      ['>Delete application<', { confirm: 'no' }],
     ] as const) {
       const shown = await browser.submit(await page(), button, fields);
-      expect(noticeOn(shown)).toBe('Nothing is changed: tick the box as well, if you are sure.');
+      expect(noticeOn(shown)).toBe('Nothing was changed. Tick the box to confirm.');
     }
     expect(await listGrants(id)).toHaveLength(1);
   });
@@ -183,7 +183,7 @@ describe('a connection', () => {
     expect(folded).not.toContain('Write in your name');
 
     const ended = await browser.submit(shown, 'Revoke access');
-    expect(noticeOn(ended)).toBe('The application has no access to your account any more.');
+    expect(noticeOn(ended)).toBe('The application no longer has access to your account.');
     expect(await listGrants(id)).toEqual([]);
   });
 });
@@ -209,9 +209,9 @@ describe('the notice about a change', () => {
 test('an application that is deleted twice is reported as deleted', async () => {
   const { browser, client, page } = await own('Lea');
   const form = await page();
-  const first = await browser.submit(form, '>Delete<', { confirm: 'yes' });
+  const first = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
   expect(noticeOn(first)).toContain('The application is deleted.');
-  const second = await browser.submit(form, '>Delete<', { confirm: 'yes' });
+  const second = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
   expect([second.status, textBetween(second, '<h1>', '</h1>')]).toEqual([
     404,
     'Application not found',

@@ -64,7 +64,7 @@ function authorizeUrl(parameters: Parameters = {}): string {
 /** Titles of error pages, by status. */
 const errorTitles: Record<number, RegExp> = {
   400: /^(That did not work|Please start again|You are not signed in|.* was not connected)$/,
-  401: /^(You are signed out|Your account is gone)$/,
+  401: /^(You are signed out|Your account was deleted)$/,
   403: /^Please try again$/,
   404: /^Application not found$/,
 };
@@ -82,7 +82,7 @@ function expectErrorPage(shown: Shown, status = 400, title = errorTitles[status]
 function expectFormAgain(shown: Shown, name: string, value: string, fault?: string): void {
   expect(shown.status).toBe(400);
   expect(faultsOn(shown)).toEqual({
-    '': 'Nothing is saved yet: please look at what is marked below.',
+    '': 'Nothing was saved. Correct the fields marked below.',
     [name]: fault ?? expect.stringMatching(/^(It must .*|Please fill this in)\.$/),
   });
   expect(contentOf(shown, name)).toBe(value);
@@ -195,7 +195,7 @@ describe('an error page', () => {
     const shown = await ann.visit(authorizeUrl({ redirect_uri: 'https://client.example/x' }));
     expectErrorPage(shown, 400, /^Demo was not connected$/);
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
-    expect(shown.html).toContain('It has got nothing of yours.');
+    expect(shown.html).toContain('It did not get access to your account.');
     expect(waysOn(shown)).toEqual({
       'Go back to client.example': website,
       'Go to your account': `${issuer}/account`,
@@ -247,7 +247,7 @@ describe('an error page', () => {
 
   test.each([
     ['account', 'Save', 'account'],
-    ['account/delete', 'Delete my account', 'account/delete'],
+    ['account/delete', 'Delete account', 'account/delete'],
     ['account/applications', 'Register', 'account/applications'],
   ])('for a form on %s links back to it', async (path, text, back) => {
     const browser = openBrowser(issuer);
@@ -267,7 +267,7 @@ describe('an error page', () => {
     const browser = openBrowser(issuer);
     const page = await browser.signIn('Quin');
     await deleteAccount(textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
-    expectErrorPage(await browser.submit(page, 'Save'), 401, /^Your account is gone$/);
+    expectErrorPage(await browser.submit(page, 'Save'), 401, /^Your account was deleted$/);
   });
 });
 
@@ -510,7 +510,7 @@ describe('the consent page', () => {
       expect(html).toContain(text);
     }
     expect(html).toMatch(
-      /<li><strong>Know who you are\.<\/strong> Your profile with your email address.* drafts.* connected\.<\/li>/,
+      /<li><strong>Know who you are\.<\/strong> Your profile and email address.* drafts.* connected\.<\/li>/,
     );
     expect(html).not.toContain('Write in your name');
     // A permission that cannot be undone stands apart, and no menu leads elsewhere.
@@ -867,9 +867,9 @@ test('the page after an account deletion can be reloaded', async () => {
   const browser = openBrowser(issuer);
   await browser.signIn('Moritz');
   const page = await browser.visit('account/delete');
-  const over = await browser.submit(page, 'Delete my account', { name: 'Moritz' });
+  const over = await browser.submit(page, 'Delete account', { name: 'Moritz' });
   expect(over.url).toBe(`${issuer}/account/sign-out`);
-  expect(over.html).toContain('Your account is gone');
+  expect(over.html).toContain('Your account was deleted');
 });
 
 test('the front page describes itself to search engines and link previews', async () => {
@@ -1075,7 +1075,7 @@ describe('the account pages', () => {
     const fields = { name: 'Lines', desc, website: 'https://x.example', redirect_uri };
     const sent = { ...fields, desc: desc.replaceAll('\n', '\r\n') };
     const registered = await ann.submit(form, 'Register', sent);
-    expect(noticeOn(registered)).toBe('The application is registered, and this is what it needs.');
+    expect(noticeOn(registered)).toBe('The application is registered. Its credentials are below.');
     expect(contentOf(registered, 'desc')).toBe(desc);
   });
 

@@ -189,7 +189,7 @@ describe('earlier grants', () => {
     const less = await browser.visit(authorizeUrl(client, ''));
     expect(listedUnder(less, already)).toEqual([base, 'Write in your name']);
     expect(listedUnder(less, 'This adds')).toEqual([]);
-    expect(less.html).toContain('Nothing: it is let in once more');
+    expect(less.html).toContain('No new access.');
     expect(less.html).not.toContain('Careful');
 
     // Grants of another person do not count.

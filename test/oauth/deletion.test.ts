@@ -13,7 +13,7 @@ const { makeClient } = await import('../helpers/oauth-client.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
 const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
-const deleteButton = '>Delete my account<';
+const deleteButton = '>Delete account<';
 
 /** Signs up a person. Returns the account page. */
 async function join(email: string) {
@@ -31,14 +31,14 @@ describe('GET /account/delete', () => {
   test('says what is deleted and what stays', async () => {
     const { browser, id } = await join('ann@example.com');
     const page = await browser.visit('account/delete');
-    expect(page.html).toContain('What goes, for good');
-    expect(page.html).toContain('What stays');
-    expect(page.html).not.toContain('What you have registered');
-    expect(page.html).not.toContain('The block of a moderator');
+    expect(page.html).toContain('What is deleted permanently');
+    expect(page.html).toContain('What is kept');
+    expect(page.html).not.toContain('The applications that you have registered');
+    expect(page.html).not.toContain('The block of your account');
     await makeClient({ id }, undefined, 'Shelf <b>');
     await makeClient({ id }, undefined, 'Player');
     expect((await browser.visit('account/delete')).html).toMatch(
-      /What you have registered[^:]*:\s*<strong>Shelf &lt;b&gt;<\/strong>, <strong>Player<\/strong>/,
+      /The applications that you have registered[^:]*:\s*<strong>Shelf &lt;b&gt;<\/strong>, <strong>Player<\/strong>/,
     );
     // The menu marks it as a page of the account.
     expect(page.html).toMatch(/<a href="[^"]*\/account" aria-current="true">Account/);
@@ -48,8 +48,10 @@ describe('GET /account/delete', () => {
     const { browser, id } = await join('bea@example.com');
     await decideUser(id, 'block', { reason: 'abuse', note: '', moderator_id: null });
     const page = await browser.visit('account/delete');
-    const stays = textBetween(page, 'What stays', '</ul>').replaceAll(/\s+/g, ' ');
-    expect(stays).toContain('The block of a moderator: a hash of who signs in, without your name');
+    const stays = textBetween(page, 'What is kept', '</ul>').replaceAll(/\s+/g, ' ');
+    expect(stays).toContain(
+      'The block of your account: its date and a hash of your sign-in, without your name',
+    );
   });
 
   test('requires a sign-in within ten minutes, with a password', async () => {
@@ -61,9 +63,9 @@ describe('GET /account/delete', () => {
     stopClock(now + 10.5 * 60_000);
     const stale = await browser.visit('account/delete');
     expect(stale.html).not.toContain(deleteButton);
-    expect(waysOn(stale)).toMatchObject({ 'Keep the account': `${authUrl}/account` });
+    expect(waysOn(stale)).toMatchObject({ 'Keep account': `${authUrl}/account` });
     // A form from before shows the page again, and deletes nothing.
-    const refused = await browser.submit(old, 'Delete my account', { name });
+    const refused = await browser.submit(old, 'Delete account', { name });
     expect(waysOn(refused)).toEqual(waysOn(stale));
     expect(await isThere(id)).toBe(true);
 
@@ -82,7 +84,7 @@ describe('POST /account/delete', () => {
     async (name) => {
       const { browser, id } = await join('cat@example.com');
       const page = await browser.visit('account/delete');
-      const shown = await browser.submit(page, 'Delete my account', { name });
+      const shown = await browser.submit(page, 'Delete account', { name });
       expect(shown.status).toBe(400);
       expect(Object.keys(faultsOn(shown))).toEqual(['', 'name']);
       expect(shown.html).toContain(deleteButton);
@@ -98,10 +100,10 @@ describe('POST /account/delete', () => {
   ])('deletes the account if its name is typed %s', async (how, typed) => {
     const { browser, id, name } = await join(`${how.replaceAll(' ', '-')}@example.com`);
     const page = await browser.visit('account/delete');
-    const asked = await browser.submit(page, 'Delete my account', { name: typed(name) });
+    const asked = await browser.submit(page, 'Delete account', { name: typed(name) });
     expect(await isThere(id)).toBe(false);
     const over = await browser.submit(asked, 'op.logoutForm', { logout: 'yes' });
-    expect(headingOf(over)).toBe('Your account is gone');
+    expect(headingOf(over)).toBe('Your account was deleted');
     // The page has a link to go on, and no menu.
     expect(over.html).toMatch(/<a href="[^"]*\/account">sign in<\/a>/);
     expect(over.html).not.toContain('<nav');
@@ -112,9 +114,9 @@ describe('POST /account/delete', () => {
     const { browser, name } = await join('dan@example.com');
     const page = await browser.visit('account/delete');
     const session = browser.jar.get('session /');
-    await browser.submit(page, 'Delete my account', { name });
+    await browser.submit(page, 'Delete account', { name });
     if (session) browser.jar.set('session /', session);
-    const second = await browser.submit(page, 'Delete my account', { name });
-    expect([second.status, headingOf(second)]).toEqual([401, 'Your account is gone']);
+    const second = await browser.submit(page, 'Delete account', { name });
+    expect([second.status, headingOf(second)]).toEqual([401, 'Your account was deleted']);
   });
 });

@@ -41,7 +41,7 @@ async function write(userId: string, count: number, bytes: number): Promise<stri
 }
 
 function moreOn({ html }: Shown): string | undefined {
-  const [, more] = /<a href="([^"]+)">The parts behind these/.exec(html) ?? [];
+  const [, more] = /<a href="([^"]+)">Show more parts/.exec(html) ?? [];
   return more?.replaceAll('&amp;', '&');
 }
 

@@ -29,7 +29,7 @@ async function signIn(name: string) {
 
 async function ask(browser: Browser, fields: Record<string, string>): Promise<Shown> {
   const form = await browser.visit('account/tokens');
-  return browser.submit(form, 'Make the token', { name: 'Script', days: '30', ...fields });
+  return browser.submit(form, 'Create token', { name: 'Script', days: '30', ...fields });
 }
 
 /** Returns the whole token that a page shows. */
@@ -60,7 +60,7 @@ describe('a personal access token', () => {
   test('without a scope says so, and lists what it can do', async () => {
     const { browser } = await signIn('Ann without scopes');
     const made = await ask(browser, { name: 'Reader' });
-    expect(made.html).toContain('This token has no scope');
+    expect(made.html).toContain('This token has no scopes');
     const shown = textBetween(made, `<code class="copy">curl`, '</code>');
     expect(shown).toBe(`-H "Authorization: Bearer ${tokenOn(made)}" ${url}/user/me`);
   });
@@ -119,7 +119,7 @@ describe('a personal access token', () => {
     expect((await call(token, '/user/me')).status).toBe(401);
     const again = openBrowser(issuer);
     await again.signIn(`Days ${days}`);
-    expect((await again.visit('account/tokens')).html).toContain('You have none.');
+    expect((await again.visit('account/tokens')).html).toContain('You have no tokens.');
   });
 
   test('can be revoked by its owner only', async () => {
@@ -132,8 +132,8 @@ describe('a personal access token', () => {
     await stranger.post(path, { csrf });
     expect((await call(token, '/user/me')).status).toBe(200);
     const revoked = await browser.submit(listed, '/revoke"');
-    expect(noticeOn(revoked)).toBe('The token is refused from now on.');
-    expect(revoked.html).toContain('You have none.');
+    expect(noticeOn(revoked)).toBe('The token is revoked.');
+    expect(revoked.html).toContain('You have no tokens.');
     expect((await call(token, '/user/me')).status).toBe(401);
   });
 

@@ -48,10 +48,10 @@ describe('with an identity provider that has its own session', () => {
     const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
     const name = headingOf(account);
     const page = await browser.visit('account/delete');
-    const asked = await browser.submit(page, 'Delete my account', { name });
+    const asked = await browser.submit(page, 'Delete account', { name });
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
-    expect(headingOf(over)).toBe('Your account is gone');
+    expect(headingOf(over)).toBe('Your account was deleted');
     // The confirmation appears once.
     expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
     const fresh = await signIn(browser, 'cat@example.com');

@@ -440,7 +440,7 @@ describe('each function does with its role', () => {
     const personal = { name: 'Script', days: '7', user: 'yes' };
     // The last is one too many, and is taken back.
     for (let i = 0; i <= 20; i++) {
-      await ben.submit(await ben.visit('account/tokens'), 'Make the token', personal);
+      await ben.submit(await ben.visit('account/tokens'), 'Create token', personal);
     }
     await ben.submit(await ben.visit('account/tokens'), '/revoke"');
 
