@@ -36,8 +36,8 @@ export const request = v.object({
 });
 
 /**
- * Blocks an account, or ends that; allows a review in place of a hidden one that was deleted; or
- * hides reviews, as many as one request can, and offers to go on.
+ * Decides on an author: blocks or unblocks the account, allows a review after a deleted hidden one,
+ * or hides reviews. Hides as many as one request can, then offers the next step.
  */
 export const handler = page(
   request,

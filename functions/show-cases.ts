@@ -20,7 +20,7 @@ import { tabs } from '../shared/pages/tabs.ts';
 import { ageOf } from '../shared/pages/words.ts';
 import { oneOf } from '../shared/values.ts';
 
-/** Cases that a page reads: more where a filter leaves most of them out. */
+/** Cases read for a page. A filter reads more, because it leaves most of them out. */
 const pageSize = { whole: 20, filtered: 100 };
 
 export const request = v.object({
@@ -32,7 +32,7 @@ export const request = v.object({
   }),
 });
 
-/** Shows moderators the queue: reviews that were reported, or whose authors appeal. */
+/** Queue of moderators: reviews with open reports or an appeal. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { sort, reason } = query;

@@ -28,7 +28,7 @@ export const request = v.object({
   query: v.object({ cursor: v.optional(v.string()) }),
 });
 
-/** Shows moderators the log: who has decided what, when, and why. */
+/** Log of all decisions, for moderators. */
 export const handler = page(request, async ({ query }, { visitor }) => {
   requireModerator(visitor);
   const { page, cursor } = await readFromCursor(
@@ -58,7 +58,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   };
 });
 
-/** Somebody, or a review of theirs. */
+/** A person, or a review by that person. */
 function aboutOf({ user_id, review_id }: Decision, users: ReadonlyMap<string, User>) {
   const review = users.has(user_id)
     ? html`<a href="${moderationUrl(`/reviews/${review_id}`)}">a review</a>`

@@ -13,7 +13,9 @@ export const request = v.object({});
 const description =
   'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
 
-/** Shows everybody the same: what the service is, what people wrote last, and where developers begin. */
+/**
+ * Landing page, the same for everybody: the purpose, the newest reviews, a start for developers.
+ */
 export const handler = publicPage(request, async () => {
   const [reviews, count, people] = await Promise.all([
     findNewest(3),

@@ -15,7 +15,7 @@ export const request = v.object({
   query: v.object({ cursor: v.optional(v.string()) }),
 });
 
-/** Shows people what they have written, drafts and hidden reviews included. */
+/** Page of the person's own reviews, with drafts and hidden reviews. */
 export const handler = page(request, async ({ caller: { user_id }, query }, { visitor }) => {
   const at = authUrl();
   const { written, cursor } = await readWritten(user_id, query.cursor);

@@ -18,7 +18,7 @@ export const request = v.object({
   query: v.object({ cursor: v.optional(v.string()) }),
 });
 
-/** Shows people the votes that they have cast. */
+/** Page of the votes that the person has cast. */
 export const handler = page(request, async ({ caller: { user_id }, query }) => {
   const at = authUrl();
   const list = { list: 'own-votes', user_id, sort: 'date' };

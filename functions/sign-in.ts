@@ -16,7 +16,9 @@ export const request = v.object({
   }),
 });
 
-/** Sends a person to the identity provider, and remembers where to go on to: the account, where that is too long to remember. */
+/**
+ * Sends a person to the identity provider. Remembers the page to return to, the account by default.
+ */
 export const handler = browserHandler(async (event) => {
   requireHttps(event);
   const { query } = readRequest(request, partsOf(event));

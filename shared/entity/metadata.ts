@@ -8,29 +8,36 @@ import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
 
-/** An entity as a review names it. Reviews need not agree on what it is: it is asked for as what each says. */
+/**
+ * An entity as a review names it. Reviews of one entity may name different types, so each type is
+ * looked up.
+ */
 interface Entity {
   entity_id: string;
   entity_type: EntityType;
 }
 
-/** Milliseconds for a page with all its entities, and what of that is ours. */
+/** Milliseconds that a page waits for all its names, and our own share of them. */
 const forPage = 1_000;
 const forUs = 100;
 
-/** Milliseconds for which a name is good, and that there is none; and in which nobody else asks, or asks again what was not answered. */
+/**
+ * Milliseconds until a name is due again, until a missing name is, and until a failed request is
+ * repeated.
+ */
 const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
-/** Milliseconds for which a name is kept beyond that, for when its database is away. */
+/** Milliseconds that a due name stays in the table while its database is down. */
 const keptBeyond = 30 * 86_400_000;
 
-/** Names, by `keyString` of their keys: null where it is known that there is none. */
+/** Names by `keyString` of their keys: null if the database has none. */
 type Names = Map<string, string | null>;
 
 /**
- * Metadata of each of the entities, in their order, within `patience` milliseconds; null where the database does not know one, has not said in that
- * time, or none is configured. Names are kept in the table, also while their database is away. At most 100 distinct entities. Never throws: a review is worth
- * showing without the name of its entity.
+ * Returns the metadata of each entity, in their order, within `patience` milliseconds. An entry is
+ * null if no database is configured, does not know the entity, or has not answered in time. Names
+ * stay in the table while their database is down. Takes at most 100 distinct entities. Never
+ * throws: a review is worth showing without a name.
  */
 export async function findMetadata(
   entities: readonly Entity[],
@@ -49,7 +56,7 @@ export async function findMetadata(
   return named(entities, names);
 }
 
-/** As `findMetadata`, from the table alone: for functions that only read. */
+/** Like `findMetadata`, from the table alone: for functions that only read. */
 export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Metadata | null)[]> {
   const names: Names = new Map();
   await findKept(namedElsewhere(entities), names);
@@ -74,7 +81,9 @@ function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
   });
 }
 
-/** Names that are in the table, then those that are due. What has come in goes into `names` at once. */
+/**
+ * Reads names from the table, then requests those that are due. Adds each to `names` as it arrives.
+ */
 async function find(
   wanted: ReadonlyMap<string, Entity>,
   names: Names,
@@ -148,7 +157,9 @@ async function refresh(
   await transact(kept.map((Item) => ({ Put: { Item } })));
 }
 
-/** Makes an item due in so many milliseconds, if it is due now: of all who try one succeeds, and asks. */
+/**
+ * Makes a due item due again in some milliseconds. Returns true for one of all concurrent callers.
+ */
 async function take(Key: Key, milliseconds: number): Promise<boolean> {
   const now = Date.now();
   return tryTransact([

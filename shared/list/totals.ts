@@ -51,7 +51,7 @@ export async function readLengths(list: string): Promise<Map<Content, number>> {
   return lengths;
 }
 
-/** How many entries a list with a rank tree has. */
+/** Returns the length of a list with a rank tree. */
 export async function readLength(list: string): Promise<number> {
   return [...(await readLengths(list)).values()].reduce((total, count) => total + count, 0);
 }

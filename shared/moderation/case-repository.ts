@@ -10,13 +10,15 @@ import { caseKey, reviewKey } from '../table/keys.ts';
 import { Case, newCase } from './case.ts';
 import type { Reason } from './verdict.ts';
 
-/** A review, and what there is to decide about it. */
+/** A review with its moderation case. */
 export interface ReviewCase {
   review: Review;
   moderationCase: Case;
 }
 
-/** The review of a case and the case, which may be yet to come. Throws ApiError 404 when there is no such review. */
+/**
+ * Reads a review and its case, which may be new. Throws ApiError 404 if the review does not exist.
+ */
 export async function readCase(reviewId: string): Promise<ReviewCase> {
   const keys = [reviewKey(reviewId), caseKey(reviewId)];
   const [item, found] = await getItems(keys, { consistent: true });
@@ -25,15 +27,15 @@ export async function readCase(reviewId: string): Promise<ReviewCase> {
   return { review, moderationCase: found ? v.parse(Case, found) : newCase(review) };
 }
 
-/** Throws ApiError 404 for a draft, unless its author appeals: moderators do not see it. */
+/** Throws ApiError 404 for a draft, which moderators do not see, unless its author appeals. */
 export function checkShown({ review, moderationCase }: ReviewCase): void {
   if (isDraft(review) && moderationCase.state === 'closed') throw notFound('Review');
 }
 
 /**
- * A page of the queue: open cases with their reviews and authors, those that wait longest or those
- * with the most reports first. With a `reason` it has those of the next `limit` cases that were
- * reported for it, which may be none. At most 100.
+ * Reads a page of open cases with their reviews and authors, the oldest or the most reported first.
+ * With a `reason` it returns the matching ones of the next `limit` cases, which may be none.
+ * `limit` is at most 100.
  */
 export async function listCases(
   order: Order,

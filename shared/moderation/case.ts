@@ -4,30 +4,33 @@ import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import type { Change, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
 
-/** What moderators have to decide about a review, as it is stored: one for each review that was ever reported or decided on. */
+/**
+ * The moderation case of a review, as stored. Each review that was ever reported or decided on has
+ * one.
+ */
 export const Case = v.object({
   review_id: v.string(),
   /** The author of the review. */
   user_id: v.string(),
-  /** While it is open it is in the queue. */
+  /** An open case is in the queue. */
   state: v.picklist(['open', 'closed']),
-  /** How often it has been decided. */
+  /** The number of decisions so far. */
   round: v.number(),
-  /** Reports since it was last decided, and how many there are of each reason. */
+  /** Reports since the last decision, in all and by reason. */
   reports: v.number(),
   ...v.entriesFromList(reasons, v.optional(v.number(), 0)),
-  /** When it came into the queue, this time or the last; ISO 8601. */
+  /** Time at which it last entered the queue; ISO 8601. */
   opened_at: v.string(),
-  /** The statement of an appeal, which may be empty. Absent where reports opened the case. */
+  /** The statement of an appeal, which may be empty. Absent if reports opened the case. */
   appeal: v.optional(v.string()),
-  /** Who decided last: a moderator, or null for the operator. */
+  /** The last moderator to decide, or null for the operator. */
   decided_by: v.optional(v.nullable(v.string())),
-  /** One more at every write. */
+  /** Rises by one with every write. */
   version: v.number(),
 });
 export type Case = v.InferOutput<typeof Case>;
 
-/** A case from before anything happened. */
+/** Makes the case of a review that was never reported. */
 export function newCase(review: { id: string; user_id: string }): Case {
   const { id: review_id, user_id } = review;
   const none = countReports([]);
@@ -52,7 +55,7 @@ export function queuedIn({ state, review_id, reports, opened_at }: Case): IndexA
   };
 }
 
-/** Writes a case, on condition that nobody has since it was read as `before`. */
+/** Writes a case on condition that it is unchanged since it was read as `before`. */
 export function replaceCase(before: Case, after: Case): Write {
   const version = before.version + 1;
   return {
@@ -63,7 +66,9 @@ export function replaceCase(before: Case, after: Case): Write {
   };
 }
 
-/** Counts one report more: many may come at once, so that it depends on no number of them. */
+/**
+ * Counts one more report. Concurrent reports all succeed, because the write depends on no number.
+ */
 export function countReport(before: Case, report: { reason: string }): Write {
   if (before.state === 'closed') {
     const opened_at = new Date().toISOString();
@@ -72,7 +77,7 @@ export function countReport(before: Case, report: { reason: string }): Write {
   return { Update: oneMore(caseKey(before.review_id), before.round, report) };
 }
 
-/** One more report in a case, on condition that it is open in this round. */
+/** Adds a report to a case on condition that the case is open in this round. */
 export function oneMore(Key: Key, round: number, report: { reason: string }): Change {
   const amounts = { reports: 1, [countedAs(report)]: 1, popularity_rank: rankStep, version: 1 };
   return { Key, amounts, was: { state: 'open', round } };

@@ -13,7 +13,7 @@ import { parseUser, type User } from '../user/user.ts';
 import { mayWrite } from '../user/writer.ts';
 import { type Decider, Decision } from './decision.ts';
 
-/** A decision of now, by its subject. */
+/** Makes a decision with the current time. */
 export function newDecision(
   decision: Decision['decision'],
   { reason, note, moderator_id }: Decider,
@@ -23,7 +23,7 @@ export function newDecision(
   return { id: randomUUID(), ...about, decision, reason, note, moderator_id, decided_at };
 }
 
-/** The entry in the log, on condition that who decides is a moderator still. */
+/** Writes a decision into the log, on condition that the decider is still a moderator. */
 export function logged(decision: Decision): Write[] {
   const { id, user_id, moderator_id, decided_at } = decision;
   const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
@@ -42,7 +42,8 @@ export function logged(decision: Decision): Write[] {
 }
 
 /**
- * A page of the log, newest first: of all of it, or of what is about a user and the user's reviews.
+ * Reads a page of the log, newest first: all of it, or the decisions on a user and the user's
+ * reviews.
  */
 export async function listDecisions(
   limit: number,
@@ -57,20 +58,20 @@ export async function listDecisions(
   return { decisions: await readDecisions(entries), next };
 }
 
-/** The whole log, newest first, page by page. For operators. */
+/** Yields the whole log, newest first, page by page. For operators. */
 export async function* allDecisions(): AsyncGenerator<Decision[]> {
   const pages = queryIndex('all-by-date', 'DECISION', { descending: true, pageSize: 100 });
   for await (const entries of pages) yield readDecisions(entries);
 }
 
-/** A decision, and the review that it is about as it is now. */
+/** A decision with the current state of its review. */
 export interface Decided {
   decision: Decision;
   review: Review | undefined;
 }
 
 /**
- * A page of what was decided about a user and the user's reviews, newest first, with the reviews.
+ * Reads a page of the decisions on a user and the user's reviews, newest first, with the reviews.
  */
 export async function listDecided(
   userId: string,
@@ -87,7 +88,7 @@ export async function listDecided(
   return { decided, next };
 }
 
-/** State of a user that moderators decide about; undefined when there is no such account. */
+/** Reads what moderators need to know of a user; undefined if there is no such account. */
 export async function findHistory(
   userId: string,
 ): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
@@ -100,8 +101,8 @@ export async function findHistory(
 }
 
 /**
- * Leaves of what was decided about an account that is being erased nothing but ids, and lists it
- * under the account no longer. `isGone` comes from `eraseWhile`.
+ * Reduces the decisions on an account that is being erased to ids, and unlists them. `isGone` comes
+ * from `eraseWhile`.
  */
 export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
   const set = { note: '', author: undefined };

@@ -15,10 +15,9 @@ import type { Verdict } from './verdict.ts';
 import { checkVerdict, hasNotReported, isSame, outdated, type Snapshot } from './verdict-checks.ts';
 
 /**
- * Decides on a review and closes its case. With a `snapshot` the decision is on what a moderator
- * has seen, and the same form sent twice decides once, which gives undefined. Throws ApiError 404
- * when there is no such review or the moderator is none, 400 when the verdict is not possible (any
- * more).
+ * Decides on a review and closes its case. With a `snapshot` the decision holds only for what the
+ * moderator has seen. Returns undefined if the same form was sent twice. Throws ApiError 404 if the
+ * review does not exist or the user is not a moderator, 400 if the verdict is not possible.
  */
 export function decideReview(
   reviewId: string,
@@ -44,7 +43,7 @@ export function decideReview(
 
 /**
  * Hides a review or makes it public again, for the operator. Idempotent. Hiding a hidden review
- * that has an open appeal upholds the decision. Throws ApiError 404 when there is no such review.
+ * that has an open appeal upholds the decision. Throws ApiError 404 if the review does not exist.
  */
 export async function setHidden(
   reviewId: string,
@@ -60,7 +59,7 @@ export async function setHidden(
 
 const author = { ConditionExpression: isAlive, otherwise: notFound('Review') };
 
-/** Writes the verdict that `choose` gives on a review and its case as they are now, if any. */
+/** Writes the verdict that `choose` returns for the current review and case, if any. */
 export function close(
   reviewId: string,
   by: Decider,
@@ -102,9 +101,8 @@ export function close(
 }
 
 /**
- * Appeals, once, against the decision that hides a review: another moderator decides then. Throws
- * ApiError 404 when there is no such review of this user, 400 when it is not hidden or there was an
- * appeal.
+ * Appeals, once, against the decision that hides a review. Another moderator then decides. Throws
+ * ApiError 404 if the user has no such review, 400 if it is not hidden or was appealed before.
  */
 export async function appeal(reviewId: string, userId: string, statement: string): Promise<void> {
   await retryStale(async () => {
@@ -131,9 +129,9 @@ export async function appeal(reviewId: string, userId: string, statement: string
 }
 
 /**
- * Blocks an account, which then writes nothing, or ends that. The same form sent twice decides
- * once. Throws ApiError 404 when there is no such user or the moderator is none, 400 when somebody
- * else has done it already or for another reason, or when a moderator would block another.
+ * Blocks an account, so that it writes nothing, or unblocks it. Idempotent. Throws ApiError 404 if
+ * the user does not exist or the moderator is none. Throws ApiError 400 if somebody else has
+ * decided already, or if a moderator would block a moderator.
  */
 export async function decideUser(
   userId: string,

@@ -12,7 +12,7 @@ import { logged, newDecision } from './decision-log.ts';
 
 const mostShown = 100;
 
-/** The claims of hidden reviews that a user has deleted, the newest first, at most 100. */
+/** Lists the claims of hidden reviews that a user has deleted, newest first, at most 100. */
 export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
   const pages = queryIndex('author-by-date', `HIDDEN#${userId}`, { descending: true });
   const items = await getItems(await collect(pages, mostShown), { consistent: true });
@@ -21,9 +21,9 @@ export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
 }
 
 /**
- * Lets an author review an entity again, after a hidden review of it was deleted. Throws ApiError
- * 400 when there is no such review or it was the moderator's own, 404 when the account is gone or
- * the moderator is none.
+ * Allows an author to review an entity again after a hidden review of it was deleted. Throws
+ * ApiError 400 if there is no such review or it was the moderator's own. Throws ApiError 404 if the
+ * account was deleted or the user is not a moderator.
  */
 export async function allowReview(
   userId: string,

@@ -7,23 +7,24 @@ import type { Decider } from './decision.ts';
 import { close } from './decision-repository.ts';
 import { checkVerdict } from './verdict-checks.ts';
 
-/** Reviews that one step takes. */
+/** Reviews of one step. */
 export const stepSize = 25;
 
-/** Milliseconds after which a step begins no more decisions: a function has 15 seconds. */
+/** Milliseconds after which a step starts no further decision. A function has 15 seconds. */
 const patience = 3_000;
 
-/** Outcome of a step: how many reviews it hid, and which stay public, and why. */
+/**
+ * Result of a step: the number of hidden reviews, and the reviews that stay public with the reason.
+ */
 export interface Step extends Pick<Page, 'next'> {
   hidden: number;
   left: { review: Review; why: string }[];
 }
 
 /**
- * Hides the public reviews of an author, the newest first: up to 25 behind the place `after`, each
- * as `decideReview` does. A moderator has seen them at the time `seenAt` (ISO 8601). What was
- * published, edited or decided later stays as it is. A step that is repeated hides nothing twice.
- * Throws ApiError 404 when the moderator is none, 400 when the reviews are the moderator's own.
+ * Hides the public reviews of an author, newest first: up to 25 after the sort key `after`, each as
+ * `decideReview` does. Skips reviews that were published, edited or decided on after `seenAt` (ISO
+ * 8601). Idempotent. Throws ApiError 404 if the user is not a moderator, 400 for the own reviews.
  */
 export async function hideReviews(
   userId: string,
@@ -66,7 +67,7 @@ export async function hideReviews(
 }
 
 const changedSince = invalidRequest('It was changed or decided on since you opened the page');
-/** What somebody who is no moderator any more is told is that there is no page. */
+/** A user who is not a moderator gets another message: there is no such page. */
 const reviewGone = notFound('Review').message;
 
 function lastChange({ last_updated, moderation }: Review): string {

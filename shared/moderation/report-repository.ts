@@ -14,18 +14,18 @@ import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
 import { countedAs } from './verdict.ts';
 
-/** Outcome of a report, and the rest of the reporter's daily limit, as headers. */
+/** Result of a report, with the headers of the reporter's daily limit. */
 interface Reported {
   headers: Record<string, string>;
-  /** The user had reported the review before, so that nothing was written. */
+  /** True for a repeated report, which writes nothing. */
   isRepeated: boolean;
 }
 
 /**
- * Files a report of a review and puts the review into the queue of the moderators, unless this user
- * has reported it before: then nothing changes. `also` is written with it. Throws ApiError 400 when
- * the review is this user's own, 404 when it is no longer public, 401 when the account is gone, 403
- * when the account is blocked or the reports of this UTC day are used up.
+ * Stores a report and puts the review into the moderation queue. A repeated report changes nothing.
+ * `also` is written with it. Throws ApiError 400 for an own review, 404 if the review is not
+ * public, 401 if the account was deleted. Throws ApiError 403 if the account is blocked or the
+ * daily limit (UTC) is reached.
  */
 export async function insertReport(
   review: Pick<Review, 'id' | 'user_id'>,
@@ -66,13 +66,13 @@ export async function insertReport(
   });
 }
 
-/** The report of a review by this user; undefined where there is none. */
+/** Reads the report of a review by this user. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
   const item = await getItem(reportKey(reviewId, userId));
   return item && v.parse(Report, item);
 }
 
-/** The reports that nobody has decided on, review by review, of which the one that has waited longest comes first. For operators. */
+/** Yields open reports, review by review, the longest waiting first. For operators. */
 export async function* listReports(): AsyncGenerator<Report[]> {
   for await (const entries of queryIndex('all-by-date', 'CASE', { pageSize: 100 })) {
     for (const moderationCase of (await readCases(entries)).values()) {
@@ -82,7 +82,10 @@ export async function* listReports(): AsyncGenerator<Report[]> {
   }
 }
 
-/** The reports of a review, oldest first: those that are open, and those from before it was last decided on; all, or of very many so many. */
+/**
+ * Reads the reports of a review, oldest first: open ones, and those from before the last decision.
+ * Reads at most `most`.
+ */
 export async function readReports(
   { review_id, round }: Pick<Case, 'review_id' | 'round'>,
   most?: number,
@@ -98,8 +101,8 @@ export async function readReports(
 }
 
 /**
- * Takes a report of an account away that is being erased. A case that was opened by nothing else is
- * closed. `isGone` comes from `eraseWhile`.
+ * Deletes a report of an account that is being erased. Closes the case if nothing else keeps it
+ * open. `isGone` comes from `eraseWhile`.
  */
 export async function eraseReport(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
@@ -120,7 +123,7 @@ export async function eraseReport(reviewId: string, userId: string, isGone: Writ
   });
 }
 
-/** Opens a case again whose reports an import has restored after the last of them was erased. */
+/** Opens a case again after an import has restored its reports. */
 export async function reopenCase(reviewId: string): Promise<void> {
   await retryStale(async () => {
     const item = await getItem(caseKey(reviewId));
@@ -135,10 +138,7 @@ export async function reopenCase(reviewId: string): Promise<void> {
   });
 }
 
-/**
- * The report of a review by a user, if there is one, the case, which may be yet to come, and what
- * else is read with them.
- */
+/** Reads the report of a review by a user, its case, which may be new, and the items `alsoRead`. */
 async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,

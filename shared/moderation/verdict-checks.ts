@@ -9,11 +9,11 @@ import type { Decider, Decision } from './decision.ts';
 import type { Verdict } from './verdict.ts';
 
 /**
- * The case and the review that a moderator has seen: a decision holds for them and nothing newer.
+ * Versions of the case and the review that a moderator has seen. A decision holds for these only.
  */
 export type Snapshot = Pick<Case, 'version'> & Pick<Review, 'edits'>;
 
-/** Throws ApiError 400 for a verdict that is not possible, or not for this moderator. */
+/** Throws ApiError 400 if the verdict is not possible, or not for this moderator. */
 export function checkVerdict(
   verdict: Verdict,
   { review, moderationCase: { state, appeal, decided_by } }: ReviewCase,
@@ -37,7 +37,7 @@ export function checkVerdict(
   }
 }
 
-/** The condition that a moderator has not reported a review: nobody decides on an own report. */
+/** The condition that a moderator has not reported the review. */
 export function hasNotReported(reviewId: string, moderatorId: string): Write {
   return {
     ConditionCheck: { Key: reportKey(reviewId, moderatorId), was: { pk: undefined } },
@@ -45,7 +45,7 @@ export function hasNotReported(reviewId: string, moderatorId: string): Write {
   };
 }
 
-/** Is true where the last decision is the same, by the same person on the same grounds. */
+/** Returns whether the last decision is the same, by the same person for the same reason. */
 export function isSame(
   last: Readonly<Record<string, unknown>>,
   decision: Decision['decision'],
@@ -54,7 +54,7 @@ export function isSame(
   return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
 }
 
-/** The error for a moderator who comes second. */
+/** The error for the second of two moderators. */
 export async function outdated(
   { state, version, decided_by }: Case,
   seenVersion: number,

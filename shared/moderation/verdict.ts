@@ -1,23 +1,26 @@
 import * as v from 'valibot';
 import { httpDate } from '../time.ts';
 
-/** Why a review is reported or decided on, or an account blocked. A report may give another reason in words of its own. */
+/** Reasons of a report, a decision or a block. A report may also give a free text. */
 export const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'] as const;
 
-/** A reason of that list. */
+/** One of these reasons. */
 export type Reason = (typeof reasons)[number];
 
-/** The reason that a report counts as. A report in words of its own counts as `other`. */
+/** Returns the reason that a report counts as: `other` for a free text. */
 export function countedAs(report: { reason: string }): Reason {
   // The API has to say `Spam` where a report says nothing.
   return reasons.find((reason) => reason === report.reason.toLowerCase()) ?? 'other';
 }
 
-/** What can be decided on a review: a public one is hidden or its reports are dismissed, a hidden one is restored or that it is hidden is upheld. */
+/**
+ * Verdicts. On a public review: `hide` it, or `dismiss` the reports. On a hidden one: `restore` it,
+ * or `uphold` the decision after an appeal.
+ */
 export const verdicts = ['hide', 'dismiss', 'restore', 'uphold'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The last decision on a review, as it lies on it and as its author reads it. */
+/** The last decision on a review, as stored on it and shown to its author. */
 export const Moderation = v.object({
   decision: v.picklist(verdicts),
   reason: v.picklist(reasons),

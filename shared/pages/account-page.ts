@@ -14,13 +14,13 @@ import { minuteOf, nameOfType } from './words.ts';
 interface Account {
   user: User;
   contact: Contact;
-  /** A page of what moderators have decided. */
+  /** A page of the decisions of moderators. */
   decided?: readonly Decided[];
-  /** Of the next page. */
+  /** The cursor of the next page. */
   cursor?: string;
 }
 
-/** The account of a person, with the profile as it is or as it was sent, and with what moderators have decided. */
+/** The account page, with the profile as stored or as sent. */
 export function accountPage(
   { user, contact, decided = [], cursor }: Account,
   csrf: string,
@@ -112,7 +112,7 @@ function moderation(decided: readonly Decided[], csrf: string, cursor?: string):
   </section>`;
 }
 
-/** Who has decided is not told: it is no affair between two people. */
+/** A decision without its moderator, who stays anonymous to the author. */
 function entry({ decision, review }: Decided, csrf: string): Html {
   const { note, decided_at } = decision;
   return html`<h3>${decisionOf(decision)}</h3>

@@ -23,9 +23,9 @@ import { dayOf, minuteOf, nameOfEntityType, nameOfType } from './words.ts';
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
 /**
- * An author for moderators: a page of the reviews, and the forms to hide all of them, to allow a
- * review in place of a hidden one, and to block the account or end that: empty, or as one was sent.
- * Throws ApiError 404 when there is no such user.
+ * The page about an author for moderators. It lists a page of the reviews. Its forms hide all
+ * reviews, allow a review after a deleted one, and block or unblock the account. A form is empty or
+ * as it was sent.
  */
 export async function authorPage(
   userId: string,
@@ -78,7 +78,7 @@ export async function authorPage(
   };
 }
 
-/** A page of what a user has published. */
+/** A page of a user's published reviews. */
 async function reviewsOf(userId: string, from: string | undefined): Promise<Html> {
   const { written, cursor } = await readWritten(userId, from);
   const rows = written.flatMap(({ review, metadata }) => {
@@ -110,9 +110,7 @@ function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, f
   </section>`;
 }
 
-/**
- * The hidden reviews that an author has deleted, and the form to allow another one of an entity.
- */
+/** Hidden reviews that the author has deleted, with the form to allow another one. */
 function allowance(
   claims: readonly HiddenClaim[],
   author: User,
@@ -144,7 +142,7 @@ function allowance(
   </section>`;
 }
 
-/** Who somebody is, in numbers, and what was decided before. */
+/** Facts about an author, and earlier decisions. */
 export async function historyOf(history: History): Promise<Html> {
   return html`${facts(history)}${await decisionsOn(history)}`;
 }

@@ -31,13 +31,13 @@ import { nameOfEntity, textOf } from './review-card.ts';
 import { stars } from './stars.ts';
 import { minuteOf, nameOfEntityType, nameOfLanguage } from './words.ts';
 
-/** How many reports are read, and how many of the open and of the earlier ones are shown. */
+/** The number of reports to read, and to show of open and of earlier ones. */
 const mostRead = 1000;
 const mostReports = 100;
 
 /**
- * A review with all that a moderator needs to decide on it, and the form to do so, empty or as it was sent. Throws ApiError 404 when there is no such
- * review, its author has not published it yet, or the account is gone.
+ * The page of a case: the review, reports, history, and the form to decide, empty or as it was
+ * sent. Throws ApiError 404 if the review does not exist or is a draft, or its author was deleted.
  */
 export async function casePage(
   reviewId: string,
@@ -145,7 +145,7 @@ function reports(
   </section>`;
 }
 
-/** The form to decide by, or why this moderator cannot. */
+/** The form to decide, or the reason why this moderator cannot. */
 function verdict(
   { review, moderationCase: { state, appeal, decided_by, version } }: ReviewCase,
   known: readonly Report[],

@@ -5,10 +5,10 @@ import { canModerate } from '../user/user-type.ts';
 import { icon, mark } from './brand.ts';
 import { style } from './style.ts';
 
-/** Markup in which every inserted value has been escaped. */
+/** Markup with all inserted values escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** Who is signed in. `csrf` goes into every form, and `here` is the way back to the page. */
+/** The signed-in person. `csrf` goes into every form, and `here` is the address of the page. */
 export interface Visitor {
   user: User;
   csrf: string;
@@ -17,26 +17,26 @@ export interface Visitor {
   openCases?: string | undefined;
 }
 
-/** A page, and what frames it. */
+/** A page and its frame. */
 export interface Frame {
   title: string;
-  /** Heading with markup in it, where that is not the title. */
+  /** The heading, if it has markup that the title cannot have. */
   heading?: Html | undefined;
   content: Html;
   description?: string | undefined;
-  /** Who gets a menu. */
+  /** The person who gets a menu. */
   visitor?: Visitor | undefined;
-  /** Set where nothing shall lead away: one has to decide first, or has just left. */
+  /** Removes the menu, for a decision or a farewell. */
   isBare?: boolean | undefined;
-  /** Where the browser goes on to at once. */
+  /** The address that the browser opens at once. */
   next?: string | undefined;
-  /** Set for tables and pages with a column beside the text. */
+  /** A wide page, for tables or a second column. */
   isWide?: boolean | undefined;
-  /** More for the head: other forms of the page, data for search engines. */
+  /** More elements for the head: alternates, data for search engines. */
   head?: Html | undefined;
 }
 
-/** The pages in the menu, below {auth_url}. */
+/** Menu items, below {auth_url}. */
 const menu = [
   ['/account', 'Account'],
   ['/account/reviews', 'Your reviews'],
@@ -44,14 +44,14 @@ const menu = [
   ['/account/applications', 'Applications'],
 ] as const;
 
-/** What the foot of a page leads to, below {auth_url}. */
+/** Links in the footer, below {auth_url}. */
 const links = [
   ['/', 'About'],
   ['/docs', 'For developers'],
   ['/account', 'Your account'],
 ] as const;
 
-/** The hidden field that shows a form to be ours. */
+/** The CSRF token of a form. */
 export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="csrf" value="${csrf}">`;
 }
@@ -80,7 +80,7 @@ ${!isBare && foot()}
 </html>`;
 }
 
-/** For search engines, and for the previews of links (Open Graph). */
+/** Description for search engines and for previews of links (Open Graph). */
 function about(title: string, description: string): Html {
   return html`<meta name="description" content="${description}">
 <meta property="og:title" content="${title}">

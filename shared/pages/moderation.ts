@@ -12,12 +12,12 @@ import type { Html, Visitor } from './layout.ts';
 import { tabs } from './tabs.ts';
 import { minuteOf } from './words.ts';
 
-/** Throws ApiError 404 for everybody else: for them there is no such page. */
+/** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {
   if (!canModerate(user)) throw notFound('Page');
 }
 
-/** Where moderators work. */
+/** Address of a moderation page. */
 export function moderationUrl(path = ''): string {
   return `${authUrl()}/account/moderation${path}`;
 }
@@ -41,7 +41,7 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
   allow: 'May be reviewed again',
 };
 
-/** What a moderator's desk consists of. */
+/** Tabs of the moderation pages. */
 export function moderationTabs(path: '' | '/log'): Html {
   const pages = [
     [moderationUrl(), 'Reported reviews'],
@@ -60,31 +60,31 @@ export function reasonOf(text: string): string {
   return Object.hasOwn(reasonWords, text) ? reasonWords[text as Reason] : text;
 }
 
-/** The reasons of the reports of a case, as Spam 3, Abuse 1. */
+/** The reasons of the reports of a case, such as Spam 3, Abuse 1. */
 export function reasonsOf(moderationCase: Readonly<Record<Reason, number>>): string {
   const counted = reasons.filter((reason) => moderationCase[reason] > 0);
   return counted.map((reason) => `${reasonWords[reason]} ${moderationCase[reason]}`).join(', ');
 }
 
-/** What people write beside reviews, whatever the language. */
+/** Text of a person, in any language and direction. */
 export function saying(text: string): Html | '' {
   return text && html`<p class="verbatim" dir="auto">${text}</p>`;
 }
 
-/** A review as far as its author and moderators see it. */
+/** A review as its author and moderators see it. */
 export function stateOf({ is_hidden, published_on, moderation }: Review): string {
   if (published_on === null) return 'Draft';
   if (!is_hidden) return 'Public';
   return moderation ? decisionOf(moderation) : 'Hidden';
 }
 
-/** The public name of somebody who may have left; null is the operator. */
+/** The public name of a person who may have left; null is the operator. */
 export function nameOf(id: string | null, users: ReadonlyMap<string, User>): string {
   if (id === null) return 'the operator';
   return users.get(id)?.display_name ?? 'somebody who has left';
 }
 
-/** The name, with a link to the page about a person who is still here. */
+/** The name, with a link to the page about that person, if the account exists. */
 export function linkTo(id: string, users: ReadonlyMap<string, User>): Html {
   const name = html`<bdi>${nameOf(id, users)}</bdi>`;
   return users.has(id) ? html`<a href="${moderationUrl(`/users/${id}`)}">${name}</a>` : name;
@@ -106,15 +106,12 @@ function entry(decision: Decision, users: ReadonlyMap<string, User>): Html {
     </p>`;
 }
 
-/** How many reports there are. */
+/** Words for a number of reports. */
 export function reportsOf(count: number): string {
   return count === 1 ? '1 report' : `${count} reports`;
 }
 
-/**
- * Fields for the grounds of a decision: a word of the list and a note. Their ids begin with
- * `prefix`, as a page may have two such forms.
- */
+/** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
 export function whyFields(filled: Filled, prefix = ''): Html {
   const { values, faults } = filled;
   return html`<div class="field">

@@ -18,19 +18,19 @@ import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
 import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
 
-/** The request itself and who is signed in: always somebody where the schema has a `caller`. */
+/** The event and the signed-in person: always present if the schema has a `caller`. */
 export interface Visit<T extends RequestSchema> {
   event: APIGatewayProxyEvent;
   visitor: T['entries'] extends { caller: unknown } ? Visitor : Visitor | undefined;
 }
 
-/** What answers a request that is in order. */
+/** Answers a valid request. */
 type Handle<T extends RequestSchema> = (
   request: v.InferOutput<T>,
   visit: Visit<T>,
 ) => Promise<Page | Redirect | Download> | Page | Redirect;
 
-/** What shows a form once more, filled in as it was sent, with what is wrong beside the fields. */
+/** Shows a form again as it was sent, with an error beside each invalid field. */
 type Again<T extends RequestSchema> = (
   request: Omit<v.InferOutput<T>, 'body'>,
   filled: Filled,
@@ -38,9 +38,9 @@ type Again<T extends RequestSchema> = (
 ) => Promise<Page> | Page;
 
 /**
- * A Lambda handler for a page: `endpoint`'s sibling, that answers with HTML or a redirect. A schema with a `caller` is for people who have
- * signed in. Others are sent to do so. A form is taken only with the token of their session. One that is at fault is shown `again`, where
- * that is given.
+ * Makes a Lambda handler for a page, as `endpoint` does for JSON. If the schema has a `caller`,
+ * people sign in first. A form needs the CSRF token of the session. `again` shows an invalid form
+ * again.
  */
 export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, again?: Again<T>) {
   return browserHandler(async (event) => {
@@ -81,8 +81,8 @@ async function finished(
 }
 
 /**
- * The answer with what is not its own: what a change before it has left to say, once, and the question for a public name to whoever has only
- * a proposed one, as a sign-in does not always say what others may call somebody.
+ * Completes an answer. Shows the notice of the last change, once. Asks people with a proposed name
+ * for their public name, because a sign-in does not always supply one.
  */
 function completed(
   answer: Page | Redirect | Download,
@@ -108,7 +108,7 @@ function completed(
   };
 }
 
-/** Who is signed in, unless the account is gone or has signed out since. */
+/** Returns the signed-in person, unless the account is deleted or has signed out since. */
 async function visitorOf(
   event: APIGatewayProxyEvent,
   session: Session | undefined,
@@ -144,7 +144,10 @@ async function takeForm<T extends RequestSchema>(
   }
 }
 
-/** The fields of a form as they were typed: browsers end lines in two characters, where the person and `maxlength` count one. */
+/**
+ * Normalizes line ends in form fields: browsers send CRLF, which `maxlength` counts as one
+ * character.
+ */
 function textsOf(form: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(form).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),

@@ -11,7 +11,7 @@ import { stars } from './stars.ts';
 /** Reviews of a page. */
 const limit = 20;
 
-/** A page of what somebody has written, hidden reviews and drafts included, with kept names. */
+/** A page of a person's reviews, with drafts, hidden reviews, and names from the table. */
 export async function readWritten(userId: string, from: string | undefined) {
   const list = { list: 'written', user_id: userId, sort: 'date' };
   const { page, cursor } = await readFromCursor(
@@ -24,7 +24,7 @@ export async function readWritten(userId: string, from: string | undefined) {
   return { written: reviews.map((review, i) => ({ review, metadata: metadata[i] })), cursor };
 }
 
-/** A table, of which a phone stacks the cells of a row under the names of their columns. */
+/** A table. A phone stacks the cells of a row under the names of their columns. */
 export function rowsUnder(columns: readonly string[], rows: readonly (Html | string)[][]): Html {
   return html`<table class="rows stack">
     <thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
@@ -35,7 +35,7 @@ export function rowsUnder(columns: readonly string[], rows: readonly (Html | str
   </table>`;
 }
 
-/** The cell of a review: what it is about, with a link; its stars, and how it begins. */
+/** The cell of a review: its entity with a link, its stars, and the beginning of its text. */
 export function reviewCell(review: Review, metadata?: Metadata | null, href?: string): Html {
   const { rating, text, language } = review;
   const name = html`<bdi>${nameOfEntity(review, metadata)}</bdi>`;

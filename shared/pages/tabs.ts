@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { Html } from './layout.ts';
 
-/** Links of which one leads to what is shown: addresses with names. */
+/** A row of links, with the current one marked: addresses with names. */
 export function tabs(
   label: string,
   current: string,
@@ -14,7 +14,7 @@ export function tabs(
   )}</nav>`;
 }
 
-/** What somebody has contributed, of which one page is shown. */
+/** Tabs of a person's contributions. */
 export function ownTabs(current: 'reviews' | 'votes'): Html {
   const at = `${authUrl()}/account`;
   return tabs('Yours', `${at}/${current}`, [

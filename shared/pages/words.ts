@@ -53,7 +53,7 @@ export function nameOfType({ label }: UserType): string {
   return label === 'Noob' ? 'New' : label;
 }
 
-/** How many people an application has. */
+/** Words for the number of people who use an application. */
 export function peopleOf({ count, isMore }: { count: number; isMore: boolean }): string {
   if (isMore) return `${count} people or more`;
   if (count === 0) return 'nobody yet';

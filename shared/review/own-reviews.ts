@@ -20,7 +20,10 @@ export async function listOwnReviews(
   return { count, reviews };
 }
 
-/** The same page without the count, which reads all claims, and the place of the next one. */
+/**
+ * Reads the same page without the count, which reads all claims. Also returns the cursor of the
+ * next page.
+ */
 export async function listWritten(
   userId: string,
   position: Pick<PageRequest, 'limit' | 'offset' | 'after'>,

@@ -6,13 +6,13 @@ import type { SortKey } from '../table/item.ts';
 import { idIn } from '../table/keys.ts';
 import { Vote } from './vote.ts';
 
-/** A vote and what it is on, if that is still public. */
+/** A vote with its review, if that is still public. */
 export interface CastVote {
   vote: Vote;
   on: AuthoredReview | undefined;
 }
 
-/** A page of the votes that a user has cast, the last first. */
+/** Reads a page of the votes that a user has cast, newest first. */
 export async function listVotes(
   userId: string,
   limit: number,
