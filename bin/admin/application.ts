@@ -24,7 +24,6 @@ import { found } from './find.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
 
-/** Adds the commands for applications. */
 export function addApplicationCommands(admin: Command): void {
   const app = admin.command('app').description('applications that act for users');
 

@@ -4,7 +4,6 @@ import { connect, runningStack } from '../../infra/local/connect.ts';
 import { noteDeed } from '../../shared/health/health.ts';
 import { show } from './command.ts';
 
-/** Adds the commands that back up and restore the data folder on this machine. */
 export function addBackupCommands(admin: Command): void {
   admin
     .command('backup')

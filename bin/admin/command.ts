@@ -30,7 +30,6 @@ export function as<T>(schema: v.GenericSchema<string, T>): (value: string) => T 
   };
 }
 
-/** A count on the command line. */
 export const Count = v.pipe(
   v.string(),
   v.regex(/^[1-9]\d{0,8}$/, 'must be a whole number from 1 to 999999999'),
@@ -69,7 +68,6 @@ export async function connectTo(command: Command, isForDevelopment = false): Pro
   }
 }
 
-/** Prints a result in the format that the options choose. */
 export async function show(command: Command, value: object): Promise<void> {
   const { tables = false, only } = command.optsWithGlobals<GlobalOptions>();
   const { writeOut: write = () => {} } = command.configureOutput();
@@ -93,7 +91,6 @@ export async function confirm(command: Command, question: string): Promise<void>
   if (!/^y(es)?$/i.test(said.trim())) throw new Error('nothing was changed');
 }
 
-/** Describes an error in a sentence for the operator. */
 export function explain(error: unknown, command: Command): string {
   if (!(error instanceof Error)) return `${error}`;
   const { stack, dataDir } = command.opts<GlobalOptions>();

@@ -2,7 +2,6 @@ import { type Command, Option } from 'commander';
 import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
 import { answer } from './command.ts';
 
-/** Adds the commands for the keys of a stack on AWS. */
 export function addKeyCommands(admin: Command): void {
   const key = admin.command('key').description('the keys of a stack on AWS');
   const secret = new Option('--secret <name>', 'which keys')

@@ -33,7 +33,6 @@ interface Client {
   issuer: string;
 }
 
-/** Adds the command that gets tokens as an application does. */
 export function addLoginCommand(admin: Command): void {
   admin
     .command('login')

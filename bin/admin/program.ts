@@ -29,7 +29,6 @@ export async function runAdmin(
   }
 }
 
-/** Returns the program with all commands. */
 export function program(output: OutputConfiguration = {}): Command {
   const admin = new Command('npm run admin --')
     .description(

@@ -27,7 +27,6 @@ const Lifetime = v.pipe(
   v.picklist(lifetimes, `must be ${lifetimes.join(', ')}`),
 );
 
-/** Adds the commands for tokens and grants. */
 export function addTokenCommands(admin: Command): void {
   const token = admin.command('token').description('access of applications to accounts');
 
@@ -119,7 +118,6 @@ export function addTokenCommands(admin: Command): void {
     );
 }
 
-/** Returns the option for the scopes of a grant. */
 export function scopeOption(): Option {
   return new Option(
     '--scope <scopes>',

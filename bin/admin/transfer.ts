@@ -12,7 +12,6 @@ interface ExportOptions {
   table?: string;
 }
 
-/** Adds the commands that export and import all data. */
 export function addTransferCommands(admin: Command): void {
   admin
     .command('export')

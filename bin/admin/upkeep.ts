@@ -8,7 +8,6 @@ import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { answer, as, Count } from './command.ts';
 
-/** Adds the commands that check, repair or fill the table. */
 export function addUpkeepCommands(admin: Command): void {
   admin
     .command('aggregates')

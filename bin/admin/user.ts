@@ -23,7 +23,6 @@ import { found } from './find.ts';
 import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
-/** Adds the commands for accounts. */
 export function addUserCommands(admin: Command): void {
   const user = admin.command('user').description('accounts');
 
@@ -141,7 +140,6 @@ export function addUserCommands(admin: Command): void {
     );
 }
 
-/** Presents an account with the fields that operators see. */
 function presentAccount({ user, contact }: Account) {
   const { is_moderator = false, blocked_at = null } = user;
   return { ...presentOwnProfile(user, contact), is_moderator, blocked_at };

@@ -126,7 +126,6 @@ export async function sample(): Promise<ListedReview[]> {
   return pages.flatMap(({ body }) => body.reviews);
 }
 
-/** A review in a list page. */
 interface ListedReview {
   id: string;
   entity_id: string;

@@ -88,7 +88,6 @@ export function toLine(name: string, cost: Cost, budget: Budget): Line {
   return { name, read, write, roundTrips, broken };
 }
 
-/** Formats a line as text, under `heading`. */
 export function format({ name, read, write, roundTrips }: Line): string {
   return row(name, [read, write, roundTrips]);
 }

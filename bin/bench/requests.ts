@@ -144,7 +144,6 @@ export const steps: readonly Step[] = [
   step('delete-me', (scene) => ({ method: 'DELETE', ...asAuthor(scene) })),
 ];
 
-/** Returns the operation of a step. */
 export function operationOf({ name }: Step): string {
   return name.split(/,? /)[0] ?? '';
 }

@@ -21,7 +21,6 @@ export interface Bundle {
   bytes: number;
   /** IAM actions of the code on the table itself: `GetItem`, `ConditionCheckItem` and so on. */
   actions: readonly string[];
-  /** The indexes that the code queries. */
   indexes: readonly string[];
   /**
    * The environment variables that the code reads, except those of Lambda and the AWS SDK. `*_API`

@@ -35,7 +35,6 @@ export interface TableFunctionProps {
   /** The largest access to the table. The function gets only the rights that its code uses. */
   table: Route['table'];
   secrets?: readonly Secret[];
-  /** Further rights. */
   rights?: PolicyStatement[];
   timeout?: Duration;
   /**

@@ -21,7 +21,6 @@ export interface EventParts {
   protocol?: string;
 }
 
-/** Returns the event of Lambda proxy integration. */
 export function gatewayEvent({
   method,
   resource,

@@ -14,7 +14,6 @@ import type { Served } from './log.ts';
 import { localUrl, type PublicAddress } from './public-address.ts';
 import { countRoundTrips } from './round-trips.ts';
 
-/** A running HTTP server. */
 export interface Gateway {
   /** The public base URL: `http://localhost:3000/ws/1`, or below the public address. */
   url: string;

@@ -70,7 +70,6 @@ export function jsonLine({ method, route, status, milliseconds, requestId }: Ser
   });
 }
 
-/** Returns the first line of a JSON log. */
 export function startedLine(url: string): string {
   return JSON.stringify({ time: new Date().toISOString(), message: 'started', url });
 }

@@ -1,7 +1,6 @@
 import type { Schedule } from '../../shared/background.ts';
 import { invoke, type Load } from './invoke.ts';
 
-/** The running daily jobs. */
 export interface Clock {
   /** Starts no further jobs. Resolves when the current job is done. */
   stop(): Promise<void>;

@@ -29,7 +29,6 @@ export interface Stack {
   url: string;
   /** The origin that a proxy on this machine connects to. */
   local: string;
-  /** The endpoint of the database. */
   endpoint: string;
   /**
    * The folder with the entry for other programs: `dataDir`, or a temporary folder if `dataDir` is

@@ -14,7 +14,6 @@ import { clientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 
-/** The running consumers of the stream. */
 export interface Stream {
   /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
@@ -90,7 +89,6 @@ interface Source {
   version(): unknown;
 }
 
-/** Runs the loop of a consumer. */
 function follow(consumer: Consumer, handler: Handler, { read, done, version }: Source): Stream {
   const { operation, batchSize } = consumer;
   const over = new AbortController();

@@ -140,7 +140,6 @@ export function isOAuthForm({ route }: Pick<Endpoint, 'route'>): boolean {
   return route.path.startsWith('/oauth/');
 }
 
-/** Returns references to headers by name. */
 export function headerRefs(names: readonly string[]) {
   const refs = names.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return names.length > 0 && { headers: Object.fromEntries(refs) };
