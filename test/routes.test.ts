@@ -19,8 +19,9 @@ test('every operation has a file under functions/, and every file is one', () =>
 });
 
 /**
- * Method, path, access and right to the table of the whole API: what its specification lists in section 4 with entities beside their reviews, then revocation
- * (RFC 7009), its description, and what lies beside the version. Typed by hand, because other tests take what they expect from the route table itself.
+ * Method, path, access and table right of the whole API: section 4 of the specification, revocation
+ * (RFC 7009), the description, and everything beside the version. Typed by hand, because a table
+ * that is derived from the routes would prove nothing.
  */
 const contract = `
   GET    /1/review/languages                                public  none

@@ -452,7 +452,7 @@ describe('npm run admin', () => {
     const [friend, foe] = [await makeUser(), await makeUser()];
     const [kept] = [await makeReview(friend)];
 
-    /** An account, a review and an application that are deleted, each with something left of it, and nobody to erase that. */
+    /** A deleted account, review and application, each with leftovers. */
     async function leave() {
       const leaver = await makeUser();
       await makeReview(leaver);
@@ -511,7 +511,7 @@ describe('npm run admin', () => {
       AWS_ACCESS_KEY_ID: 'x',
       AWS_SECRET_ACCESS_KEY: 'x',
       AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
-      // Whoever is let through gets no further.
+      // A request that passes the check ends here.
       AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
     };
     const refused = /^Error: the stack reviews was not deployed with environment=development; /;

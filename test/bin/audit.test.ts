@@ -57,7 +57,7 @@ afterEach(() => {
   process.exitCode = 0;
 });
 
-/** What the audit tells, and its summary. */
+/** Output of the audit and its summary. */
 async function run(options: Parameters<typeof runAudit>[0] = {}) {
   const said = jest.spyOn(console, 'error').mockImplementation(() => {});
   const sum = await runAudit({ settle: 50, ...options });
@@ -155,7 +155,7 @@ describe('npm run admin -- audit', () => {
   });
 });
 
-/** What a repairing audit of some items finds, without the wait. */
+/** Findings of a repairing audit of some items, without the wait. */
 async function repair(isDue: (item: Item) => boolean) {
   const found = { lines: [] as string[], repaired: 0 };
   for await (const { differences, repaired } of audit({ repair: true, settle: 0, isDue })) {

@@ -16,7 +16,7 @@ writeFileSync(
   '[known]\naws_access_key_id = AKIAKNOWN\naws_secret_access_key = y\n',
 );
 
-/** What CloudFormation answers, and who has asked. */
+/** Answers of CloudFormation, and the clients that asked. */
 let code = '';
 const asked: string[] = [];
 const server = createServer((request, response) => {

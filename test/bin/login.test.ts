@@ -48,7 +48,7 @@ function start(...args: string[]) {
   return { page: page.promise, over };
 }
 
-/** Answers the question as the person does, and gives the address that the browser is sent back to. */
+/** Answers the consent page, and returns the address that the browser opens next. */
 async function answer(page: string, decision: 'approve' | 'refuse'): Promise<string> {
   const consent = await browser.visit(page);
   return (await browser.submit(consent, 'Allow', { decision })).url;

@@ -4,7 +4,7 @@ import { admin, dataFolder } from '../helpers/admin.ts';
 import { scanTable } from '../helpers/fixtures.ts';
 import { differences } from '../helpers/recount.ts';
 
-/** What the seed has made, by key: without totals and trees, which the rebuild makes of it, and versions, which begin with the time. */
+/** Items of the seed by key, without totals and trees, which a rebuild makes. */
 async function seeded() {
   const items = (await scanTable()).filter(({ pk }) => !/^(TREE#|TOTALS$)/.test(pk));
   return Object.fromEntries(

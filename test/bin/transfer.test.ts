@@ -77,7 +77,7 @@ async function exported(dataDir?: string): Promise<string> {
   return readFileSync(out, 'utf8');
 }
 
-/** What a test looks into of a line, before it has proved what is there. */
+/** Fields of a line that a test reads before it has proved its shape. */
 interface Line {
   [name: string]: unknown;
   kind: string;
@@ -100,7 +100,7 @@ function file(content: string | Buffer): string {
 }
 
 let quiet: ReturnType<typeof jest.spyOn> | undefined;
-/** What is told on stderr meanwhile. */
+/** Output on stderr meanwhile. */
 function listen() {
   const said: string[] = [];
   quiet = jest.spyOn(console, 'error').mockImplementation((line) => {
@@ -114,7 +114,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** Who has signed in, as a caller. */
+/** The signed-in person, as a caller. */
 function zoeAs(id: string): TestUser {
   const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review' };
   return { id, display_name: '', created: '', caller };

@@ -16,12 +16,15 @@ const { url, authUrl: at } = await startTestStack();
 const redirect_uri = 'http://localhost:1/callback';
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-/** What widths and colours decide. The second, 24 pixels (WCAG 2.2, 2.5.8), is one that axe leaves out unless it is asked. */
+/**
+ * Rules whose results depend on widths and colours. axe checks the second only if asked: 24 pixels
+ * (WCAG 2.2, 2.5.8).
+ */
 const visible = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
 const everything = { runOnly: tags, rules: { 'target-size': { enabled: true } } };
 const looksOnly = { runOnly: { type: 'rule', values: visible } };
 
-/** What axe finds wrong with a page that it has been loaded into, in words. */
+/** Violations that axe finds on a page where it is loaded. */
 async function violationsOn(page: Page, options: object = everything): Promise<string[]> {
   const { violations } = (await page.evaluate(
     `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
@@ -31,7 +34,10 @@ async function violationsOn(page: Page, options: object = everything): Promise<s
   );
 }
 
-/** The lowest contrast that the edge of a field has to what lies within and around it; axe does not look at it (WCAG 1.4.11). */
+/**
+ * Lowest contrast between the edge of a field and its surroundings, which axe does not check (WCAG
+ * 1.4.11).
+ */
 function edgeContrast(page: Page): Promise<number> {
   return page.evaluate(`(() => {
     const channel = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
@@ -307,7 +313,10 @@ test('every public page is for everybody, in four widths and both colour schemes
   await look([1280, 768, 390, 360]);
 });
 
-/** Publishes reviews in several scripts: ids of one with 5,000 characters, its entity, its author. */
+/**
+ * Publishes reviews in several scripts. Returns the ids of one with 5,000 characters, of its entity
+ * and of its author.
+ */
 async function publish(): Promise<[review: string, entity: string, user: string]> {
   const { findOrCreateUser } = await import('../../shared/account/identity-repository.ts');
   const { newReview } = await import('../../shared/review/review.ts');

@@ -12,7 +12,7 @@ const browser = await launchBrowser();
 const { url, authUrl: at, dataDir } = await startTestStack();
 const pictures = process.env.PICTURES;
 
-/** What an operator gets of the tool. */
+/** Output of the operator's tool. */
 async function admin(...args: string[]): Promise<Record<string, unknown>> {
   let stdout = '';
   let stderr = '';
@@ -30,7 +30,7 @@ async function admin(...args: string[]): Promise<Record<string, unknown>> {
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What of the API's answers is looked at. */
+/** Fields of the API's answers that the test reads. */
 interface Answer {
   id: string;
   error: string;

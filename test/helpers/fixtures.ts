@@ -49,7 +49,10 @@ export interface TestUser {
 /** 52 characters. */
 export const text = 'A record that gets better with every single listen.\n';
 
-/** An account; without karma it has ten votes a day. `karma` without any votes behind it is for tests that recount nothing. */
+/**
+ * Makes an account; without karma it has ten votes a day. `karma` without votes behind it is a
+ * wrong count.
+ */
 export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promise<TestUser> {
   const id = randomUUID();
   const created = new Date().toISOString();
@@ -86,7 +89,7 @@ export async function makeReview(
   return body.id;
 }
 
-/** Gives an author so many reviews of one entity that both lists need rank trees, behind the back of everything; and the entity's id. */
+/** Makes so many reviews of one entity by one author that both lists need rank trees. */
 export async function makeLongLists(
   { id }: TestUser,
   change: (review: Review) => Partial<Review> = () => ({}),

@@ -290,7 +290,7 @@ describe.each([
   ['reviews', batchGetReviews, 'review_ids', /^batchgetreviews/],
   ['entities', batchGetEntities, 'entity_ids', /^batchgetentities/],
 ] as const)('the 503 of the bulk lookup of %s', (_, handler, parameter, itsLog) => {
-  /** What its function logs of a request, and what is counted of it. */
+  /** Log of a request, and the metrics counted from it. */
   async function countedOf(query: Record<string, string>) {
     const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
     const send = jest.spyOn(DynamoDBDocumentClient.prototype, 'send');

@@ -221,14 +221,14 @@ async function askForToken(user: Browser, client: Application): Promise<string> 
   return access_token;
 }
 
-/** Reads whatever anybody may read of these, whether they exist or not: each public GET by its path, and what parameters choose. */
+/** Calls each public GET with these ids, whether they exist or not. */
 async function readAll({
   review,
   entity_id,
   user_id,
   isThere,
 }: Record<'review' | 'entity_id' | 'user_id', string> & { isThere: boolean }): Promise<void> {
-  // First, as whoever else asks for metadata keeps it.
+  // First, because the next request finds the metadata in the table.
   await call('GET', `/entity/${entity_id}?include_metadata=true`);
   const values: Record<string, string> = { review_id: review, entity_id, user_id, rev: '1' };
   for (const { method, access, base, path } of routes) {
