@@ -113,7 +113,7 @@ describe('the application on the consent page', () => {
     const { browser } = await come('Ann');
     const shown = await browser.visit(authorizeUrl(client));
     // The eraser may already have deleted the application.
-    if (shown.status === 200) expect(factOn(shown, 'Made by')).toBe('somebody who has left');
+    if (shown.status === 200) expect(factOn(shown, 'Made by')).toBe('a deleted account');
     else expect(shown.html).toContain('was not connected');
   });
 });
