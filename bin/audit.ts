@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { audit } from '../shared/audit/audit.ts';
 import type { Difference } from '../shared/audit/finding.ts';
-import { openPlace, sealPlace } from '../shared/list/cursor.ts';
+import { openCursor, sealCursor } from '../shared/list/cursor.ts';
 import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
@@ -41,7 +41,7 @@ export async function runAudit({
       );
     }
     if (position && (differences.length > 0 || sum.items % 50_000 < items)) {
-      console.error(`position ${sealPlace('audit', position)}`);
+      console.error(`position ${sealCursor('audit', position)}`);
     }
     show(sum.items);
   }
@@ -56,7 +56,7 @@ function describe({ pk, sk, attribute, stored, counted, isRepairable }: Differen
 }
 
 function readPosition(text: string): Key {
-  const key = openPlace('audit', v.strictObject({ pk: v.string(), sk: v.string() }), text);
+  const key = openCursor('audit', v.strictObject({ pk: v.string(), sk: v.string() }), text);
   if (!key) throw new Error('--from must be a position that an audit has printed');
   return key;
 }

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { currentPosition } from '../shared/changes/feed.ts';
+import { currentPosition } from '../shared/changes/change-feed.ts';
 import {
   allRecords,
   headerOf,

@@ -8,7 +8,7 @@ import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { importRecords, type Outcome } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
-import type { Sourced } from '../shared/transfer/record.ts';
+import type { SourcedRecord } from '../shared/transfer/record.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
@@ -30,7 +30,7 @@ export async function importExport(file: string, isDryRun: boolean) {
   let fault: string | undefined;
   const name = file === '-' ? 'stdin' : file;
 
-  async function* records(): AsyncGenerator<Sourced> {
+  async function* records(): AsyncGenerator<SourcedRecord> {
     const promised: Record<string, number> = {};
     let last = 0;
     try {
@@ -122,7 +122,7 @@ function refusalsOf() {
 }
 
 async function run(
-  records: AsyncIterable<Sourced>,
+  records: AsyncIterable<SourcedRecord>,
   isDryRun: boolean,
   { add: onRefused, reasons: refused }: Refusals,
 ): Promise<Outcome> {

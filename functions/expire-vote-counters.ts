@@ -1,4 +1,4 @@
-import { noteDeed } from '../shared/health/health.ts';
+import { recordRun } from '../shared/health/health.ts';
 import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
 
 /**
@@ -7,7 +7,7 @@ import { deleteDailyVotes } from '../shared/vote/daily-votes.ts';
  */
 export async function handler(): Promise<{ deleted: number }> {
   const deleted = await deleteDailyVotes();
-  await noteDeed('daily-job');
+  await recordRun('daily-job');
   if (deleted > 0) console.info({ message: 'Expired vote counters', deleted });
   return { deleted };
 }

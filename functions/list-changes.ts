@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { readChanges } from '../shared/changes/feed.ts';
+import { readChanges } from '../shared/changes/change-feed.ts';
 import { ChangePage } from '../shared/changes/presented.ts';
 import type { Docs } from '../shared/http/docs.ts';
 import { endpoint } from '../shared/http/endpoint.ts';

@@ -55,7 +55,7 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
     content: isEmpty
       ? html`<section><p>There are no public reviews of this yet.</p></section>`
       : html`<div class="columns">
-          <div>${kindOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
+          <div>${contentOf(entity)}${ratings(entity, query)}${languages(entity, query)}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true })}
           ${feedAndEmbed(entity)}
         </div>`,
@@ -69,7 +69,7 @@ function descriptionOf({ summary: { review_count, average_rating } }: NamedEntit
 }
 
 /** Type of the entity, and a link to its page in the database that its name comes from. */
-function kindOf({ summary: { entity_type }, metadata }: NamedEntity): Html {
+function contentOf({ summary: { entity_type }, metadata }: NamedEntity): Html {
   return html`<p class="soft">
     ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
   </p>`;

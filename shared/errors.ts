@@ -76,7 +76,7 @@ export function methodNotAllowed(allowed: readonly string[]): ApiError {
 }
 
 /** 410: the changes after `since` are no longer available. */
-export function positionGone(): ApiError {
+export function cursorGone(): ApiError {
   return new ApiError(
     410,
     'gone',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { backUp, restore } from '../../infra/local/backup.ts';
 import { connect, runningStack } from '../../infra/local/connect.ts';
-import { noteDeed } from '../../shared/health/health.ts';
+import { recordRun } from '../../shared/health/health.ts';
 import { show } from './command.ts';
 
 export function addBackupCommands(admin: Command): void {
@@ -17,7 +17,7 @@ export function addBackupCommands(admin: Command): void {
       const copied = await backUp(dataDir, folder);
       if (isRunning(dataDir)) {
         connect(dataDir);
-        await noteDeed('backup');
+        await recordRun('backup');
       }
       await show(command, copied);
     });

@@ -1,4 +1,4 @@
-import { goodFor } from '../../shared/changes/feed.ts';
+import { goodFor } from '../../shared/changes/change-feed.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';

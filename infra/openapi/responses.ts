@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { idempotencyMismatch, methodNotAllowed, positionGone } from '../../shared/errors.ts';
+import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
 import type { Docs } from '../../shared/http/docs.ts';
 import type { RequestSchema } from '../../shared/http/request.ts';
 import type { Route } from '../../shared/routes.ts';
@@ -70,7 +70,7 @@ export const errors: Record<string, readonly [status: number, example: string, r
     methodNotAllowed(['GET', 'POST']).message,
     'Use one of the methods that the header `Allow` names.',
   ],
-  gone: [410, positionGone().message, 'Start again from a dump.'],
+  gone: [410, cursorGone().message, 'Start again from a dump.'],
   precondition_failed: [
     412,
     'The review has changed: read it again, then try with its new ETag',

@@ -4,7 +4,7 @@ import { batchDelete } from '../table/batch.ts';
 import { userKey } from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import { partIdentity } from './identity-repository.ts';
+import { detachIdentity } from './identity-repository.ts';
 
 /** Grants that fit the transaction. Few accounts have more. */
 const maxGrants = 90;
@@ -30,7 +30,7 @@ export async function deleteAccount(userId: string): Promise<void> {
     ...revoked(grants.slice(0, maxGrants)),
   ]);
   try {
-    await partIdentity(userId);
+    await detachIdentity(userId);
     await deleteGrants(userId, undefined, batchDelete);
   } catch (error) {
     if (grants.length > maxGrants) throw error;

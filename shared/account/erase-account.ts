@@ -8,7 +8,7 @@ import { claimKey, dailyVotesKey, idIn, userKey } from '../table/keys.ts';
 import { eachOf, queryIndex, queryItems } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { eraseVote } from '../vote/vote-repository.ts';
-import { partIdentity } from './identity-repository.ts';
+import { detachIdentity } from './identity-repository.ts';
 
 /**
  * Deletes everything a deleted account has made, updates all counts, and finally deletes the
@@ -20,7 +20,7 @@ export async function eraseAccount(userId: string): Promise<void> {
   const Key = userKey(userId);
   const ConditionExpression = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
   await eraseWhile({ Key, ConditionExpression }, async (isGone) => {
-    await partIdentity(userId);
+    await detachIdentity(userId);
     await eraseAll(userId, isGone);
     const { otherwise } = isGone;
     await transact([{ Delete: { Key, ConditionExpression }, otherwise }]);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
-import { openPlace, sealPlace } from '../list/cursor.ts';
+import { openCursor, sealCursor } from '../list/cursor.ts';
 import { readCases } from '../moderation/case-repository.ts';
 import { Decision } from '../moderation/decision.ts';
 import { Report } from '../moderation/report.ts';
@@ -59,7 +59,7 @@ export async function readOwnData(
   maxBytes = largestBody,
 ): Promise<OwnData> {
   const binding = `export ${userId}`;
-  const from = cursor === undefined ? undefined : openPlace(binding, Cursor, cursor);
+  const from = cursor === undefined ? undefined : openCursor(binding, Cursor, cursor);
   if (cursor !== undefined && !from) {
     throw invalidRequest('cursor must be one that came with a part of your own data');
   }
@@ -80,7 +80,7 @@ export async function readOwnData(
     for await (const batch of sources[list](userId, list === first ? after : '')) {
       bytes += bytesOf(JSON.stringify(batch.records));
       if (position && (bytes > maxBytes || performance.now() > end)) {
-        return { ...part, next: sealPlace(binding, position) };
+        return { ...part, next: sealCursor(binding, position) };
       }
       for (const record of batch.records) add(part, list, record);
       position = [list, batch.lastKey];

@@ -37,7 +37,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
     const { user_id, blocked_at, hidden = [] } = stored;
     const known = user_id === undefined ? undefined : await findUser(user_id);
     if (user_id !== undefined && !known) {
-      await partIdentity(user_id);
+      await detachIdentity(user_id);
       throw new StaleRead();
     }
     if (known && hidden.length === 0) return known;
@@ -69,7 +69,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
  * Detaches a deleted account from its identity, which keeps the block and the hidden reviews for
  * the next account. Safe to repeat: the deletion, the eraser and the next sign-in may run at once.
  */
-export async function partIdentity(userId: string): Promise<void> {
+export async function detachIdentity(userId: string): Promise<void> {
   await retryStale(async () => {
     const keys = [userKey(userId), contactKey(userId)];
     const [user, contact] = await getItems(keys, { consistent: true });

@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
-import { type Kind, partsOf } from '../review/review.ts';
+import { type ReviewContent, withoutStars } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
 import type { Item, Key } from '../table/item.ts';
 import { entityKey, popularityOf, projectionKey, totalKey, userKey } from '../table/keys.ts';
@@ -12,7 +12,7 @@ export interface Contribution {
   pk: string;
   version: number;
   /**
-   * `<type>|<language>|<kind>` for a public review, `USER` for an account, null for an item that
+   * `<type>|<language>|<content>` for a public review, `USER` for an account, null for an item that
    * counts nowhere.
    */
   counted: string | null;
@@ -115,12 +115,12 @@ function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
   if (counted === 'USER') return countersOf('users', 'user', place);
   const [type = '', language = '', kind = ''] = counted.split('|');
-  const parts = partsOf(kind as Kind);
+  const parts = withoutStars(kind as ReviewContent);
   const facet = `${type}|${language}`;
   return [
     { key: totalKey(type), attribute: `${language}|${parts}` },
     ...['all', `all|${facet}`, ...owners].flatMap((list) => countersOf(list, parts, place)),
-    ...owners.flatMap((owner) => countersOf(`${owner}|${facet}`, kind as Kind, place)),
+    ...owners.flatMap((owner) => countersOf(`${owner}|${facet}`, kind as ReviewContent, place)),
   ];
 }
 

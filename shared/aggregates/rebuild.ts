@@ -107,7 +107,7 @@ async function rebuild(
 }
 
 /**
- * Reads the registered facets with counts of 0, because writers rely on them: see `announceFacet`.
+ * Reads the registered facets with counts of 0, because writers rely on them: see `registerFacet`.
  */
 async function registeredFacets(): Promise<Amounts> {
   const amounts: Amounts = new Map();

@@ -1,6 +1,6 @@
 import { facetCounts } from '../review/counts.ts';
 import type { EntitySummary } from '../review/presented.ts';
-import { isPublic, type Kind, starsOf, toReference } from '../review/review.ts';
+import { isPublic, type ReviewContent, starsOf, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
@@ -68,7 +68,7 @@ function summaryOf(id: string, item?: Item): EntitySummary {
     const [type = '', language = '', kind = ''] = name.split('|');
     bump(types, type, number);
     bump(languages, language, number);
-    bump(stars, starsOf(kind as Kind), number);
+    bump(stars, starsOf(kind as ReviewContent), number);
   }
   const ratings = [1, 2, 3, 4, 5].map((rating) => [rating, stars.get(rating) ?? 0]);
   return {

@@ -1,6 +1,6 @@
 import { batchGet, batchWrite, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
-import { bulkImportKey, deedKey, projectionKey } from '../table/keys.ts';
+import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
 /** A regular task of the service or its operator. */
@@ -27,7 +27,7 @@ const maxJobAge = 26 * 3600;
 /** Reads the state of the service by at most four small reads, in two round trips. */
 export async function readHealth(): Promise<Health> {
   const [[job, backup, bulk], ...samples] = await Promise.all([
-    getItems([deedKey('daily-job'), deedKey('backup'), bulkImportKey]),
+    getItems([lastRunKey('daily-job'), lastRunKey('backup'), bulkImportKey]),
     ...sampleAges.map(newestReview),
   ]);
   const reviews = new Map(samples.flatMap((review) => (review ? [[review.pk, review]] : [])));
@@ -51,8 +51,8 @@ export async function readHealth(): Promise<Health> {
 }
 
 /** Records that a task is done. */
-export async function noteDeed(deed: Deed): Promise<void> {
-  await batchWrite([{ put: { ...deedKey(deed), at: new Date().toISOString() } }]);
+export async function recordRun(deed: Deed): Promise<void> {
+  await batchWrite([{ put: { ...lastRunKey(deed), at: new Date().toISOString() } }]);
 }
 
 /** Returns the index entry of the newest public review that is at least this many seconds old. */

@@ -44,7 +44,7 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   read: (position: Position) => Promise<T>,
 ): Promise<{ page: T; offset: number; cursor: string | undefined }> {
   const binding = JSON.stringify(query);
-  const position = cursor === undefined ? { offset } : openCursor(binding, cursor);
+  const position = cursor === undefined ? { offset } : readCursor(binding, cursor);
   const isRank = typeof position.after === 'bigint';
   if (position.after !== undefined && isRank !== (query.sort === 'popularity')) throw badCursor();
   const page = await read(position);
@@ -59,15 +59,15 @@ export async function readFromCursor<T extends { next?: SortKey }>(
 }
 
 /** Encodes a place as text that a client sends back. A checksum binds the text to its context. */
-export function sealPlace(binding: string, place: unknown): string {
+export function sealCursor(binding: string, place: unknown): string {
   const content = Buffer.from(JSON.stringify(place));
   return Buffer.concat([digest(binding, content), content]).toString('base64url');
 }
 
 /**
- * Decodes a text of `sealPlace`. Returns undefined if the checksum or the schema does not match.
+ * Decodes a text of `sealCursor`. Returns undefined if the checksum or the schema does not match.
  */
-export function openPlace<T extends v.GenericSchema>(
+export function openCursor<T extends v.GenericSchema>(
   binding: string,
   schema: T,
   sent: string,
@@ -84,11 +84,11 @@ export function openPlace<T extends v.GenericSchema>(
 }
 
 function makeCursor(binding: string, { offset, after }: Required<Position>): string {
-  return sealPlace(binding, [offset, typeof after === 'bigint' ? { rank: `${after}` } : after]);
+  return sealCursor(binding, [offset, typeof after === 'bigint' ? { rank: `${after}` } : after]);
 }
 
-function openCursor(binding: string, cursor: string): Position {
-  const opened = openPlace(binding, CursorContent, cursor);
+function readCursor(binding: string, cursor: string): Position {
+  const opened = openCursor(binding, CursorContent, cursor);
   if (!opened) throw badCursor();
   const [offset, place] = opened;
   return { offset, after: typeof place === 'string' ? place : place.rank };

@@ -12,7 +12,7 @@ const registered = new Set<string>();
  * Registers a facet (`<type>|<language>`) in the totals, with a count of 0, before its first review
  * is published. Readers merge the registered facets and miss none while totals lag behind.
  */
-export async function announceFacet(facet: string): Promise<void> {
+export async function registerFacet(facet: string): Promise<void> {
   if (registered.has(facet)) return;
   const [type = '', language = ''] = facet.split('|');
   const key = totalKey(type);

@@ -1,5 +1,5 @@
 import { invalidRequest, notFound } from '../errors.ts';
-import { announceFacet } from '../list/totals.ts';
+import { registerFacet } from '../list/totals.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
 import { userKey } from '../table/keys.ts';
@@ -81,7 +81,7 @@ export function close(
       // The appeal was against another decision.
       appealed_at: verdict === 'hide' ? undefined : review.appealed_at,
     };
-    if (review.is_hidden && isPublic(after)) await announceFacet(facetOf(after));
+    if (review.is_hidden && isPublic(after)) await registerFacet(facetOf(after));
     await transact([
       replaceReview(review, after),
       ...countWrites(review, after, author),

@@ -4,7 +4,7 @@ import type { Decided } from '../moderation/decision-log.ts';
 import type { Review } from '../review/review.ts';
 import type { Contact, User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { blank, type Filled, faultOf, field } from './fields.ts';
+import { blank, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { decisionOf, nextPage, saying } from './moderation.ts';
@@ -24,7 +24,7 @@ interface Account {
 export function accountPage(
   { user, contact, decided = [], cursor }: Account,
   csrf: string,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Page {
   return {
     title: user.display_name,
@@ -50,7 +50,7 @@ export function accountPage(
   };
 }
 
-function profile(user: User, contact: Contact, csrf: string, filled: Filled): Html {
+function profile(user: User, contact: Contact, csrf: string, filled: FormState): Html {
   const { return_to } = filled.values;
   return html`<section>
     <h2>Profile</h2>

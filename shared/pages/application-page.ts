@@ -4,7 +4,7 @@ import { type Application, previousSecret } from '../oauth/application.ts';
 import { countPeople } from '../oauth/application-grants.ts';
 import { getOwnApplication } from '../oauth/application-repository.ts';
 import { clientSecret } from '../oauth/credentials.ts';
-import { confirmation, type Filled, faultOf } from './fields.ts';
+import { confirmation, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { registrationForm } from './registration-form.ts';
@@ -60,7 +60,7 @@ export async function registrationPage(
   clientId: string,
   userId: string,
   csrf: string,
-  filled: Filled,
+  filled: FormState,
 ): Promise<Page> {
   const registration = await getOwnApplication(clientId, userId);
   const at = `${authUrl()}/account/applications/${clientId}`;

@@ -3,7 +3,7 @@ import { authUrl } from '../auth-url.ts';
 import type { Application } from '../oauth/application.ts';
 import { countPeople } from '../oauth/application-grants.ts';
 import { listApplications } from '../oauth/application-repository.ts';
-import { blank, type Filled, faultOf } from './fields.ts';
+import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import type { Html } from './layout.ts';
 import { registrationForm } from './registration-form.ts';
@@ -16,7 +16,7 @@ import { dayOf, peopleOf } from './words.ts';
 export async function applicationsPage(
   userId: string,
   csrf: string,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Promise<Page> {
   const applications = await listApplications(userId);
   const at = `${authUrl()}/account/applications`;

@@ -6,7 +6,7 @@ import { listHiddenClaims } from '../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../review/hidden-claim.ts';
 import type { User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { blank, type Filled, faultOf } from './fields.ts';
+import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import {
@@ -30,7 +30,7 @@ type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 export async function authorPage(
   userId: string,
   visitor: Visitor,
-  { filled = blank, cursor }: { filled?: Filled; cursor?: string } = {},
+  { filled = blank, cursor }: { filled?: FormState; cursor?: string } = {},
 ): Promise<Page> {
   requireModerator(visitor);
   const seenAt = new Date().toISOString();
@@ -91,7 +91,7 @@ async function reviewsOf(userId: string, from: string | undefined): Promise<Html
 }
 
 /** The form to hide all public reviews of an author. */
-function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, filled: Filled) {
+function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, filled: FormState) {
   const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
   return html`<section class="end">
     <h2>Hide all</h2>
@@ -115,7 +115,7 @@ function allowance(
   claims: readonly HiddenClaim[],
   author: User,
   { user, csrf }: Visitor,
-  filled: Filled,
+  filled: FormState,
 ): Html {
   return html`<section>
     <h2>Hidden reviews that were deleted</h2>

@@ -12,7 +12,7 @@ import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
-import { blank, type Filled, faultOf } from './fields.ts';
+import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import {
@@ -42,7 +42,7 @@ const mostReports = 100;
 export async function casePage(
   reviewId: string,
   visitor: Visitor,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Promise<Page> {
   requireModerator(visitor);
   const found = await readCase(reviewId);
@@ -150,7 +150,7 @@ function verdict(
   { review, moderationCase: { state, appeal, decided_by, version } }: ReviewCase,
   known: readonly Report[],
   { user, csrf }: Visitor,
-  filled: Filled,
+  filled: FormState,
 ): Html {
   const obstacle =
     review.user_id === user.id

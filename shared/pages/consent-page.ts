@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { Grant } from '../oauth/grant.ts';
 import type { User } from '../user/user.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
-import { signInUrl, type Way, waysOn } from './error-page.ts';
+import { nextSteps, signInUrl, type Way } from './error-page.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
@@ -108,7 +108,7 @@ export function obstaclePage({
       }
       <p>${what}.</p>
       ${fault && html`<details><summary>For the developer</summary><p>${fault}.</p></details>`}
-      ${waysOn(...(ways ?? (application ? [backTo(application), account] : [account])))}
+      ${nextSteps(...(ways ?? (application ? [backTo(application), account] : [account])))}
     </section>`,
   };
 }

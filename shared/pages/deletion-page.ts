@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { listApplications } from '../oauth/application-repository.ts';
-import { signInUrl, waysOn } from './error-page.ts';
-import { blank, type Filled, faultOf, field } from './fields.ts';
+import { nextSteps, signInUrl } from './error-page.ts';
+import { blank, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Visitor } from './layout.ts';
 import { isFresh, type Session } from './session.ts';
@@ -16,7 +16,7 @@ const title = 'Delete your account';
 export async function deletionPage(
   session: Session,
   { user, csrf }: Visitor,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Promise<Page> {
   const at = `${authUrl()}/account/delete`;
   if (!isFresh(session)) {
@@ -25,7 +25,7 @@ export async function deletionPage(
       content: html`<section>
         <p>This cannot be undone. Please sign in again to confirm that it is you.</p>
         <p class="soft">If you are signed in automatically, sign out of your identity provider first.</p>
-        ${waysOn({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep account' })}
+        ${nextSteps({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep account' })}
       </section>`,
     };
   }

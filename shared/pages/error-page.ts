@@ -62,13 +62,13 @@ export function explain(thrown: unknown, place: Place): Page {
     content: html`<section>
       <p>${text}</p>
       ${error.status < 500 ? '' : html`<p class="soft">request_id: ${place.requestId}</p>`}
-      ${waysOn(way)}
+      ${nextSteps(way)}
     </section>`,
   };
 }
 
 /** Renders links to next steps as buttons, the best first. */
-export function waysOn(...ways: readonly Way[]): Html {
+export function nextSteps(...ways: readonly Way[]): Html {
   return html`<div class="buttons">
     ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
   </div>`;

@@ -6,13 +6,13 @@ import type { Html } from './layout.ts';
 export type Faults = Readonly<Record<string, string>>;
 
 /** A form as submitted, with its errors. */
-export interface Filled {
+export interface FormState {
   values: Readonly<Record<string, string>>;
   faults: Faults;
 }
 
 /** A form before its first submission. */
-export const blank: Filled = { values: {}, faults: {} };
+export const blank: FormState = { values: {}, faults: {} };
 
 interface Field {
   name: string;
@@ -34,7 +34,7 @@ interface Field {
 /** Renders a field with its label, hint and error. The first field with an error gets the focus. */
 export function field(
   { name, prefix = '', label, type = 'text', value = '', hint, hasFocus, ...rest }: Field,
-  { values, faults }: Filled = blank,
+  { values, faults }: FormState = blank,
 ): Html {
   const id = `${prefix}${name}`;
   const fault = faults[name];
@@ -80,7 +80,7 @@ export function confirmation(name: string, label: string): Html {
 /**
  * Renders a message above a form with errors: nothing was saved, or the error of the whole form.
  */
-export function faultOf({ faults }: Filled): Html | '' {
+export function faultOf({ faults }: FormState): Html | '' {
   const [first] = Object.keys(faults);
   if (first === undefined) return '';
   return html`<p class="warning" role="alert">${faults[''] ?? 'Nothing was saved. Correct the fields marked below.'}</p>`;

@@ -7,7 +7,7 @@ import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
-import { type Filled, field } from './fields.ts';
+import { type FormState, field } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
 import { tabs } from './tabs.ts';
 import { minuteOf } from './words.ts';
@@ -112,7 +112,7 @@ export function reportsOf(count: number): string {
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
-export function whyFields(filled: Filled, prefix = ''): Html {
+export function whyFields(filled: FormState, prefix = ''): Html {
   const { values, faults } = filled;
   return html`<div class="field">
       <label for="${prefix}reason">Reason</label>

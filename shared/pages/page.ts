@@ -10,7 +10,7 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
-import { type Faults, type Filled, faultsOf } from './fields.ts';
+import { type Faults, type FormState, faultsOf } from './fields.ts';
 import { type Download, type Page, type Redirect, respond } from './html-response.ts';
 import type { Visitor } from './layout.ts';
 import { nameForm } from './name-form.ts';
@@ -33,7 +33,7 @@ type Handle<T extends RequestSchema> = (
 /** Shows a form again as it was sent, with an error beside each invalid field. */
 type Again<T extends RequestSchema> = (
   request: Omit<v.InferOutput<T>, 'body'>,
-  filled: Filled,
+  filled: FormState,
   visit: Visit<T>,
 ) => Promise<Page> | Page;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import type { Registration } from '../oauth/application.ts';
-import { blank, type Filled, field } from './fields.ts';
+import { blank, type FormState, field } from './fields.ts';
 import { csrfField, type Html } from './layout.ts';
 
 const empty: Registration = { name: '', desc: '', website: '', redirect_uri: '' };
@@ -14,7 +14,7 @@ export function registrationForm(
   action: string,
   csrf: string,
   button: string,
-  { registration, filled = blank }: { registration?: Registration; filled?: Filled } = {},
+  { registration, filled = blank }: { registration?: Registration; filled?: FormState } = {},
 ): Html {
   const { name, desc, website, redirect_uri } = registration ?? empty;
   const form_id = filled.values.form_id ?? randomUUID();

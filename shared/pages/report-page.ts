@@ -3,8 +3,8 @@ import { authUrl } from '../auth-url.ts';
 import { findReport } from '../moderation/report-repository.ts';
 import { reasons } from '../moderation/verdict.ts';
 import { getPublicReview } from '../review/review-repository.ts';
-import { waysOn } from './error-page.ts';
-import { blank, type Filled, faultOf } from './fields.ts';
+import { nextSteps } from './error-page.ts';
+import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { reasonOf } from './moderation.ts';
@@ -18,14 +18,14 @@ import { dayOf } from './words.ts';
 export async function reportPage(
   reviewId: string,
   { user, csrf }: Visitor,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Promise<Page> {
   const [{ review, author }, report] = await Promise.all([
     getPublicReview(reviewId),
     findReport(reviewId, user.id),
   ]);
   const href = `${authUrl()}/review/${reviewId}`;
-  const toReview = waysOn({ href, text: 'Go to the review' });
+  const toReview = nextSteps({ href, text: 'Go to the review' });
   const obstacle =
     author.id === user.id
       ? 'You cannot report your own review.'
@@ -47,7 +47,7 @@ export async function reportPage(
   };
 }
 
-function form(at: string, csrf: string, { values, faults }: Filled): Html {
+function form(at: string, csrf: string, { values, faults }: FormState): Html {
   const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
   return html`<form method="post" action="${at}">
     ${csrfField(csrf)}

@@ -10,7 +10,7 @@ import {
 import { scopeAbilities } from '../oauth/scopes.ts';
 import { type Scope, scopes, version } from '../routes.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
-import { blank, type Filled, faultOf, field } from './fields.ts';
+import { blank, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { dayOf } from './words.ts';
@@ -22,7 +22,7 @@ import { dayOf } from './words.ts';
 export async function tokensPage(
   userId: string,
   csrf: string,
-  filled: Filled = blank,
+  filled: FormState = blank,
 ): Promise<Page> {
   const tokens = await listPersonalTokens(userId);
   return {
@@ -100,7 +100,7 @@ function introduction(): Html {
     <p class="soft">You can have up to ${mostPersonalTokens} tokens. For programs that other people use, register an application.</p>`;
 }
 
-function form(csrf: string, filled: Filled): Html {
+function form(csrf: string, filled: FormState): Html {
   const chosen = filled.values.days ?? '30';
   return html`<form method="post" action="${authUrl()}/account/tokens">
     ${csrfField(csrf)}

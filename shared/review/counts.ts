@@ -1,13 +1,13 @@
 import { type EntityGroup, type EntityType, typesOf } from '../entity/entity-type.ts';
 import {
+  contentOf,
   facetOf,
   isPublic,
-  type Kind,
-  kindOf,
   parseFacet,
-  partsOf,
   type Review,
+  type ReviewContent,
   starsOf,
+  withoutStars,
 } from './review.ts';
 
 /** Filters of the review list by properties of a review (spec, endpoint 2). */
@@ -20,15 +20,15 @@ export interface FacetFilter {
   rating?: readonly number[];
 }
 
-/** Numbers of public reviews by `<type>|<language>|<kind>`, the name of the count attribute. */
+/** Numbers of public reviews by `<type>|<language>|<content>`, the name of the count attribute. */
 export type FacetCounts = ReadonlyMap<string, number>;
 
-/** Kinds in the totals of all reviews, which do not distinguish stars. */
-export const kindsOfTotals: readonly Kind[] = ['text', 'rating', 'both'];
+/** Contents in the totals of all reviews, which do not distinguish stars. */
+export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
 
-export const kinds: readonly Kind[] = [
-  ...kindsOfTotals,
-  ...(['1', '2', '3', '4', '5'] as const).flatMap((stars): Kind[] => [
+export const allContents: readonly ReviewContent[] = [
+  ...contentsOfTotals,
+  ...(['1', '2', '3', '4', '5'] as const).flatMap((stars): ReviewContent[] => [
     `rating${stars}`,
     `both${stars}`,
   ]),
@@ -63,7 +63,7 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
     const found = facets.get(facet) ?? { count: 0, all: 0 };
     all += number;
     found.all += number;
-    if (matches(filter, facet, name.slice(at + 1) as Kind)) found.count += number;
+    if (matches(filter, facet, name.slice(at + 1) as ReviewContent)) found.count += number;
     facets.set(facet, found);
   }
   const byFacet = { entity_type: filter.entity_type, language: filter.language };
@@ -75,10 +75,10 @@ export function countMatching(counts: FacetCounts, filter: FacetFilter): Matchin
   return { count, all, facets };
 }
 
-/** Returns true if reviews of this facet and kind match the filter. */
-export function matches(filter: FacetFilter, facet: string, kind: Kind): boolean {
+/** Returns true if reviews of this facet and content match the filter. */
+export function matches(filter: FacetFilter, facet: string, kind: ReviewContent): boolean {
   const { entity_type, language } = parseFacet(facet);
-  const parts = partsOf(kind);
+  const parts = withoutStars(kind);
   return (
     (filter.entity_type === undefined || typesOf(filter.entity_type).includes(entity_type)) &&
     (filter.language === undefined || filter.language === language) &&
@@ -102,7 +102,7 @@ export function countChanges(before: Review | undefined, after: Review | undefin
     [after, 1],
   ] as const) {
     if (!review || !isPublic(review)) continue;
-    const name = `${facetOf(review)}|${kindOf(review)}`;
+    const name = `${facetOf(review)}|${contentOf(review)}`;
     facets[name] = (facets[name] ?? 0) + sign;
     totals.review_count += sign;
     if (review.rating !== null) {

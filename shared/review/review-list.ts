@@ -15,16 +15,16 @@ import type { Entry, Key, SortKey } from '../table/item.ts';
 import { claimKey, entityKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import {
+  allContents,
+  contentsOfTotals,
   countMatching,
   type FacetCounts,
   type FacetFilter,
   facetCounts,
-  kinds,
-  kindsOfTotals,
   type Matching,
   matches,
 } from './counts.ts';
-import { facetOf, isPublic, type Kind, kindOf, toReference } from './review.ts';
+import { contentOf, facetOf, isPublic, type ReviewContent, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /** Parameters of a list of reviews by any owner. */
@@ -114,7 +114,7 @@ async function listReviewOf(
     ? await findReviews([{ review_id: String(claim.review_id), user_id: userId }])
     : [];
   const reviews = found.filter(
-    ({ review }) => isPublic(review) && matches(query, facetOf(review), kindOf(review)),
+    ({ review }) => isPublic(review) && matches(query, facetOf(review), contentOf(review)),
   );
   return {
     count: reviews.length,
@@ -164,7 +164,7 @@ async function readOverview(query: ReviewQuery, key: Key): Promise<Overview> {
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
-  return new Map(kindsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
+  return new Map(contentsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
 /** Returns the key of the entity or author item that counts the reviews. */
@@ -191,7 +191,9 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const list = owner?.pk ?? 'all';
   const whole = widestPartition(query);
   const { review_type, rating } = query;
-  const contents = new Set(kinds.filter((kind) => matches({ review_type, rating }, '', kind)));
+  const contents = new Set(
+    allContents.filter((kind) => matches({ review_type, rating }, '', kind)),
+  );
   const accept = acceptOf(query);
   if (!isByFacet(query)) {
     return {
@@ -209,7 +211,7 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
     const trees = [
       ...facets.map(([facet]) => ({ list: `${list}|${facet}`, partition: whole, contents })),
       // Counts entries of other facets in between.
-      { list, partition: whole, contents: new Set<Kind>() },
+      { list, partition: whole, contents: new Set<ReviewContent>() },
     ];
     return { partitions: [whole], accept, selectivity, trees: hasTrees ? trees : undefined };
   }
@@ -222,11 +224,11 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
 }
 
 function acceptOf(query: FacetFilter): (entry: Entry) => boolean {
-  // A list has few different facets and kinds.
+  // A list has few different facets and contents.
   const known = new Map<string, boolean>();
   return ({ facet = '', kind }) => {
     const name = `${facet}|${kind}`;
-    const isMatch = known.get(name) ?? matches(query, facet, kind as Kind);
+    const isMatch = known.get(name) ?? matches(query, facet, kind as ReviewContent);
     known.set(name, isMatch);
     return isMatch;
   };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
-import { announceFacet } from '../list/totals.ts';
+import { registerFacet } from '../list/totals.ts';
 import { batchGet } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { claimKey, reviewKey, userKey } from '../table/keys.ts';
@@ -74,7 +74,7 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;
-  if (isPublic(review)) await announceFacet(facetOf(review));
+  if (isPublic(review)) await registerFacet(facetOf(review));
   const isClaimed = invalidRequest('entity_id must be an entity that you have not reviewed yet');
   const inserted = writeAs(user_id, (writer) =>
     transact([...publication(review, isClaimed, writer), ...also]),
@@ -103,7 +103,7 @@ export async function updateReview(
       if (before.deleted_at !== undefined) throw notFound('Review');
       const after = applyChange(before, change);
       if (after === before) return;
-      if (isPublic(after)) await announceFacet(facetOf(after));
+      if (isPublic(after)) await registerFacet(facetOf(after));
       await transact([
         replaceReview(before, after),
         ...(after.edits === before.edits ? [] : [freeze(before)]),

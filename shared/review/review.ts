@@ -114,7 +114,7 @@ export function newReview(
 /**
  * Content of a review: text, rating, or both, with the stars as in `both4`. Totals omit the stars.
  */
-export type Kind = Exclude<Content, 'user'>;
+export type ReviewContent = Exclude<Content, 'user'>;
 
 /** Only its author sees a draft. */
 export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
@@ -140,18 +140,18 @@ export function parseFacet(facet: string): { entity_type: EntityType; language: 
 }
 
 /** Returns the content that `review_type` and `rating` filter by. */
-export function kindOf({ text, rating }: Pick<Review, 'text' | 'rating'>): Kind {
+export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): ReviewContent {
   if (rating === null) return 'text';
-  return `${text === null ? 'rating' : 'both'}${rating}` as Kind;
+  return `${text === null ? 'rating' : 'both'}${rating}` as ReviewContent;
 }
 
-/** Returns the stars in a kind, or 0 if it has none. */
-export function starsOf(kind: Kind): number {
+/** Returns the stars in a content, or 0 if it has none. */
+export function starsOf(kind: ReviewContent): number {
   return Number(/\d$/.exec(kind)?.[0] ?? 0);
 }
 
 /** Removes the stars. */
-export function partsOf(kind: Kind): 'text' | 'rating' | 'both' {
+export function withoutStars(kind: ReviewContent): 'text' | 'rating' | 'both' {
   return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
 
@@ -174,7 +174,7 @@ export function listedIn(review: Review): IndexAttributes {
     author: user_id,
     date: `${published_on}#${id}`,
     popularity_rank: popularityRank(popularity, published_on, id),
-    kind: kindOf(review),
+    kind: contentOf(review),
   };
 }
 

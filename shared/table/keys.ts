@@ -155,7 +155,7 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
 /** Returns the key of the time when a regular task was last done, such as `backup`. */
-export function deedKey(deed: string): Key {
+export function lastRunKey(deed: string): Key {
   return { pk: 'HEALTH', sk: `DONE#${deed}` };
 }
 

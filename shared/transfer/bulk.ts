@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bulkImportKey, deedKey } from '../table/keys.ts';
+import { bulkImportKey, lastRunKey } from '../table/keys.ts';
 import { getItem, scanItems } from '../table/query.ts';
 import { transact, tryTransact } from '../table/transact.ts';
 
@@ -23,7 +23,7 @@ export async function beginBulk(): Promise<() => Promise<void>> {
 
 /** Is true for a table without data. Records of the service about itself do not count. */
 export async function isEmptyTable(): Promise<boolean> {
-  const own = [bulkImportKey.pk, deedKey('daily-job').pk];
+  const own = [bulkImportKey.pk, lastRunKey('daily-job').pk];
   for await (const { items } of scanItems({ pageSize: 5 })) {
     if (items.some(({ pk }) => !own.includes(pk))) return false;
   }

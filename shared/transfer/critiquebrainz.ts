@@ -5,7 +5,7 @@ import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { isVisible } from '../values.ts';
 import type { Note, Row } from './critiquebrainz-archive.ts';
-import type { Sourced } from './record.ts';
+import type { SourcedRecord } from './record.ts';
 import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function* dumpRecords(
   database: DatabaseSync,
   note: Note,
   noteChange: Note,
-): AsyncGenerator<Sourced> {
+): AsyncGenerator<SourcedRecord> {
   for (const row of database.prepare('SELECT * FROM user_sanitised ORDER BY id').iterate()) {
     const record = userOf(row as Row<'user_sanitised'>, noteChange);
     if (typeof record === 'string') note(record);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../chunks.ts';
 import { ApiError } from '../errors.ts';
-import { announceFacet } from '../list/totals.ts';
+import { registerFacet } from '../list/totals.ts';
 import { reopenCase } from '../moderation/report-repository.ts';
 import { pick } from '../pick.ts';
 import { hasRemains, isWrittenAhead } from '../review/erase.ts';
@@ -12,7 +12,7 @@ import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
 import { StaleRead, transact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
 import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
-import type { Sourced, TransferRecord } from './record.ts';
+import type { SourcedRecord, TransferRecord } from './record.ts';
 
 /**
  * Numbers of records written, already present and refused. The first two are by kind, the last by
@@ -35,7 +35,7 @@ interface ImportOptions {
   onProgress?: (records: number) => void;
 }
 
-type Plan = Sourced & { writes: Write[] };
+type Plan = SourcedRecord & { writes: Write[] };
 
 const maxConcurrentChunks = 3;
 const attempts = 5;
@@ -66,7 +66,7 @@ const attributes = [
  * records are refused.
  */
 export async function importRecords(
-  records: AsyncIterable<Sourced>,
+  records: AsyncIterable<SourcedRecord>,
   { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
 ): Promise<Outcome> {
   const outcome: Outcome = { written: {}, present: {}, refused: {} };
@@ -82,19 +82,19 @@ export async function importRecords(
     onProgress?.(done);
   }
 
-  function refuse({ where, record }: Sourced, reason: string): void {
+  function refuse({ where, record }: SourcedRecord, reason: string): void {
     countOutcome('refused', reason);
     const isUnfinished = reason === unfinished && 'id' in record;
     onRefused?.(isUnfinished ? `${where}, ${record.kind} ${record.id}` : where, reason);
   }
 
-  async function apply(sources: readonly Sourced[], attempt = 0): Promise<void> {
+  async function apply(sources: readonly SourcedRecord[], attempt = 0): Promise<void> {
     const known = await readAll(
       sources.map(({ record }) => record),
       dryRunItems,
     );
     const plans: Plan[] = [];
-    const later: Sourced[] = [];
+    const later: SourcedRecord[] = [];
     const cases: string[] = [];
     const partitions = new Set<string>();
     for (const source of sources) {
@@ -145,7 +145,7 @@ export async function importRecords(
   }
 
   /** Applies records again after a read became stale. Halving finds the record concerned. */
-  async function retryInHalves(sources: readonly Sourced[], attempt: number): Promise<void> {
+  async function retryInHalves(sources: readonly SourcedRecord[], attempt: number): Promise<void> {
     const half = Math.ceil(sources.length / 2);
     if (sources.length > 1) {
       await apply(sources.slice(0, half));
@@ -217,7 +217,7 @@ async function readAll(records: readonly TransferRecord[], dryRunItems: Readonly
  * ApiError 503 if the table stays busy.
  */
 async function write(writes: readonly Write[]): Promise<void> {
-  for (const { facet } of itemsIn(writes)) if (facet) await announceFacet(`${facet}`);
+  for (const { facet } of itemsIn(writes)) if (facet) await registerFacet(`${facet}`);
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const some of chunks(ahead, mostAhead)) {
     // Only for a review that does not exist yet: revisions of an existing review hold counts of its

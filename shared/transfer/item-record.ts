@@ -33,7 +33,7 @@ const kindsBySortKey = {
 } as const;
 
 /** Items that are not exported, by the start of the sort key, and why. */
-export const leftOut = {
+export const notExported = {
   CLAIM: 'derived from the review, unless it is marked',
   VOTES: 'counted from votes, kept for a month',
   CODE: 'lives for a minute',

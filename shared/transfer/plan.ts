@@ -24,7 +24,7 @@ import { othersOf, rawItem } from './item-record.ts';
 import type {
   FullReviewRecord,
   RawRecord,
-  Sourced,
+  SourcedRecord,
   TransferRecord,
   UserRecord,
   VoteRecord,
@@ -59,9 +59,9 @@ const exists = 'attribute_exists(pk)';
  * partition.
  */
 export async function* chunksOf(
-  records: AsyncIterable<Sourced>,
-): AsyncGenerator<{ sources: Sourced[]; isLast: boolean }> {
-  let sources: Sourced[] = [];
+  records: AsyncIterable<SourcedRecord>,
+): AsyncGenerator<{ sources: SourcedRecord[]; isLast: boolean }> {
+  let sources: SourcedRecord[] = [];
   let [kind, partition, partitions] = ['', '', 0];
   for await (const source of records) {
     const next = partitionOf(source.record);

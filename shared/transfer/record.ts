@@ -27,7 +27,7 @@ import { isVisible } from '../values.ts';
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
 
 /** A record, and its place in the input for error messages. */
-export interface Sourced<T extends TransferRecord = TransferRecord> {
+export interface SourcedRecord<T extends TransferRecord = TransferRecord> {
   where: string;
   record: T;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { runAudit } from '../../bin/audit.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import { sealPlace } from '../../shared/list/cursor.ts';
+import { sealCursor } from '../../shared/list/cursor.ts';
 import { newReview } from '../../shared/review/review.ts';
 import {
   deleteReview,
@@ -149,7 +149,7 @@ describe('npm run admin -- audit', () => {
 
   test('goes on from a position, and refuses what is none', async () => {
     const all = await run();
-    const rest = await run({ from: sealPlace('audit', reviewKey(review_id)) });
+    const rest = await run({ from: sealCursor('audit', reviewKey(review_id)) });
     expect(rest.sum.items).toBeLessThan(all.sum.items);
     await expect(run({ from: 'x' })).rejects.toThrow('--from must be a position');
   });

@@ -19,7 +19,7 @@ import { handler as reportReview } from '../../functions/report-review.ts';
 import { handler as updateReview } from '../../functions/update-review.ts';
 import { createTable } from '../../infra/local/table.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
-import { readChanges } from '../../shared/changes/feed.ts';
+import { readChanges } from '../../shared/changes/change-feed.ts';
 import { decideReview, decideUser } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
 import { openToken } from '../../shared/oauth/credentials.ts';

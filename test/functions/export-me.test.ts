@@ -8,7 +8,7 @@ import { readOwnData } from '../../shared/account/export.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
-import { sealPlace } from '../../shared/list/cursor.ts';
+import { sealCursor } from '../../shared/list/cursor.ts';
 import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
 import { newReview } from '../../shared/review/review.ts';
@@ -246,7 +246,7 @@ describe('GET /user/me/export', () => {
       'votes',
       'reports',
     ]) {
-      const cursor = sealPlace(`export ${user.id}`, [list, place]);
+      const cursor = sealCursor(`export ${user.id}`, [list, place]);
       expect((await ask(user, { cursor })).status).toBe(400);
     }
   });

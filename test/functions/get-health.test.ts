@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { handler as dailyJob } from '../../functions/expire-vote-counters.ts';
 import { handler } from '../../functions/get-health.ts';
-import { noteDeed } from '../../shared/health/health.ts';
+import { recordRun } from '../../shared/health/health.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import { deedKey } from '../../shared/table/keys.ts';
+import { lastRunKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
 import { applyStream, makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -35,11 +35,11 @@ afterEach(() => {
 });
 
 test('health records do not make a table non-empty for imports and the demo', async () => {
-  await Promise.all([noteDeed('daily-job'), noteDeed('backup')]);
+  await Promise.all([recordRun('daily-job'), recordRun('backup')]);
   const end = await beginBulk();
   expect(await isEmptyTable()).toBe(true);
   await end();
-  await batchDelete([deedKey('daily-job'), deedKey('backup')]);
+  await batchDelete([lastRunKey('daily-job'), lastRunKey('backup')]);
 });
 
 describe('GET /health', () => {
@@ -56,7 +56,7 @@ describe('GET /health', () => {
 
   test('reports the age of the last daily job and the last backup', async () => {
     await dailyJob();
-    await noteDeed('backup');
+    await recordRun('backup');
     wait(90);
     const { body } = await invoke(handler);
     for (const age of [body.daily_job_age_seconds, body.backup_age_seconds]) {

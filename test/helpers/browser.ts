@@ -142,7 +142,7 @@ export function noticeOn({ html }: Shown): string | undefined {
 }
 
 /** Returns the targets of links that look like buttons, by their texts. */
-export function waysOn({ html }: Shown): Record<string, string> {
+export function nextSteps({ html }: Shown): Record<string, string> {
   const links = html.matchAll(/<a class="button[^"]*" href="([^"]*)"[^>]*>([^<]*)</g);
   return Object.fromEntries(
     [...links].map(([, href = '', text = '']) => [unescapeHtml(text), unescapeHtml(href)]),

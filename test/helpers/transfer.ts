@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { allRecords, scanInto } from '../../shared/transfer/export.ts';
-import type { Sourced, TransferRecord } from '../../shared/transfer/record.ts';
+import type { SourcedRecord, TransferRecord } from '../../shared/transfer/record.ts';
 import { Spool } from '../../shared/transfer/spool.ts';
 
 /** Returns all records of an export of the table. */
@@ -17,6 +17,6 @@ export async function exported(): Promise<TransferRecord[]> {
 }
 
 /** Yields records as an import reads them from a file with one record per line. */
-export async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<Sourced> {
+export async function* sourced(records: readonly TransferRecord[]): AsyncGenerator<SourcedRecord> {
   for (const [i, record] of records.entries()) yield { where: `line ${i}`, record };
 }

@@ -6,11 +6,11 @@ import {
   contentOf,
   credentialsOn,
   faultsOn,
+  nextSteps,
   noticeOn,
   openBrowser,
   type Shown,
   textBetween,
-  waysOn,
 } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
@@ -75,7 +75,7 @@ function expectErrorPage(shown: Shown, status = 400, title = errorTitles[status]
   expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(textBetween(shown, '<h1>', '</h1>')).toMatch(title ?? /^$/);
   // Every error page has a link to go on.
-  expect(Object.keys(waysOn(shown))).not.toEqual([]);
+  expect(Object.keys(nextSteps(shown))).not.toEqual([]);
 }
 
 /** Expects the form again, as it was sent, with the fault of one field. */
@@ -196,7 +196,7 @@ describe('an error page', () => {
     expectErrorPage(shown, 400, /^Demo was not connected$/);
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
     expect(shown.html).toContain('It did not get access to your account.');
-    expect(waysOn(shown)).toEqual({
+    expect(nextSteps(shown)).toEqual({
       'Go back to client.example': website,
       'Go to your account': `${issuer}/account`,
     });
@@ -208,14 +208,14 @@ describe('an error page', () => {
   test('links to the redirect URI’s host, not to the application’s website', async () => {
     const elsewhere = await makeClient(owner, 'https://evil.example/cb?x=1');
     const shown = await ann.visit(authorizeUrl({ client_id: elsewhere.client_id }));
-    expect(waysOn(shown)).toMatchObject({ 'Go back to evil.example': 'https://evil.example/' });
+    expect(nextSteps(shown)).toMatchObject({ 'Go back to evil.example': 'https://evil.example/' });
     expect(shown.html).not.toContain('client.example');
   });
 
   test('names no application if it is unknown', async () => {
     const shown = await ann.visit(authorizeUrl({ client_id: 'f'.repeat(32) }));
     expectErrorPage(shown, 400, /^The application was not connected$/);
-    expect(waysOn(shown)).toEqual({ 'Go to your account': `${issuer}/account` });
+    expect(nextSteps(shown)).toEqual({ 'Go to your account': `${issuer}/account` });
   });
 
   test('links back to the application of an expired or answered request', async () => {
@@ -226,7 +226,7 @@ describe('an error page', () => {
       expectErrorPage(shown, 400, /^Please start again$/);
       expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
       expect(shown.html).toContain('This question has been answered already, or is too old');
-      expect(waysOn(shown)).toMatchObject({ 'Go back to client.example': website });
+      expect(nextSteps(shown)).toMatchObject({ 'Go back to client.example': website });
     }
   });
 
@@ -238,7 +238,7 @@ describe('an error page', () => {
     const shown = await browser.submit(consent, 'Allow', { decision: 'approve' });
     expectErrorPage(shown, 401, /^You are signed out$/);
     expect(shown.html).toContain('Nothing was changed.');
-    const signIn = await browser.visit(waysOn(shown)['Sign in'] ?? '');
+    const signIn = await browser.visit(nextSteps(shown)['Sign in'] ?? '');
     const again = await browser.submit(signIn, 'Sign in', { name: 'Ola' });
     const back = await browser.submit(again, 'Allow', { decision: 'approve' });
     expect(sentBack(back).get('state')).toBe('x');
@@ -255,11 +255,11 @@ describe('an error page', () => {
     const page = await browser.visit(path);
     const old = await browser.submit(page, text, { csrf: 'A'.repeat(86) });
     expectErrorPage(old, 403);
-    expect(waysOn(old)).toEqual({ 'Open the page again': `${issuer}/${back}` });
+    expect(nextSteps(old)).toEqual({ 'Open the page again': `${issuer}/${back}` });
     browser.jar.clear();
     const shown = await browser.submit(page, text);
     expectErrorPage(shown, 401);
-    const signIn = new URL(waysOn(shown)['Sign in'] ?? '');
+    const signIn = new URL(nextSteps(shown)['Sign in'] ?? '');
     expect(signIn.searchParams.get('return_to')).toBe(`${issuer}/${back}`);
   });
 
@@ -281,7 +281,7 @@ async function countRequests(): Promise<number> {
  */
 function ledBack(shown: Shown): URLSearchParams {
   expectErrorPage(shown, 400, /^Demo was not connected$/);
-  return sentBack({ ...shown, url: waysOn(shown)['Go back to client.example'] ?? '' });
+  return sentBack({ ...shown, url: nextSteps(shown)['Go back to client.example'] ?? '' });
 }
 
 describe('an invalid authorization request returns to the client', () => {

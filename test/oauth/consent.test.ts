@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { batchDelete } from '../../shared/table/batch.ts';
-import { openBrowser, type Shown, textBetween, waysOn } from '../helpers/browser.ts';
+import { nextSteps, openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -208,7 +208,7 @@ describe('a person who cancels the sign-in', () => {
     expect(shown.status).toBe(400);
     expect(textBetween(shown, '<h1>', '</h1>')).toBe('You are not signed in');
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
-    const { 'Try again': again = '', 'Go back to client.example': back = '' } = waysOn(shown);
+    const { 'Try again': again = '', 'Go back to client.example': back = '' } = nextSteps(shown);
     const denied = new URL(back);
     expect(denied.origin + denied.pathname).toBe(redirect_uri);
     expect(Object.fromEntries(denied.searchParams)).toEqual({
@@ -227,8 +227,8 @@ describe('a person who cancels the sign-in', () => {
     const [, other = ''] = /<a href="([^"]*)">Not you/.exec(consent.html) ?? [];
     const signIn = await browser.visit(other.replaceAll('&amp;', '&'));
     const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
-    expect(waysOn(shown)['Go back to client.example']).toContain('error=access_denied&state=s');
-    const again = await browser.visit(waysOn(shown)['Try again'] ?? '');
+    expect(nextSteps(shown)['Go back to client.example']).toContain('error=access_denied&state=s');
+    const again = await browser.visit(nextSteps(shown)['Try again'] ?? '');
     // Eli's session is unchanged.
     expect(again.html).toContain('asks to act for you, <strong>Eli</strong>.');
   });
@@ -241,11 +241,11 @@ describe('a person who cancels the sign-in', () => {
     await browser.visit('account');
     stopClock(start + 1_790_000);
     const late = await browser.submit(old, 'Cancel', { cancel: 'yes' });
-    expect(Object.keys(waysOn(late))).toContain('Go back to client.example');
+    expect(Object.keys(nextSteps(late))).toContain('Go back to client.example');
     stopClock(start + 1_810_000);
-    expect(Object.keys(waysOn(await browser.visit(late.url)))).toEqual(['Sign in']);
+    expect(Object.keys(nextSteps(await browser.visit(late.url)))).toEqual(['Sign in']);
     jest.useRealTimers();
     const plain = await browser.submit(await browser.visit('account'), 'Cancel', { cancel: 'yes' });
-    expect(waysOn(plain)).toEqual({ 'Try again': `${issuer}/account` });
+    expect(nextSteps(plain)).toEqual({ 'Try again': `${issuer}/account` });
   });
 });

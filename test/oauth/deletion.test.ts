@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { faultsOn, openBrowser, type Shown, textBetween, waysOn } from '../helpers/browser.ts';
+import { faultsOn, nextSteps, openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
@@ -63,14 +63,14 @@ describe('GET /account/delete', () => {
     stopClock(now + 10.5 * 60_000);
     const stale = await browser.visit('account/delete');
     expect(stale.html).not.toContain(deleteButton);
-    expect(waysOn(stale)).toMatchObject({ 'Keep account': `${authUrl}/account` });
+    expect(nextSteps(stale)).toMatchObject({ 'Keep account': `${authUrl}/account` });
     // A form from before shows the page again, and deletes nothing.
     const refused = await browser.submit(old, 'Delete account', { name });
-    expect(waysOn(refused)).toEqual(waysOn(stale));
+    expect(nextSteps(refused)).toEqual(nextSteps(stale));
     expect(await isThere(id)).toBe(true);
 
     // Otherwise the provider would sign in anyone at this browser without a password.
-    const asked = await browser.visit(waysOn(stale)['Sign in again'] ?? '');
+    const asked = await browser.visit(nextSteps(stale)['Sign in again'] ?? '');
     expect(headingOf(asked)).toBe('Who are you?');
     const fresh = await browser.submit(asked, 'Sign in', { email: 'ben@example.com' });
     expect(fresh.url).toBe(`${authUrl}/account/delete`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFromCursor, sealPlace } from '../../../shared/list/cursor.ts';
+import { readFromCursor, sealCursor } from '../../../shared/list/cursor.ts';
 
 describe('a cursor', () => {
   const byTime = '2026-01-01T00:00:00.000Z#6f1d2c3b-4a59-4e68-8f70-9a8b7c6d5e4f';
@@ -12,7 +12,7 @@ describe('a cursor', () => {
     ['published_on', byRank],
   ])('without a sort key of the order by %s is refused: 400', async (sort, place) => {
     const query = { sort };
-    const cursor = sealPlace(JSON.stringify(query), [50, place]);
+    const cursor = sealCursor(JSON.stringify(query), [50, place]);
     const read = () => {
       throw new Error('It was read from');
     };
@@ -25,7 +25,7 @@ describe('a cursor', () => {
     ['published_on', byTime, byTime],
   ])('with a sort key of the order by %s is read from there', async (sort, place, after) => {
     const query = { sort };
-    const cursor = sealPlace(JSON.stringify(query), [50, place]);
+    const cursor = sealCursor(JSON.stringify(query), [50, place]);
     const read = async (position: unknown) => ({ position, next: undefined });
     const { page } = await readFromCursor(query, { cursor, offset: 0, limit: 50 }, read);
     expect(page).toMatchObject({ position: { offset: 50, after } });

@@ -5,7 +5,7 @@ import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateReview } from '../../../functions/update-review.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
-import { noteDeed } from '../../../shared/health/health.ts';
+import { recordRun } from '../../../shared/health/health.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import {
   answerAuthorization,
@@ -14,7 +14,7 @@ import {
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
-import { kindOfItem, leftOut } from '../../../shared/transfer/item-record.ts';
+import { kindOfItem, notExported } from '../../../shared/transfer/item-record.ts';
 import {
   applyStream,
   makeGrant,
@@ -103,7 +103,7 @@ async function live(): Promise<Item[]> {
   await findMetadata([{ entity_id: randomUUID(), entity_type: 'work' }]);
   jest.restoreAllMocks();
   await beginBulk();
-  await noteDeed('backup');
+  await recordRun('backup');
   await applyStream();
   return scanTable();
 }
@@ -126,7 +126,9 @@ test('the header names all that a journey writes, and its indexes', async () => 
 test('every kind of item is exported, or listed as left out', () => {
   const untold = (text: string) =>
     readHeader(text).filter(({ sk }) => {
-      return Object.hasOwn(leftOut, sk.split('#')[0] ?? '') === (kindOfItem({ sk }) !== undefined);
+      return (
+        Object.hasOwn(notExported, sk.split('#')[0] ?? '') === (kindOfItem({ sk }) !== undefined)
+      );
     });
   expect(untold(header)).toEqual([]);
   // A new kind is found.

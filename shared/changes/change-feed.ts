@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { invalidRequest, positionGone } from '../errors.ts';
+import { cursorGone, invalidRequest } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
-import { openPlace, sealPlace } from '../list/cursor.ts';
+import { openCursor, sealCursor } from '../list/cursor.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
@@ -64,11 +64,11 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (since === undefined) {
     return { changes: [], users: [], next: await currentPosition(), has_more: false };
   }
-  const from = openPlace(binding, Position, since);
+  const from = openCursor(binding, Position, since);
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
   const heads = await readHeads();
-  if (time - from.time > goodFor) throw positionGone();
+  if (time - from.time > goodFor) throw cursorGone();
   // An item may be readable before its head, although one transaction writes both.
   for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
     refuseGap(place);
@@ -146,7 +146,7 @@ async function readWindow(
  * transaction that fills it may be in progress.
  */
 function refuseGap(place: number): void {
-  if (Date.now() - place > settled) throw positionGone();
+  if (Date.now() - place > settled) throw cursorGone();
 }
 
 /**
@@ -197,5 +197,5 @@ function fitting(sizes: readonly number[], most: number): number {
 }
 
 function seal(position: Position): string {
-  return sealPlace(binding, position);
+  return sealCursor(binding, position);
 }
