@@ -8,7 +8,7 @@ import { blank, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
 import { decisionOf, nextPage, saying } from './moderation.ts';
-import { textOf } from './review-card.ts';
+import { excerptOf } from './review-card.ts';
 import { minuteOf, nameOfType } from './words.ts';
 
 interface Account {
@@ -118,7 +118,7 @@ function entry({ decision, review }: Decided, csrf: string): Html {
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
     ${saying(note)}
-    ${review?.text && html`<p>Your review:</p><div class="clamp soft">${textOf(review)}</div>`}
+    ${review?.text && html`<p>Your review:</p><p class="soft" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
     ${review?.is_hidden && review.moderation?.decided_at === decided_at && appealOn(review, csrf)}`;
 }
 

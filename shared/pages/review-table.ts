@@ -5,7 +5,7 @@ import { readFromCursor } from '../list/cursor.ts';
 import { listWritten } from '../review/own-reviews.ts';
 import type { Review } from '../review/review.ts';
 import type { Html } from './layout.ts';
-import { nameOfEntity } from './review-card.ts';
+import { excerptOf, nameOfEntity } from './review-card.ts';
 import { stars } from './stars.ts';
 
 /** Reviews of a page. */
@@ -41,5 +41,5 @@ export function reviewCell(review: Review, metadata?: Metadata | null, href?: st
   const name = html`<bdi>${nameOfEntity(review, metadata)}</bdi>`;
   return html`<strong>${href ? html`<a href="${href}">${name}</a>` : name}</strong>
     ${rating !== null && stars(rating)}
-    ${text !== null && html`<div class="clamp soft" lang="${language}" dir="auto">${text}</div>`}`;
+    ${text !== null && html`<div class="clamp soft" lang="${language}" dir="auto">${excerptOf(text)}</div>`}`;
 }

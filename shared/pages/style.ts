@@ -95,7 +95,7 @@ table.rows { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
   .cards { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 0 2.5rem; }
   .desk > section, .desk > div > section:first-child { border-top: 0; padding-top: 0; } }
 h1 + .desk > :first-child > section:first-child { border-top: 0; padding-top: 0; }
-ol > li + li { margin-top: 1rem; }
+section > ol > li + li { margin-top: 1rem; }
 .notice, .warning { padding: .75rem 1rem; border-radius: var(--radius); border: 1px solid var(--good);
   background: var(--good-ground); margin-bottom: 1rem; }
 .warning { border-color: var(--danger); background: var(--danger-ground); }
@@ -140,7 +140,7 @@ dd { margin: 0; }
 @media (max-width: 30rem) { h1 { font-size: 1.6rem; } dl { gap: .25rem .75rem; } .who { max-width: 9rem; }
   .buttons > *, form > button:not(.link) { width: 100%; }
   header nav { justify-content: space-between; gap: .5rem; } header nav a { font-size: .95rem; }
-  header nav:has(:nth-child(4)) a { font-size: .85rem; } }
+  header nav:has(:nth-child(4)) a { font-size: .8rem; } }
 article { min-width: 0; }
 article > p:first-child { font-size: 1.15rem; color: var(--soft); }
 article h2 { margin-top: 2.25rem; font: 700 1.5rem/1.25 var(--serif); }

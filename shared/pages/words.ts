@@ -32,7 +32,7 @@ const units = [
 export function ageOf(iso: string): Html {
   const minutes = (Date.now() - Date.parse(iso)) / 60_000;
   const unit = units.find(([, size]) => minutes >= size);
-  if (!unit) return html`<time datetime="${iso}">just now</time>`;
+  if (!unit) return html`<time datetime="${iso}">a\u00a0moment</time>`;
   const [name, size] = unit;
   const count = Math.floor(minutes / size);
   return html`<time datetime="${iso}">${count}\u00a0${name}${count > 1 && 's'}</time>`;

@@ -331,7 +331,7 @@ describe.each([390, 360])('on a window of %i pixels', (width) => {
     await fits();
     const links = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all();
     const boxes = await Promise.all(links.map((link) => link.boundingBox()));
-    expect(boxes).toHaveLength(3);
+    expect(boxes).toHaveLength(4);
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
     const registered = await register(name, desc);
     await fits();

@@ -484,14 +484,23 @@ describe('the API', () => {
       ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
     );
     const operations = having.map(([operation]) => operation);
+    // The pages of moderators and of one's own show what the others keep.
     expect(operations.toSorted()).toEqual([
+      'decide-review',
+      'decide-user',
       'get-entity',
       'get-entity-feed',
       'get-oembed',
       'get-user-feed',
       'list-reviews',
+      'show-author',
+      'show-case',
+      'show-cases',
       'show-entity',
       'show-entity-embed',
+      'show-home',
+      'show-my-reviews',
+      'show-my-votes',
       'show-review',
       'show-user',
     ]);
