@@ -484,7 +484,7 @@ describe('the API', () => {
       ([, { Properties }]) => Properties.Environment?.Variables.MUSICDB_API,
     );
     const operations = having.map(([operation]) => operation);
-    // The pages of moderators and of one's own show what the others keep.
+    // The pages of moderators and of an account show names that other functions store.
     expect(operations.toSorted()).toEqual([
       'decide-review',
       'decide-user',
