@@ -364,7 +364,7 @@ describe('each function does with its role', () => {
       [`${gateway.url}/entity/${body.entity_id}/reviews.atom`, '<entry>'],
       [`${gateway.url}/user/${author.id}/reviews.atom`, '<entry>'],
       [`${gateway.url}/review/?include_metadata=true`, '"Blue"'],
-      [`${authUrl}/`, '<article>'],
+      [`${authUrl}/`, 'class="by"'],
     ] as const) {
       await makeReview(author, { entity_id: body.entity_id });
       const response = await fetch(at);

@@ -460,7 +460,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     const { code, stdout } = await admin([...critiquebrainz, newer]);
     expect([code, JSON.parse(stdout).written]).toEqual([0, { user: 1 }]);
     expect(quiet.mock.calls).toEqual([
-      [`${newer} has SCHEMA_SEQUENCE 16, but only 15 is known: look at left_out`],
+      [`${newer} has SCHEMA_SEQUENCE 16, but only 15 is known: see left_out`],
     ]);
     quiet.mockRestore();
 
