@@ -282,7 +282,7 @@ test('killed repeatedly, it has the same result as without a kill', async () => 
     // The service was killed as well. From its restart on, the stream is followed.
     await createTable(`${process.env.AWS_ENDPOINT_URL_DYNAMODB}`, killed.table_name);
     const { code, stderr } = await spawnAdmin(['audit'], killed.dataDir);
-    const isUnfinished = stderr.includes('an import is at work or was interrupted');
+    const isUnfinished = stderr.includes('an import is running or was interrupted');
     expect({ code, isUnfinished }).toEqual({
       code: ends.at(-1) === 0 ? 0 : 1,
       isUnfinished: ends.at(-1) !== 0,
