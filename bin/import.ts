@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
-import { importRecords, type Outcome } from '../shared/transfer/import.ts';
+import { type ImportResult, importRecords } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
 import type { SourcedRecord } from '../shared/transfer/record.ts';
 import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
@@ -125,7 +125,7 @@ async function run(
   records: AsyncIterable<SourcedRecord>,
   isDryRun: boolean,
   { add: onRefused, reasons: refused }: Refusals,
-): Promise<Outcome> {
+): Promise<ImportResult> {
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
       isDryRun,

@@ -12,10 +12,10 @@ import {
   insertAuthorizationRequest,
 } from '../shared/oauth/authorization-repository.ts';
 import {
-  type Asked,
   type AuthorizationError,
   type AuthorizationRequest,
   answerUri,
+  type RequestedGrant,
   readAuthorizationRequest,
   stateOf,
 } from '../shared/oauth/authorization-request.ts';
@@ -115,7 +115,7 @@ type Next = (
 /** Continues with `next`, or returns the client's error to it. */
 async function admit(
   application: Application,
-  { asked, state }: { asked: Asked; state: string | null },
+  { asked, state }: { asked: RequestedGrant; state: string | null },
   visitor: Visitor,
   next: Next,
 ): Promise<Page | Redirect> {

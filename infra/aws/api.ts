@@ -30,10 +30,8 @@ import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
 
 /**
- * A line of the access log, without path, address or token, because these identify people. API
- * Gateway prints unset values as `-`, so only the status stands without quotes. Failures are logged
- * by type and number, because a message could contain a quote. A line that is not valid JSON would
- * be lost to every metric filter.
+ * A line of the access log, without path, address or token, because these identify people. Metric
+ * filters need valid JSON: unset values print as `-`, and messages may contain quotes.
  */
 const accessLogLine = JSON.stringify({
   requestId: '$context.requestId',
@@ -51,25 +49,18 @@ const accessLogLine = JSON.stringify({
   client: '$context.authorizer.client_id',
 }).replace('"$context.status"', '$context.status');
 
-/**
- * Literal value of a header instead of a mapping from the authorizer. A mapping that API Gateway
- * rejects would fail the deployment.
- */
+/** A literal header value, because a mapping that API Gateway rejects would fail the deployment. */
 const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
 /**
- * The route signs in or issues tokens, so anyone may call it without a token. It may be slow while
- * it waits for the identity provider. A flood here must not take the executions that the rest of
- * the API needs.
+ * The route signs in or issues tokens. It needs no token and may wait for the identity provider, so
+ * a flood here must not take the executions of the API.
  */
 function isSignIn({ path }: Route): boolean {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
 }
 
-/**
- * The route has a large response that browsers cache. At the full rate its transfer would be the
- * largest cost.
- */
+/** The route has a large response. At the full rate its transfer would be the largest cost. */
 function isLarge({ path }: Route): boolean {
   return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
 }
@@ -79,9 +70,7 @@ function throttling(rate: number, burst = 2 * rate) {
   return { throttlingRateLimit: rate, throttlingBurstLimit: burst };
 }
 
-/**
- * Returns the limits of a route that differ from those of the stage: requests a second, and burst.
- */
+/** Returns limits that differ from those of the stage: requests a second, and burst. */
 function limitsOf(route: Route, rate: number) {
   if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
@@ -91,17 +80,11 @@ function limitsOf(route: Route, rate: number) {
 export class Api extends Construct {
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;
-  /**
-   * {auth_url}, with the stage and without a slash at the end. Not `Stage.urlForPath`, because the
-   * Stage depends on the routes.
-   */
+  /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the routes. */
   readonly url: string;
   /** Functions by operation. */
   readonly functions = new Map<string, TableFunction>();
-  /**
-   * Holds functions with their roles and logs; methods stay in the parent. A stack may have 500
-   * resources only.
-   */
+  /** Holds functions with their roles and logs, because a stack may have only 500 resources. */
   readonly #functionStack: NestedStack;
 
   constructor(scope: Construct, id: string, options: Options) {

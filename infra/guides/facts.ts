@@ -1,4 +1,4 @@
-import { goodFor } from '../../shared/changes/change-feed.ts';
+import { cursorLifetime } from '../../shared/changes/change-feed.ts';
 import { entityTypes, groupOf } from '../../shared/entity/entity-type.ts';
 import { pageOf } from '../../shared/entity/metadata-provider.ts';
 import { newest } from '../../shared/feed/atom.ts';
@@ -50,7 +50,7 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
     bulk_entities: numberIn(paths['/entities'].get.parameters[0]?.description),
     query_string: numberIn(paths['/reviews'].get.responses[503].description).toLocaleString('en'),
     feed_reviews: newest,
-    position_days: goodFor / 86_400_000,
+    position_days: cursorLifetime / 86_400_000,
     body_mb: largestEvent / 1024 ** 2,
     form_kb: largestForm / 1024,
     key_length: maxLength,

@@ -29,7 +29,7 @@ const binding = 'changes';
 const day = 86_400_000;
 
 /** Milliseconds for which a position is good. */
-export const goodFor = 30 * day;
+export const cursorLifetime = 30 * day;
 
 /** Milliseconds after which a transaction has certainly ended. */
 const settled = 60_000;
@@ -68,7 +68,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
   const heads = await readHeads();
-  if (time - from.time > goodFor) throw cursorGone();
+  if (time - from.time > cursorLifetime) throw cursorGone();
   // An item may be readable before its head, although one transaction writes both.
   for (const place of from.lanes.filter((place, lane) => place > (heads[lane] ?? 0)))
     refuseGap(place);

@@ -4,7 +4,7 @@ import { bulkImportKey, lastRunKey, projectionKey } from '../table/keys.ts';
 import { collect, queryIndex } from '../table/query.ts';
 
 /** A regular task of the service or its operator. */
-export type Deed = 'daily-job' | 'backup';
+export type Task = 'daily-job' | 'backup';
 
 /** State of the service. Ages are in seconds, or null if there is none. */
 export interface Health {
@@ -51,8 +51,8 @@ export async function readHealth(): Promise<Health> {
 }
 
 /** Records that a task is done. */
-export async function recordRun(deed: Deed): Promise<void> {
-  await batchWrite([{ put: { ...lastRunKey(deed), at: new Date().toISOString() } }]);
+export async function recordRun(task: Task): Promise<void> {
+  await batchWrite([{ put: { ...lastRunKey(task), at: new Date().toISOString() } }]);
 }
 
 /** Returns the index entry of the newest public review that is at least this many seconds old. */

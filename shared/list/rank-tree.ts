@@ -60,7 +60,7 @@ const letters = new Map<Content, string>([
 ]);
 
 /** Place of an entry in the orders: epoch ms, and positive minus negative votes. */
-export interface Place {
+export interface RankPosition {
   time: number;
   popularity: number;
 }
@@ -83,7 +83,11 @@ export interface Count {
 }
 
 /** Returns the counters that an entry increments in the trees of a list. */
-export function countersOf(list: string, content: Content, { time, popularity }: Place): Counter[] {
+export function countersOf(
+  list: string,
+  content: Content,
+  { time, popularity }: RankPosition,
+): Counter[] {
   const letter = letters.get(content) ?? '';
   const when = datePath(time);
   const counters = (order: Order, path: readonly number[], letter: string) =>

@@ -31,11 +31,11 @@ export const AuthorizationError = v.object({
 export type AuthorizationError = v.InferOutput<typeof AuthorizationError>;
 
 /** The client's request, or the error for the client. */
-export const Asked = v.union([
+export const RequestedGrant = v.union([
   v.pick(AuthorizationRequest, ['scopes', 'code_challenge']),
   AuthorizationError,
 ]);
-export type Asked = v.InferOutput<typeof Asked>;
+export type RequestedGrant = v.InferOutput<typeof RequestedGrant>;
 
 /** The longest `state`, in bytes of UTF-8. */
 export const mostState = 2048;
@@ -63,7 +63,7 @@ type Sent = Readonly<Partial<Record<(typeof names)[number], string>>>;
  * Validates a request of a valid client and redirect URI, so errors may go to the client (RFC 6749
  * section 4.1.1, RFC 7636 section 4.3). OpenID Connect Core section 6 defines signed requests.
  */
-export function readAuthorizationRequest(parameters: Parameters): Asked {
+export function readAuthorizationRequest(parameters: Parameters): RequestedGrant {
   const sent: Sent = Object.fromEntries(names.map((name) => [name, parameters[name]?.[0]]));
   const fault =
     refuseRepeated(parameters) ??

@@ -5,7 +5,7 @@ import type { AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { Grant } from '../oauth/grant.ts';
 import type { User } from '../user/user.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
-import { nextSteps, signInUrl, type Way } from './error-page.ts';
+import { type NextStep, nextSteps, signInUrl } from './error-page.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
@@ -82,7 +82,7 @@ interface Obstacle {
   /** Error for the developer to fix, also without a full stop. */
   fault?: string;
   /** Links to continue. Default: the application's website and the account. */
-  ways?: readonly Way[];
+  ways?: readonly NextStep[];
   status?: number;
 }
 
@@ -134,7 +134,7 @@ export function blockedOwnerPage(application: Application): Page {
 export function backTo(
   { website, redirect_uri }: Pick<Application, 'website' | 'redirect_uri'>,
   href?: string,
-): Way {
+): NextStep {
   const host = hostOf(redirect_uri);
   const home = hostOf(website) === host ? website : URL.parse('/', redirect_uri)?.href;
   return { href: href ?? home ?? website, text: `Go back to ${host}` };

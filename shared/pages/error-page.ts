@@ -10,7 +10,7 @@ import type { Html } from './layout.ts';
 import { askedPath } from './own-url.ts';
 
 /** Context of an error page. */
-export interface Place {
+export interface ErrorContext {
   requestId: string;
   /** The page to go back to. */
   here?: string;
@@ -23,7 +23,7 @@ export interface Place {
 }
 
 /** A link to a next step. */
-export interface Way {
+export interface NextStep {
   href: string;
   text: string;
 }
@@ -51,7 +51,7 @@ export function browserHandler(
  * Explains an error in plain words, with a link to continue. Leaves out WWW-Authenticate, because
  * pages do not use tokens.
  */
-export function explain(thrown: unknown, place: Place): Page {
+export function explain(thrown: unknown, place: ErrorContext): Page {
   const error = toApiError(thrown, place.requestId);
   const { 'WWW-Authenticate': _, ...headers } = error.headers;
   const { title, text, way } = inWords(error, place);
@@ -68,7 +68,7 @@ export function explain(thrown: unknown, place: Place): Page {
 }
 
 /** Renders links to next steps as buttons, the best first. */
-export function nextSteps(...ways: readonly Way[]): Html {
+export function nextSteps(...ways: readonly NextStep[]): Html {
   return html`<div class="buttons">
     ${ways.map(({ href, text }, i) => html`<a class="button${i > 0 ? ' quiet' : ''}" href="${href}" rel="noreferrer">${text}</a>`)}
   </div>`;
@@ -85,8 +85,8 @@ export function signInUrl(return_to: string, isAnew = false): string {
 
 function inWords(
   { code, status, message }: ApiError,
-  { here, isAccountGone, isBlocked, isForAnybody }: Place,
-): { title: string; text: string; way: Way } {
+  { here, isAccountGone, isBlocked, isForAnybody }: ErrorContext,
+): { title: string; text: string; way: NextStep } {
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   const back = here === undefined ? account : { href: here, text: 'Open the page again' };
   if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {

@@ -31,7 +31,7 @@ type Handle<T extends RequestSchema> = (
 ) => Promise<Page | Redirect | Download> | Page | Redirect;
 
 /** Shows a form again as it was sent, with an error beside each invalid field. */
-type Again<T extends RequestSchema> = (
+type ShowAgain<T extends RequestSchema> = (
   request: Omit<v.InferOutput<T>, 'body'>,
   filled: FormState,
   visit: Visit<T>,
@@ -41,8 +41,14 @@ type Again<T extends RequestSchema> = (
  * Makes a Lambda handler for a page, as `endpoint` does for JSON. If the schema has a `caller`,
  * people sign in first. A form needs the CSRF token of the session. `again` shows an invalid form
  * again.
+ *
+ * @example
+ * export const handler = page(request, async ({ caller }, { visitor }) => ({
+ *   title: 'Your votes',
+ *   content: html`<p>${visitor.user.display_name} …</p>`,
+ * }));
  */
-export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, again?: Again<T>) {
+export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, again?: ShowAgain<T>) {
   return browserHandler(async (event) => {
     requireHttps(event);
     const session = await readSession(event);
@@ -119,7 +125,7 @@ async function visitorOf(
 }
 
 async function takeForm<T extends RequestSchema>(
-  { schema, handle, again }: { schema: T; handle: Handle<T>; again: Again<T> | undefined },
+  { schema, handle, again }: { schema: T; handle: Handle<T>; again: ShowAgain<T> | undefined },
   parts: Parameters<typeof readRequest>[1],
   visit: Visit<T>,
   { form, session }: { form: Record<string, string>; session: Session },

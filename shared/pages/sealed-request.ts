@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../errors.ts';
-import { Asked } from '../oauth/authorization-request.ts';
+import { RequestedGrant } from '../oauth/authorization-request.ts';
 import { open, seal } from './sealed.ts';
 
 /** Seconds that a person has to sign in. */
@@ -10,7 +10,7 @@ const lifetime = 1800;
 const SealedRequest = v.object({
   client_id: v.string(),
   state: v.nullable(v.string()),
-  asked: Asked,
+  asked: RequestedGrant,
 });
 type SealedRequest = v.InferOutput<typeof SealedRequest>;
 

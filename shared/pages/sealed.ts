@@ -10,7 +10,7 @@ type Kind = 'session' | 'sign-in' | 'request';
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 
 /** Content of a seal, and its expiry in epoch seconds. */
-export interface Opened<T> {
+export interface Unsealed<T> {
   content: T;
   expires_at: number;
 }
@@ -35,7 +35,7 @@ export async function open<T extends v.GenericSchema>(
   kind: Kind,
   schema: T,
   text: string,
-): Promise<Opened<v.InferOutput<T>> | undefined> {
+): Promise<Unsealed<v.InferOutput<T>> | undefined> {
   for (const key of await keysOf('SESSION_KEYS')) {
     try {
       const { payload } = await compactVerify(text, key, { algorithms: ['HS256'] });

@@ -38,7 +38,7 @@ import type { Key } from './item.ts';
  * | deferred    | DEFERRED         | COUNTS#<uuid>             | counts to be added to totals and upper nodes after the batch |
  * | rebuild     | TOTALS           | REBUILD#<lane>            | held while totals and rank trees are rebuilt            |
  * | bulk import | IMPORT           | IMPORT                    | exists until everything imported is counted             |
- * | deed        | HEALTH           | DONE#<deed>               | when the daily job, or a backup, was last done          |
+ * | last run    | HEALTH           | DONE#<task>               | when the daily job, or a backup, was last done          |
  * | changes     | CHANGES#<lane>   | AT#<epoch ms, 13 digits>  | public reviews that were written, for the change feed   |
  * | lane        | CHANGES          | LANE#<lane>               | time of the last item in a lane of the change log       |
  *
@@ -155,8 +155,8 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
 /** Returns the key of the time when a regular task was last done, such as `backup`. */
-export function lastRunKey(deed: string): Key {
-  return { pk: 'HEALTH', sk: `DONE#${deed}` };
+export function lastRunKey(task: string): Key {
+  return { pk: 'HEALTH', sk: `DONE#${task}` };
 }
 
 /** Returns the key of deferred counts, or the prefix of all such keys. */

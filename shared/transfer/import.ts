@@ -14,11 +14,8 @@ import { backOff } from '../time.ts';
 import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
 import type { SourcedRecord, TransferRecord } from './record.ts';
 
-/**
- * Numbers of records written, already present and refused. The first two are by kind, the last by
- * reason.
- */
-export interface Outcome {
+/** Numbers of records written and already present by kind, and refused by reason. */
+export interface ImportResult {
   written: Record<string, number>;
   present: Record<string, number>;
   refused: Record<string, number>;
@@ -41,9 +38,7 @@ const maxConcurrentChunks = 3;
 const attempts = 5;
 /** Attempts of a transaction on a busy table. Each takes up to 8 s. */
 const transactionAttempts = 5;
-/**
- * Revisions written ahead at once. A transaction has room for so many texts of the largest size.
- */
+/** Revisions written ahead at once: so many of the longest texts fit a transaction. */
 const mostAhead = 10;
 /** Milliseconds between two checks of an unfinished deletion. */
 const pause = 250;
@@ -68,16 +63,16 @@ const attributes = [
 export async function importRecords(
   records: AsyncIterable<SourcedRecord>,
   { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
-): Promise<Outcome> {
-  const outcome: Outcome = { written: {}, present: {}, refused: {} };
+): Promise<ImportResult> {
+  const result: ImportResult = { written: {}, present: {}, refused: {} };
   /** Items that a dry run has pretended to write, by `keyString`. */
   const dryRunItems = new Map<string, Item>();
   let done = 0;
   let remaining = patience;
   let waiting: Promise<void> | undefined;
 
-  function countOutcome(what: keyof Outcome, name: string): void {
-    outcome[what][name] = (outcome[what][name] ?? 0) + 1;
+  function countOutcome(what: keyof ImportResult, name: string): void {
+    result[what][name] = (result[what][name] ?? 0) + 1;
     done++;
     onProgress?.(done);
   }
@@ -175,7 +170,7 @@ export async function importRecords(
   }
   await Promise.all(running);
   if (failure) throw failure;
-  return outcome;
+  return result;
 }
 
 /** Reads all existing items that decide how records are treated. */

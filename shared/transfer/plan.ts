@@ -31,7 +31,7 @@ import type {
 } from './record.ts';
 
 /** Items that exist or are about to be written, by `keyString`. */
-export type Known = ReadonlyMap<string, Item>;
+export type ExistingItems = ReadonlyMap<string, Item>;
 
 /** Bytes of JSON. DynamoDB takes 400 KB, and counts a little less than JSON. */
 const largestItem = 390_000;
@@ -84,11 +84,8 @@ export function partitionOf(record: TransferRecord): string {
   return record.kind === 'vote' ? reviewKey(record.review_id).pk : record.item.pk;
 }
 
-/**
- * Returns the writes of a record, given the known items. Returns none if the record exists, or the
- * reason if it is refused.
- */
-export function planOf(record: TransferRecord, known: Known): Write[] | string {
+/** Returns the writes of a record: none if it exists, or the reason if it is refused. */
+export function planOf(record: TransferRecord, known: ExistingItems): Write[] | string {
   if (record.kind === 'user') return planUser(record, known);
   if (record.kind === 'review') return planReview(record, known);
   return record.kind === 'vote' ? planVote(record, known) : planRaw(record, known);
@@ -124,7 +121,7 @@ export function remainsKey(reviewId: string): Key {
   return { pk: reviewKey(reviewId).pk, sk: '' };
 }
 
-function planUser(record: UserRecord, known: Known): Write[] | string {
+function planUser(record: UserRecord, known: ExistingItems): Write[] | string {
   const { id, display_name, created, contact } = record;
   const key = userKey(id);
   const existing = known.get(keyString(key));
@@ -135,15 +132,14 @@ function planUser(record: UserRecord, known: Known): Write[] | string {
   return accountWrites(user, contact, versionAfter(key, known));
 }
 
-function planReview(record: FullReviewRecord, known: Known): Write[] | string {
+function planReview(record: FullReviewRecord, known: ExistingItems): Write[] | string {
   const { id, user_id, entity_id, revisions } = record;
   const key = reviewKey(id);
   const existing = known.get(keyString(key));
   if (existing?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) return unfinished;
   if (existing) return [];
   if (!hasAccount(user_id, known)) return noAccount;
-  // The claim may name this very review, written between the two reads. The transaction then fails,
-  // and everything is read again.
+  // If the claim names this very review, written between the two reads, the transaction fails.
   const claim = known.get(keyString(claimKey(user_id, entity_id)));
   if (claim?.marked_at !== undefined) {
     return 'a moderator has hidden a review of this entity by the author, who has deleted it';
@@ -179,7 +175,7 @@ function reviewIn(record: FullReviewRecord, version: number): Review {
   };
 }
 
-function planVote({ kind: _, ...vote }: VoteRecord, known: Known): Write[] | string {
+function planVote({ kind: _, ...vote }: VoteRecord, known: ExistingItems): Write[] | string {
   const { review_id, user_id, revision } = vote;
   const review = known.get(keyString(reviewKey(review_id))) as (Item & Voted) | undefined;
   if (!review || review.deleted_at !== undefined || !hasAccount(review.user_id, known)) {
@@ -192,7 +188,7 @@ function planVote({ kind: _, ...vote }: VoteRecord, known: Known): Write[] | str
 }
 
 /** Plans an item that only requires the items it refers to. */
-function planRaw(record: RawRecord, known: Known): Write[] | string {
+function planRaw(record: RawRecord, known: ExistingItems): Write[] | string {
   const { kind, item } = record;
   const { pk, sk, user_id, client_id } = item;
   const existing = known.get(keyString({ pk, sk }));
@@ -238,7 +234,7 @@ function reviewOf({ item: { pk } }: RawRecord): Key {
   return { pk, sk: reviewKey('').sk };
 }
 
-function hasAccount(userId: string, known: Known): boolean {
+function hasAccount(userId: string, known: ExistingItems): boolean {
   const user = known.get(keyString(userKey(userId)));
   return user !== undefined && user.deleted_at === undefined;
 }
@@ -247,7 +243,7 @@ function hasAccount(userId: string, known: Known): boolean {
  * Returns the first version of an imported item: the time in epoch ms. It is above every earlier
  * version, even of forgotten items, because no item changes every millisecond.
  */
-function versionAfter(key: Key, known: Known): number {
+function versionAfter(key: Key, known: ExistingItems): number {
   const projection = known.get(keyString(projectionKey(key)));
   return Math.max(Date.now(), Number(projection?.version ?? 0) + 1);
 }

@@ -20,9 +20,8 @@ import { Contact, User } from '../user/user.ts';
 import { isVisible } from '../values.ts';
 
 /**
- * A record of an export. Exports contain facts, no numbers counted from them. An export beside
- * traffic is therefore consistent, and an import counts all numbers anew. Users, reviews and votes
- * have their own formats; other kinds are stored items.
+ * A record of an export: a fact, never a number counted from facts. Users, reviews and votes have
+ * their own formats; other kinds are stored items.
  */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
 
@@ -110,8 +109,8 @@ export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 type Content = Readonly<Record<string, unknown>>;
 
 /**
- * Kinds that are exported as stored items, each with the format of its keys, its schema, and a
- * function that derives its key. The key of an identity is a hash of values that the item lacks.
+ * Kinds that are exported as stored items: the format of their keys, their schema, and their key.
+ * The key of an identity is a hash of values that the item lacks.
  */
 const raw = {
   identity: [
@@ -189,10 +188,7 @@ export const Header = v.looseObject({
   kind: v.literal('header'),
   format: v.string(),
   version: v.number(),
-  /**
-   * Time of the newest change, ISO 8601, so that the same data gives the same file. Null without
-   * any change.
-   */
+  /** Time of the newest change, ISO 8601, or null. The same data gives the same file. */
   time: v.nullish(v.string()),
   /** Number of records of each kind. */
   counts: v.optional(v.record(v.string(), v.number())),
@@ -203,7 +199,6 @@ export type Header = v.InferOutput<typeof Header>;
 export const formats = { all: 'review-service', public: 'review-service-public' } as const;
 export const formatVersion = 1;
 
-/** Is true for JSON objects and arrays. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
