@@ -190,7 +190,6 @@ export const Header = v.looseObject({
   version: v.number(),
   /** Time of the newest change, ISO 8601, or null. The same data gives the same file. */
   time: v.nullish(v.string()),
-  /** Number of records of each kind. */
   counts: v.optional(v.record(v.string(), v.number())),
 });
 export type Header = v.InferOutput<typeof Header>;
@@ -223,7 +222,7 @@ export function parseRecord(text: string): TransferRecord | string {
   return `${v.getDotPath(issue) ?? kind}: ${issue.message}`;
 }
 
-/** Parses the first line. Throws an Error with a sentence if the file cannot be imported. */
+/** Parses the first line. Throws an Error if the file cannot be imported. */
 export function parseHeader(text: string | undefined): Header {
   const result = v.safeParse(Header, parseJson(text ?? ''));
   const header = result.success ? result.output : undefined;

@@ -154,8 +154,8 @@ describe('npm start -- --demo --memory', () => {
       name: 'Moderator',
     });
     expect([shown.url, shown.status]).toEqual([queue, 200]);
-    expect(shown.html.match(/2 reports: a review by/g)).toHaveLength(1);
-    expect(shown.html).toContain('80% OFF');
+    expect(shown.html.match(/2 reports/g)).toHaveLength(1);
+    expect(shown.html.match(/80% OFF/g)).toHaveLength(1);
   });
 });
 

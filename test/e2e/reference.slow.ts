@@ -130,7 +130,8 @@ test('its links open in this window, signed in', async () => {
   await page.goto(`${authUrl}/docs/api`);
   await page.getByRole('banner').getByRole('link', { name: 'Reviews' }).click();
   await page.getByRole('heading', { name: 'Open reviews' }).waitFor();
-  await page.getByText('Cleo', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Your account' }).click();
+  await page.getByRole('heading', { name: 'Cleo' }).waitFor();
   expect(page.context().pages()).toHaveLength(1);
   await close();
 });

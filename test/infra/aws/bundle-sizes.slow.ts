@@ -54,7 +54,7 @@ test('no bundle contains descriptions for the OpenAPI document', async () => {
   // Shorter descriptions may occur in code for another reason.
   const said = [...new Set(texts)].filter((text) => text.length > 25);
   expect(said).toEqual(
-    expect.arrayContaining(['The text, verbatim; `null` where there is only a rating']),
+    expect.arrayContaining(['The text, verbatim; `null` if there is only a rating']),
   );
   const others = sizes.map(([operation]) => operation).filter((name) => !full.includes(name));
   const faults = others.flatMap((operation) => {
