@@ -29,7 +29,14 @@ export const request = v.object({
     /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
     /** Time of the page that shows what to hide, and how far that has come; ISO 8601. */
-    seen_at: v.optional(v.pipe(v.string(), v.isoTimestamp('must be a time')), longAgo),
+    seen_at: v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'must be a time'),
+        v.transform((time) => [time, new Date().toISOString()].sort()[0] as string),
+      ),
+      longAgo,
+    ),
     cursor: v.optional(v.string()),
     ...Grounds.entries,
   }),

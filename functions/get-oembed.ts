@@ -2,13 +2,18 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { notFound, notImplemented } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
-import { IntegerParameter } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { embedCode, embedSize } from '../shared/pages/embed.ts';
 import { readNamedEntity } from '../shared/pages/named-entity.ts';
 import { Uuid } from '../shared/values.ts';
 
-const Pixels = v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER));
+const Pixels = v.optional(
+  v.pipe(
+    v.string(),
+    v.regex(/^0*[1-9]\d*$/, 'must be an integer of at least 1'),
+    v.transform(Number),
+  ),
+);
 
 export const request = v.object({
   query: v.object({

@@ -34,14 +34,18 @@ export const handler = publicPage(request, async () => {
           <div><dt>${people === 1 ? 'person' : 'people'}</dt><dd class="number">${grouped(people)}</dd></div>
         </dl>
       </section>
-      <section>
-        <h2>What people wrote last</h2>
-        ${
-          reviews.length > 0
-            ? html`<div class="cards">${reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }))}</div>`
-            : html`<p>Nobody has written a review yet. Publish the first one, as shown below.</p>`
-        }
-      </section>
+      ${
+        // While the newest reviews are being deleted, there may be none to show.
+        (reviews.length > 0 || count === 0) &&
+        html`<section>
+          <h2>What people wrote last</h2>
+          ${
+            reviews.length > 0
+              ? html`<div class="cards">${reviews.map((each, i) => reviewCard(each, { metadata: metadata[i] }))}</div>`
+              : html`<p>Nobody has written a review yet. Publish the first one, as shown below.</p>`
+          }
+        </section>`
+      }
       ${developers(reviews[0]?.review.entity_id)}`,
   };
 });

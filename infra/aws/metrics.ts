@@ -47,9 +47,9 @@ export function metricsOf(
       metricName,
     }).metric({ statistic: 'Sum', period });
 
-  // Not API Gateway's own count, which includes the 503 of a query string that is too long. Any
-  // client can cause that. The bulk lookups do not log this 503, but log every failure. A 5xx of
-  // API Gateway itself has an `error`.
+  // Not API Gateway's own count, which includes the 501 of oEmbed and the 503 of a query string
+  // that is too long. Any client can cause these. The bulk lookups do not log this 503, but log
+  // every failure. A 5xx of API Gateway itself has an `error`.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];
   const byOthers = bulk
     .flatMap((operation) =>
@@ -58,7 +58,7 @@ export function metricsOf(
     .join(' && ');
   const serverErrors = logged(
     'ServerErrors',
-    `{ $.status >= 500 && ($.error != "-" || (${byOthers})) }`,
+    `{ $.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers})) }`,
   );
   for (const operation of bulk) {
     logged('ServerErrors', '{ $.message.message = "Request failed" }', {

@@ -84,7 +84,7 @@ export function signInUrl(return_to: string, isAnew = false): string {
 }
 
 function inWords(
-  { code, status, message }: ApiError,
+  { code, status, message, headers }: ApiError,
   { here, isAccountGone, isBlocked, isForAnybody }: ErrorContext,
 ): { title: string; text: string; way: NextStep } {
   const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
@@ -110,7 +110,7 @@ function inWords(
     case 'limit_exceeded':
       return {
         title: 'You have reached your daily limit',
-        text: 'The limit depends on your karma. You can continue after midnight UTC.',
+        text: `The limit depends on your karma.${headers['Retry-After'] ? ' You can continue after midnight UTC.' : ''}`,
         way: back,
       };
     case 'not_found':

@@ -3,6 +3,7 @@ import { authUrl } from '../auth-url.ts';
 import { findReport } from '../moderation/report-repository.ts';
 import { reasons } from '../moderation/verdict.ts';
 import { getPublicReview } from '../review/review-repository.ts';
+import { userTypeOf } from '../user/user-type.ts';
 import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
@@ -29,8 +30,10 @@ export async function reportPage(
   const obstacle =
     author.id === user.id
       ? 'You cannot report your own review.'
-      : user.blocked_at !== undefined &&
-        'You cannot report reviews, because a moderator has blocked your account.';
+      : user.blocked_at !== undefined
+        ? 'You cannot report reviews, because a moderator has blocked your account.'
+        : userTypeOf(user).votes_per_day === 0 &&
+          'You cannot report reviews, because your karma is too low.';
   return {
     title: report ? 'You have reported this review' : 'Report a review',
     content: report

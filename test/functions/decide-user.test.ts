@@ -96,7 +96,9 @@ describe('the page about an author', () => {
     expect(faulty.status).toBe(400);
     expect(faulty.html).toContain('id="hide-reason-fault">Please fill this in.<');
     expect(faulty.html).not.toContain('id="reason-fault"');
-    expect((await send({ ...form, seen_at: 'yesterday' })).status).toBe(400);
+    for (const seen_at of ['yesterday', '2026-11-22T12:00:00+14:00', '2026-11-22 12:00:00.000Z']) {
+      expect([seen_at, (await send({ ...form, seen_at })).status]).toEqual([seen_at, 400]);
+    }
     expect((await send({ decision: 'hide', ...why })).html).toContain('0 reviews are hidden');
     expect(await hiddenOf(ids)).toBe(0);
     const own = await makeReview(mia);

@@ -48,7 +48,7 @@ describe('GET /oembed', () => {
   });
 
   test('is no larger than the site has room', async () => {
-    const { body } = await get({ url, maxwidth: '200', maxheight: '1000', format: 'json' });
+    const { body } = await get({ url, maxwidth: '200', maxheight: '9'.repeat(20), format: 'json' });
     expect(body).toMatchObject({ width: 200, height: 120 });
     expect(body.html).toContain('width="200" height="120"');
   });
@@ -69,6 +69,7 @@ describe('GET /oembed', () => {
     [{ url, format: 'xml' }, 501, 'not_implemented'],
     [{}, 400, 'invalid_request'],
     [{ url, maxwidth: '0' }, 400, 'invalid_request'],
+    [{ url, maxheight: '-1' }, 400, 'invalid_request'],
   ])('refuses %j in JSON: %i', async (query, status, error) => {
     const answer = await get(query as Record<string, string>);
     expect(answer.headers['content-type']).toBe('application/json');

@@ -107,6 +107,13 @@ describe('/review/{review_id}/report', () => {
     expect([refused.status, refused.body.includes('blocked')]).toEqual([403, true]);
   });
 
+  test('refuses an account whose karma allows no reports, and says why', async () => {
+    const review_id = await makeReview(author);
+    const { body } = await ask(await makeUser({ karma: -11 }), review_id);
+    expect(body).toContain('You cannot report reviews, because your karma is too low.');
+    expect(body).not.toContain('name="reason"');
+  });
+
   test('says so where the reports of the day are used up, without mocking', async () => {
     const review_id = await makeReview(author);
     const reader = await makeUser();

@@ -81,6 +81,8 @@ function compare(field: unknown, operator: string, operand: string): boolean {
   switch (operator) {
     case '=':
       return field === Number(operand);
+    case '!=':
+      return field !== Number(operand);
     case '<':
       return field < Number(operand);
     case '>=':

@@ -256,6 +256,7 @@ describe('the access log', () => {
     ['POST /1/review', 500, byFunction(500), ['1 ServerErrors']],
     ['PUT /1/review/{review_id}/vote', 503, byFunction(503), ['1 ServerErrors']],
     // The query string is too long.
+    ['GET /oembed', 501, byFunction(501), []],
     ['GET /1/reviews', 503, byFunction(503), []],
     ['HEAD /1/reviews', 503, byFunction(503), []],
     ['GET /1/reviews', 504, byGateway('INTEGRATION_TIMEOUT'), ['1 ServerErrors']],
