@@ -17,13 +17,13 @@ const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
  * If one lane stopped in the middle of an item, `into` holds that lane and the number of changes
  * already read.
  */
-const Position = v.object({
+const FeedCursor = v.object({
   time: Count,
   lanes: v.pipe(v.array(Count), v.length(changesLanes)),
   into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
 });
-type Position = v.InferOutput<typeof Position>;
-type LanePlaces = Omit<Position, 'time'>;
+type FeedCursor = v.InferOutput<typeof FeedCursor>;
+type LanePlaces = Omit<FeedCursor, 'time'>;
 
 const binding = 'changes';
 const day = 86_400_000;
@@ -64,7 +64,7 @@ export async function readChanges(since: string | undefined, limit: number): Pro
   if (since === undefined) {
     return { changes: [], users: [], next: await currentPosition(), has_more: false };
   }
-  const from = openCursor(binding, Position, since);
+  const from = openCursor(binding, FeedCursor, since);
   if (!from) throw invalidRequest('since must be a position: `next` of an answer, or of a dump');
   const time = Date.now();
   const heads = await readHeads();
@@ -99,7 +99,7 @@ interface Changed {
  * read one after the other, beginning with the one furthest behind.
  */
 async function readWindow(
-  from: Position,
+  from: FeedCursor,
   heads: readonly number[],
   limit: number,
 ): Promise<{ changed: Changed[]; end: LanePlaces; hasMore: boolean }> {
@@ -196,6 +196,6 @@ function fitting(sizes: readonly number[], most: number): number {
   return end < 0 ? sizes.length : end;
 }
 
-function seal(position: Position): string {
+function seal(position: FeedCursor): string {
   return sealCursor(binding, position);
 }

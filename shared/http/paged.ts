@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../errors.ts';
-import { type Position, readFromCursor } from '../list/cursor.ts';
+import { type PageStart, readFromCursor } from '../list/cursor.ts';
 import type { SortKey } from '../table/item.ts';
 import { pageParameters } from './request.ts';
 import { Answer, brieflyShared } from './response.ts';
@@ -21,7 +21,7 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,
-  read: (position: Position) => Promise<T>,
+  read: (position: PageStart) => Promise<T>,
   present: (page: T) => Promise<B & { count: number }> | (B & { count: number }),
   ...links: string[]
 ) {

@@ -4,7 +4,7 @@ import { type ApiError, invalidRequest } from '../errors.ts';
 import type { SortKey } from '../table/item.ts';
 
 /** Start of a page: the sort key before it, and the offset, which is approximate after writes. */
-export interface Position {
+export interface PageStart {
   offset: number;
   after?: SortKey;
 }
@@ -41,7 +41,7 @@ const CursorContent = v.tuple([
 export async function readFromCursor<T extends { next?: SortKey }>(
   query: { sort?: unknown },
   { cursor, offset, limit }: { cursor?: string; offset: number; limit: number },
-  read: (position: Position) => Promise<T>,
+  read: (position: PageStart) => Promise<T>,
 ): Promise<{ page: T; offset: number; cursor: string | undefined }> {
   const binding = JSON.stringify(query);
   const position = cursor === undefined ? { offset } : readCursor(binding, cursor);
@@ -83,11 +83,11 @@ export function openCursor<T extends v.GenericSchema>(
   return parsed.success ? parsed.output : undefined;
 }
 
-function makeCursor(binding: string, { offset, after }: Required<Position>): string {
+function makeCursor(binding: string, { offset, after }: Required<PageStart>): string {
   return sealCursor(binding, [offset, typeof after === 'bigint' ? { rank: `${after}` } : after]);
 }
 
-function readCursor(binding: string, cursor: string): Position {
+function readCursor(binding: string, cursor: string): PageStart {
   const opened = openCursor(binding, CursorContent, cursor);
   if (!opened) throw badCursor();
   const [offset, place] = opened;

@@ -1,5 +1,5 @@
 import { batchGet } from '../table/batch.ts';
-import type { Order, Scope } from '../table/definition.ts';
+import type { IndexScope, Order } from '../table/definition.ts';
 import { type Item, keyString, type SortKey } from '../table/item.ts';
 import type { Sorting } from '../table/query.ts';
 import {
@@ -13,7 +13,7 @@ import {
 
 /** One partition of an index scope, such as all reviews of an entity. */
 export interface Partition {
-  scope: Scope;
+  scope: IndexScope;
   value: string;
 }
 

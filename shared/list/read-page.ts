@@ -40,7 +40,7 @@ export interface List extends Filter {
 }
 
 /** Entries, and the sort key after which the next page begins. The last page has no `next`. */
-export interface Page {
+export interface ListPage {
   entries: Entry[];
   next?: SortKey;
 }
@@ -54,7 +54,7 @@ export async function readPage(
   list: List | Promise<List>,
   request: PageRequest,
   near?: NearList,
-): Promise<Page> {
+): Promise<ListPage> {
   const [page, { partitions, trees, ...filter }] = await Promise.all([
     request.limit === 0 ? { entries: [] } : readNearPage(near ?? asNearList(await list), request),
     list,
@@ -81,7 +81,7 @@ function asNearList({ partitions: [partition, ...more], trees, ...filter }: List
 async function readNearPage(
   list: NearList | undefined,
   request: PageRequest,
-): Promise<Page | undefined> {
+): Promise<ListPage | undefined> {
   if (!list) return undefined;
   const skip = skipOf(request);
   // The 2 are the entry of the cursor and the first entry of the next page. A list with a filter
@@ -131,7 +131,7 @@ async function readByRank(
   { accept }: Filter,
   trees: readonly Tree[],
   request: PageRequest,
-): Promise<Page> {
+): Promise<ListPage> {
   const { after } = request;
   const take = request.limit + 1;
   const window = await descend(trees, request, { after, skip: skipOf(request), take });
@@ -177,7 +177,7 @@ function isAfter({ order, after }: PageRequest): (entry: Entry) => boolean {
   return (entry) => sortKeyIn(entry, order) !== after;
 }
 
-function toPage(entries: readonly Entry[], { limit, order }: PageRequest): Page {
+function toPage(entries: readonly Entry[], { limit, order }: PageRequest): ListPage {
   const last = entries[limit - 1];
   return {
     entries: entries.slice(0, limit),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { type List, type Page, readPage } from '../list/read-page.ts';
+import { type List, type ListPage, readPage } from '../list/read-page.ts';
 import { isDraft, Review, toReference } from '../review/review.ts';
 import { type AuthoredReview, findReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
@@ -41,7 +41,7 @@ export async function listCases(
   order: Order,
   limit: number,
   { reason, after }: { reason?: Reason | undefined; after?: SortKey | undefined } = {},
-): Promise<Pick<Page, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
+): Promise<Pick<ListPage, 'next'> & { cases: (AuthoredReview & ReviewCase)[] }> {
   const queue: List = { partitions: [{ scope: 'all', value: 'CASE' }] };
   const descending = order === 'popularity';
   const { entries, next } = await readPage(queue, { order, descending, limit, offset: 0, after });

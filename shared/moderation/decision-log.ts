@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { type List, type Page, readPage } from '../list/read-page.ts';
+import { type List, type ListPage, readPage } from '../list/read-page.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
@@ -48,7 +48,7 @@ export function logged(decision: Decision): Write[] {
 export async function listDecisions(
   limit: number,
   { userId, after }: { userId?: string; after?: SortKey } = {},
-): Promise<Pick<Page, 'next'> & { decisions: Decision[] }> {
+): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
   const log: List['partitions'][number] =
     userId === undefined
       ? { scope: 'all', value: 'DECISION' }
@@ -77,7 +77,7 @@ export async function listDecided(
   userId: string,
   limit: number,
   after?: SortKey,
-): Promise<Pick<Page, 'next'> & { decided: Decided[] }> {
+): Promise<Pick<ListPage, 'next'> & { decided: Decided[] }> {
   const { decisions, next } = await listDecisions(limit, { userId, after });
   const ids = new Set(decisions.flatMap(({ review_id }) => review_id ?? []));
   const items = await batchGet([...ids].map(reviewKey));

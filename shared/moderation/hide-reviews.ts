@@ -1,5 +1,5 @@
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
-import { type Page, readPage } from '../list/read-page.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { isPublic, type Review, toReference } from '../review/review.ts';
 import type { SortKey } from '../table/item.ts';
 import { sortKeyIn } from '../table/query.ts';
@@ -16,7 +16,7 @@ const patience = 3_000;
 /**
  * Result of a step: the number of hidden reviews, and the reviews that stay public with the reason.
  */
-export interface Step extends Pick<Page, 'next'> {
+export interface Step extends Pick<ListPage, 'next'> {
   hidden: number;
   left: { review: Review; why: string }[];
 }

@@ -1,4 +1,4 @@
-import { type Page, type PageRequest, readPage } from '../list/read-page.ts';
+import { type ListPage, type PageRequest, readPage } from '../list/read-page.ts';
 import { claimKey } from '../table/keys.ts';
 import { countItems } from '../table/query.ts';
 import { toReference } from './review.ts';
@@ -27,7 +27,7 @@ export async function listOwnReviews(
 export async function listWritten(
   userId: string,
   position: Pick<PageRequest, 'limit' | 'offset' | 'after'>,
-): Promise<Pick<Page, 'next'> & { reviews: AuthoredReview[] }> {
+): Promise<Pick<ListPage, 'next'> & { reviews: AuthoredReview[] }> {
   const partitions = [userId, `UNLISTED#${userId}`].map(
     (value) => ({ scope: 'author', value }) as const,
   );

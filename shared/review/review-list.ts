@@ -4,8 +4,8 @@ import type { AverageRating } from '../entity/presented.ts';
 import type { Partition } from '../list/descend.ts';
 import {
   type List,
+  type ListPage,
   type NearList,
-  type Page,
   type PageRequest,
   readPage,
 } from '../list/read-page.ts';
@@ -86,7 +86,7 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
   const { count } = matching;
   // An author who is being erased has no counts, but may still have reviews.
   const isGone = ownerKey(query) !== undefined && count === 0;
-  const { entries, next }: Page = isGone ? { entries: [] } : page;
+  const { entries, next }: ListPage = isGone ? { entries: [] } : page;
   const reviews = await findReviews(entries.map(toReference));
   return {
     count,

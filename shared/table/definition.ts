@@ -1,11 +1,11 @@
 /** Index partition keys, and index orders. keys.ts lists the values that they hold. */
-export type Scope = 'all' | 'facet' | 'entity' | 'author';
+export type IndexScope = 'all' | 'facet' | 'entity' | 'author';
 export type Order = 'date' | 'popularity';
 
 /** `all-by-date`, `entity-by-popularity`, … */
-export type IndexName = `${Scope}-by-${Order}`;
+export type IndexName = `${IndexScope}-by-${Order}`;
 
-const scopes: readonly Scope[] = ['all', 'facet', 'entity', 'author'];
+const scopes: readonly IndexScope[] = ['all', 'facet', 'entity', 'author'];
 const orders: readonly Order[] = ['date', 'popularity'];
 
 /** Attributes of every index entry beside its keys. A list page needs no second read to filter. */

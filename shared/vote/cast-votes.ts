@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Page, readPage } from '../list/read-page.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { getItems } from '../table/batch.ts';
 import type { SortKey } from '../table/item.ts';
@@ -17,7 +17,7 @@ export async function listVotes(
   userId: string,
   limit: number,
   after?: SortKey,
-): Promise<Pick<Page, 'next'> & { votes: CastVote[] }> {
+): Promise<Pick<ListPage, 'next'> & { votes: CastVote[] }> {
   const partitions = [{ scope: 'author', value: `VOTER#${userId}` }] as const;
   const sorting = { order: 'date', descending: true, offset: 0 } as const;
   const { entries, next } = await readPage({ partitions }, { ...sorting, limit, after });
