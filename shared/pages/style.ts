@@ -46,11 +46,9 @@ h3 { font-size: 1rem; margin: 0; }
 section { padding: 1.25rem 0; border-top: 1px solid var(--line); }
 h1 + section { border-top: 0; padding-top: 0; }
 section.end { border-color: var(--danger); }
-.card { padding: 1rem 1.25rem; margin: 0 0 1rem; border: 1px solid var(--line);
-  border-radius: var(--radius); }
 p, form, details { margin: 0 0 .75rem; }
 section ul { margin: 0 0 .75rem; padding-left: 1.25rem; }
-section > :last-child, .card > :last-child, form > :last-child, li > :last-child,
+section > :last-child, form > :last-child, li > :last-child,
   details > :last-child { margin-bottom: 0; }
 li + li { margin-top: .25rem; }
 .soft { color: var(--soft); }
@@ -77,7 +75,6 @@ nav.choice { margin-bottom: 1rem; }
 @media (min-width: 56rem) {
   .columns { display: grid; grid-template: auto 1fr / 18rem minmax(0, 1fr); gap: 0 3.5rem; }
   .columns > :nth-child(2) { grid-column: 2; grid-row: 1 / 3; border-top: 0; padding-top: 0; } }
-.scroll { overflow-x: auto; }
 table.rows { width: 100%; border-collapse: collapse; margin-bottom: 1rem; }
 .rows th, .rows td { padding: .6rem 1rem .6rem 0; border-bottom: 1px solid var(--line); text-align: start;
   vertical-align: top; overflow-wrap: break-word; }
