@@ -40,7 +40,8 @@ async function violationsOn(page: Page, options: object = everything): Promise<s
  */
 function edgeContrast(page: Page): Promise<number> {
   return page.evaluate(`(() => {
-    const channel = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    const channel = (value) =>
+      value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
     const luminance = (color) => {
       const [r, g, b] = color.match(/[\\d.]+/g).map((value) => channel(value / 255));
       return 0.2126 * r + 0.7152 * g + 0.0722 * b;
