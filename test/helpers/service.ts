@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll } from '@jest/globals';
+import type { TestResponse } from './invoke.ts';
 
 const run = promisify(execFile);
 
@@ -80,8 +81,7 @@ export async function admin(
   dataDir: string,
   args: readonly string[],
   code = root,
-  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies before they check their types.
-): Promise<any> {
+): Promise<TestResponse['body']> {
   const command = ['--require', './bin/ready.cjs', 'bin/admin.ts', '--data-dir', dataDir, ...args];
   try {
     const options = { cwd: code, env: environment() };

@@ -13,7 +13,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { type AwsStub, mockClient } from 'aws-sdk-client-mock';
+import { mockClient } from 'aws-sdk-client-mock';
 import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
@@ -49,10 +49,10 @@ afterEach(() => {
 });
 
 describe('transact', () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the stub's type names every client input.
-  let client: AwsStub<any, any, any>;
+  const mock = () => mockClient(DynamoDBDocumentClient);
+  let client: ReturnType<typeof mock>;
   beforeEach(() => {
-    client = mockClient(DynamoDBDocumentClient);
+    client = mock();
   });
   afterEach(() => client.restore());
 
