@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { nameOfEntity } from '../shared/entity/entity-type.ts';
 import { findKeptMetadata } from '../shared/entity/metadata.ts';
 import { notFound } from '../shared/errors.ts';
 import { bodyOf, PathId } from '../shared/http/request.ts';
@@ -14,7 +15,6 @@ import type { Page } from '../shared/pages/html-response.ts';
 import { csrfField, type Visitor } from '../shared/pages/layout.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
 import { page } from '../shared/pages/page.ts';
-import { nameOfEntity } from '../shared/pages/review-card.ts';
 import { Session } from '../shared/pages/session.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
 
@@ -100,7 +100,7 @@ async function hide(
         html`<form method="post" action="${moderationUrl(`/users/${userId}`)}">
           ${csrfField(csrf)}
           ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-          <button class="danger">Go on</button>
+          <button class="danger">Hide the next reviews</button>
         </form>`
       }
       <p><a class="button quiet" href="${moderationUrl(`/users/${userId}`)}">Back to the author</a></p>

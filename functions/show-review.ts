@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { nameOfEntityType } from '../shared/entity/entity-type.ts';
+import { nameOfEntity, nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import type { Metadata } from '../shared/entity/presented.ts';
 import { PathId } from '../shared/http/request.ts';
 import { headOf } from '../shared/pages/head.ts';
 import type { Html } from '../shared/pages/layout.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
-import { excerptOf, nameOfEntity, textOf } from '../shared/pages/review-card.ts';
+import { excerptOf, textOf } from '../shared/pages/review-card.ts';
 import { stars } from '../shared/pages/stars.ts';
 import { reviewData } from '../shared/pages/structured-data.ts';
 import { dayOf, hostOf, nameOfLanguage } from '../shared/pages/words.ts';

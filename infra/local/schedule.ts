@@ -42,7 +42,7 @@ export function followClock(schedules: readonly Schedule[], load: Load): Clock {
 }
 
 /** Returns the next time of the schedule after `now`, in milliseconds since 1970. */
-export function nextTime({ hour, minute }: Schedule, now: Date): number {
+function nextTime({ hour, minute }: Schedule, now: Date): number {
   const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), hour, minute);
   return today > now.getTime() ? today : today + 86_400_000;
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import { nameOfEntityType } from '../entity/entity-type.ts';
 import { notFound } from '../errors.ts';
 import { findHistory } from '../moderation/decision-log.ts';
 import { listHiddenClaims } from '../moderation/hidden-claims.ts';
@@ -18,7 +19,7 @@ import {
   whyFields,
 } from './moderation.ts';
 import { readWritten, reviewCell, rowsUnder } from './review-table.ts';
-import { dayOf, minuteOf, nameOfEntityType, nameOfType } from './words.ts';
+import { dayOf, minuteOf, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
+import { nameOfEntity, nameOfEntityType } from '../entity/entity-type.ts';
 import { findKeptMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { notFound } from '../errors.ts';
@@ -27,9 +28,9 @@ import {
   stateOf,
   whyFields,
 } from './moderation.ts';
-import { nameOfEntity, textOf } from './review-card.ts';
+import { textOf } from './review-card.ts';
 import { stars } from './stars.ts';
-import { minuteOf, nameOfEntityType, nameOfLanguage } from './words.ts';
+import { minuteOf, nameOfLanguage } from './words.ts';
 
 /** The number of reports to read, and to show of open and of earlier ones. */
 const mostRead = 1000;

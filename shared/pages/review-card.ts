@@ -8,8 +8,6 @@ import type { Html } from './layout.ts';
 import { stars } from './stars.ts';
 import { dayOf } from './words.ts';
 
-export { nameOfEntity };
-
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
 const excerptLength = 280;
 

@@ -7,6 +7,7 @@ import { listReviewsOf, type ReviewList } from '../review/review-list.ts';
 import { oneOf } from '../values.ts';
 import type { Html } from './layout.ts';
 import { reviewCard } from './review-card.ts';
+import { tabs } from './tabs.ts';
 import { nameOfLanguage } from './words.ts';
 
 /** Number of reviews on a page. */
@@ -79,21 +80,19 @@ export function reviewSection(
   return html`<section>
     <h2>${reviewsOf(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
-    ${count > 1 && orderMenu(url, query)}
+    ${
+      count > 1 &&
+      tabs(
+        'Order',
+        listUrl(url, query),
+        orders.map(([sort, name]) => [listUrl(url, { ...query, sort }), name] as const),
+      )
+    }
     <ul class="plain">
       ${reviews.map((each, i) => html`<li>${reviewCard(each, { ...about, metadata: about.metadata?.[i] ?? null })}</li>`)}
     </ul>
     ${cursor && html`<p><a class="button quiet" rel="next" href="${listUrl(url, query, cursor)}">Next page</a></p>`}
   </section>`;
-}
-
-function orderMenu(url: string, query: ListQuery): Html {
-  return html`<nav class="choice" aria-label="Order">
-    ${orders.map(
-      ([sort, name]) =>
-        html`<a href="${listUrl(url, { ...query, sort })}"${sort === query.sort && html` aria-current="true"`}>${name}</a>`,
-    )}
-  </nav>`;
 }
 
 /** Number of reviews in words. */

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
+import { nameOfEntity } from '../entity/entity-type.ts';
 import { findKeptMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { readFromCursor } from '../list/cursor.ts';
 import { listWritten } from '../review/own-reviews.ts';
 import type { Review } from '../review/review.ts';
 import type { Html } from './layout.ts';
-import { excerptOf, nameOfEntity } from './review-card.ts';
+import { excerptOf } from './review-card.ts';
 import { stars } from './stars.ts';
 
 /** Reviews of a page. */

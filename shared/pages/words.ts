@@ -3,8 +3,6 @@ import type { UserType } from '../user/user-type.ts';
 import { languageNames } from './language-names.ts';
 import type { Html } from './layout.ts';
 
-export { nameOfEntityType } from '../entity/entity-type.ts';
-
 // Without Intl.DateTimeFormat, of which the first takes 18 ms, a quarter of a cold start.
 const months =
   'January February March April May June July August September October November December'.split(

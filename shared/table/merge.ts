@@ -15,10 +15,7 @@ export function merged(writes: readonly Write[]): Write[] {
 }
 
 /** Merges writes into `others`, which is keyed by the `keyString` of the item. */
-export function mergeInto(
-  others: Map<string, Write>,
-  writes: readonly Write[],
-): Map<string, Write> {
+function mergeInto(others: Map<string, Write>, writes: readonly Write[]): Map<string, Write> {
   for (const { otherwise: _, ...write } of writes) {
     const name = keyString(keyOf(write));
     const other = others.get(name);

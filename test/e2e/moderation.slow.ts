@@ -277,9 +277,9 @@ describe.each([
     await mia.hear('3 of this author are still public.');
     await mia.page.getByText('You have reported this review').waitFor();
     await mia.look('first-step');
-    await mia.click('Go on');
+    await mia.click('Hide the next reviews');
     await mia.hear('1 of this author is still public.');
-    expect(await mia.page.getByRole('button', { name: 'Go on' }).count()).toBe(0);
+    expect(await mia.page.getByRole('button', { name: 'Hide the next reviews' }).count()).toBe(0);
     await mia.look('last-step');
     await mia.follow('Back to the author');
     await mia.arrive(`About ${ann.name}`);

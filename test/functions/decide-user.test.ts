@@ -1,13 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
-import { setModerator } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, readItem } from '../helpers/fixtures.ts';
+import { makeModerator, makeReview, makeUser, readItem } from '../helpers/fixtures.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 
-const mia = await makeUser({ display_name: 'Mia' });
-await setModerator(mia.id, true);
+const mia = await makeModerator('Mia');
 const why = { reason: 'spam', note: 'All of it is <one> shop.' };
 
 /** The hidden fields of the form with this text. */
@@ -67,12 +65,12 @@ describe('the page about an author', () => {
     expect(first.status).toBe(200);
     expect(first.html).toMatch(/25 reviews are hidden\.\s+2 of this author are still public\./);
     expect(await hiddenOf(ids)).toBe(25);
-    const more = fieldsOf(first.html, 'Go on');
+    const more = fieldsOf(first.html, 'Hide the next reviews');
     expect(more).toMatchObject({ reason: 'spam', note: 'All of it is &lt;one&gt; shop.' });
     for (const said of [/2 reviews are hidden\.\s+None of this/, /0 reviews are hidden\.\s+None/]) {
       const { html } = await send({ ...more, note: why.note });
       expect(html).toMatch(said);
-      expect(html).not.toContain('Go on');
+      expect(html).not.toContain('Hide the next reviews');
     }
     expect(await hiddenOf(ids)).toBe(27);
     expect((await send({ ...more, cursor: 'x' })).status).toBe(400);

@@ -10,12 +10,18 @@ import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/key
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, readItem, setAttributes } from '../helpers/fixtures.ts';
+import {
+  makeModerator,
+  makeReview,
+  makeUser,
+  makeUsers,
+  readItem,
+  setAttributes,
+} from '../helpers/fixtures.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
-const mia = await makeUser({ display_name: 'Mia' });
-await setModerator(mia.id, true);
+const mia = await makeModerator('Mia');
 
 const pages = routes.filter(({ path }) => path.startsWith('/account/moderation'));
 

@@ -33,7 +33,7 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
-import { userItem } from '../../shared/user/user-repository.ts';
+import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke } from './invoke.ts';
 import './table.ts';
 
@@ -60,6 +60,13 @@ export async function makeUser({ display_name = 'Ann', karma = 0 } = {}): Promis
   await table.send(new PutCommand({ TableName: tableName(), Item: userItem(user) }));
   const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review vote user' };
   return { id, display_name, created, caller };
+}
+
+/** Makes a user who is a moderator. */
+export async function makeModerator(display_name: string): Promise<TestUser> {
+  const user = await makeUser({ display_name });
+  await setModerator(user.id, true);
+  return user;
 }
 
 /** Several of them. */

@@ -15,6 +15,7 @@ import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import {
   applyStream,
+  makeModerator,
   makeReview,
   makeUser,
   makeUsers,
@@ -25,13 +26,7 @@ import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
-const [mia, ben] = (await Promise.all(
-  ['Mia', 'Ben'].map(async (display_name) => {
-    const user = await makeUser({ display_name });
-    await setModerator(user.id, true);
-    return user;
-  }),
-)) as [TestUser, TestUser];
+const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
 
 const why = { reason: 'spam', note: 'A shop.' } as const;
 

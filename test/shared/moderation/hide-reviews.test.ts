@@ -10,6 +10,7 @@ import { setModerator } from '../../../shared/user/user-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import {
   applyStream,
+  makeModerator,
   makeReview,
   makeUser,
   readItem,
@@ -19,13 +20,7 @@ import {
 import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
 
-const [mia, ben] = (await Promise.all(
-  ['Mia', 'Ben'].map(async (display_name) => {
-    const user = await makeUser({ display_name });
-    await setModerator(user.id, true);
-    return user;
-  }),
-)) as [TestUser, TestUser];
+const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
 const why = { reason: 'spam', note: 'A shop.' } as const;
 const byMia = { ...why, moderator_id: mia.id };
 

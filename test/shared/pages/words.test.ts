@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { ageOf, nameOfEntityType, nameOfLanguage } from '../../../shared/pages/words.ts';
+import { nameOfEntityType } from '../../../shared/entity/entity-type.ts';
+import { ageOf, nameOfLanguage } from '../../../shared/pages/words.ts';
 import { languages } from '../../../shared/review/languages.ts';
 import { stopClock } from '../../helpers/clock.ts';
 
