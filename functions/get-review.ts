@@ -23,9 +23,6 @@ export const handler = endpoint(request, async ({ path }) => {
   const { review, author } = await getPublicReview(path.review_id);
   return new Answer(
     { review: presentReview(review, author) },
-    {
-      revisionTag: revisionTagOf(review),
-      headers: { Link: linkToPage(`/review/${review.id}`) },
-    },
+    { revisionTag: revisionTagOf(review), headers: { Link: linkToPage(`/review/${review.id}`) } },
   );
 });

@@ -23,11 +23,7 @@ import { Language, Stars } from '../shared/review/review.ts';
 
 export const request = v.object({
   path: v.object({ entity_id: PathId('Entity') }),
-  query: v.object({
-    rating: v.optional(Stars),
-    language: v.optional(Language),
-    ...listParameters,
-  }),
+  query: v.object({ rating: v.optional(Stars), language: v.optional(Language), ...listParameters }),
 });
 
 /** Page of an entity: its ratings in numbers, and its reviews. */

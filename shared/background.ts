@@ -68,8 +68,5 @@ export function isFor({ records }: Consumer, { eventName, dynamodb }: StreamReco
 
 interface StreamRecord {
   eventName?: string;
-  dynamodb?: {
-    Keys?: Record<string, { S?: string }>;
-    NewImage?: Record<string, unknown>;
-  };
+  dynamodb?: { Keys?: Record<string, { S?: string }>; NewImage?: Record<string, unknown> };
 }

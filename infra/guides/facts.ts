@@ -20,10 +20,7 @@ import { userTypes } from '../../shared/user/user-type.ts';
 import { type Endpoint, errors, errorsOf } from '../openapi/responses.ts';
 
 /** Addresses of entity pages in the two databases. */
-const pages = {
-  musicdb: 'musicbrainz.org/{type}/{id}',
-  bookdb: 'bookbrainz.org/{type}/{id}',
-};
+const pages = { musicdb: 'musicbrainz.org/{type}/{id}', bookdb: 'bookbrainz.org/{type}/{id}' };
 
 /**
  * Returns the numbers and tables that guides name as `{{name}}`. All of them come from the code.

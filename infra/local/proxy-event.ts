@@ -18,13 +18,7 @@ export function proxyEvent(
     query,
     match,
     address,
-  }: {
-    requestId: string;
-    path: string;
-    query: string;
-    match?: Match;
-    address?: PublicAddress;
-  },
+  }: { requestId: string; path: string; query: string; match?: Match; address?: PublicAddress },
 ): APIGatewayProxyEvent {
   const method = request.method ?? 'GET';
   const rest = path.replace(/^\/+/, '');

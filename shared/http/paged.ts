@@ -43,10 +43,7 @@ export async function pagedAnswer<T extends { next?: SortKey }, B extends object
   return new Answer(
     { count, limit, offset, ...body, next: cursor },
     {
-      headers: {
-        'Cache-Control': brieflyShared,
-        ...(all.length > 0 && { Link: all.join(', ') }),
-      },
+      headers: { 'Cache-Control': brieflyShared, ...(all.length > 0 && { Link: all.join(', ') }) },
     },
   );
 }

@@ -56,10 +56,7 @@ export const OAuthErrorBody = described(
 export const OpenApi = described(
   v.looseObject({
     openapi: described(v.string(), 'The version of OpenAPI', '3.1.1'),
-    info: described(v.looseObject({}), 'The service', {
-      title: 'Review service',
-      version: '1',
-    }),
+    info: described(v.looseObject({}), 'The service', { title: 'Review service', version: '1' }),
     paths: described(v.looseObject({}), 'The endpoints', {}),
   }),
   'An OpenAPI document',

@@ -220,12 +220,7 @@ function grantWrites(
 }
 
 function grantItem(grant: Grant) {
-  return {
-    ...keyOf(grant),
-    author: `CLIENT#${grant.client_id}`,
-    date: placeOf(grant),
-    ...grant,
-  };
+  return { ...keyOf(grant), author: `CLIENT#${grant.client_id}`, date: placeOf(grant), ...grant };
 }
 
 /** Orders grants by age. */

@@ -39,11 +39,7 @@ export function reviewData(
     url: `${authUrl()}/review/${id}`,
     itemReviewed: itemOf(metadata),
     reviewRating: { '@type': 'Rating', ratingValue: rating, ...scale },
-    author: {
-      '@type': 'Person',
-      name: author.display_name,
-      url: `${authUrl()}/user/${author.id}`,
-    },
+    author: { '@type': 'Person', name: author.display_name, url: `${authUrl()}/user/${author.id}` },
     reviewBody: review.text ?? undefined,
     inLanguage: review.language,
     datePublished: review.published_on,

@@ -88,12 +88,7 @@ async function readList(query: ReviewQuery, overview: Promise<Overview>): Promis
   const isGone = ownerKey(query) !== undefined && count === 0;
   const { entries, next }: ListPage = isGone ? { entries: [] } : page;
   const reviews = await findReviews(entries.map(toReference));
-  return {
-    count,
-    reviews: reviews.filter(({ review }) => isPublic(review)),
-    next,
-    average_rating,
-  };
+  return { count, reviews: reviews.filter(({ review }) => isPublic(review)), next, average_rating };
 }
 
 /** Reads the newest public reviews, without their number and a next page. */

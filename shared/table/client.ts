@@ -8,11 +8,7 @@ export function tableName(): string {
 
 const client = new DynamoDBClient({
   maxAttempts: 4,
-  requestHandler: {
-    connectionTimeout: 1_000,
-    requestTimeout: 2_000,
-    throwOnRequestTimeout: true,
-  },
+  requestHandler: { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true },
 });
 
 // The logger middleware copies every request and answer for a log that nobody reads. The user agent

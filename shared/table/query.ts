@@ -128,10 +128,7 @@ export async function* scanItems({
   from,
   pageSize = pageLimit,
   ...filter
-}: {
-  from?: Key;
-  pageSize?: number;
-} & Pick<
+}: { from?: Key; pageSize?: number } & Pick<
   ScanCommandInput,
   | 'FilterExpression'
   | 'ProjectionExpression'

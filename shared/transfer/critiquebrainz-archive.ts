@@ -145,14 +145,7 @@ export function parseCopy(line: string): (string | null)[] {
   return line.split('\t').map((value) => (value === '\\N' ? null : unescaped(value)));
 }
 
-const escapes: Record<string, string> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
+const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
 function unescaped(value: string): string {
   if (!value.includes('\\')) return value;

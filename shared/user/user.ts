@@ -56,13 +56,7 @@ export function parseUser(item: Record<string, unknown> | undefined): User | und
 
 export function presentUser(user: User): PresentedUser {
   const { id, display_name, created, karma } = user;
-  return {
-    id,
-    display_name,
-    created: httpDate(created),
-    karma,
-    user_type: userTypeOf(user).label,
-  };
+  return { id, display_name, created: httpDate(created), karma, user_type: userTypeOf(user).label };
 }
 
 export function presentOwnProfile(user: User, { email, musicdb_username }: Contact): OwnProfile {
