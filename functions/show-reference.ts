@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { authUrl } from '../shared/auth-url.ts';
-import { requireHttps } from '../shared/http/secure-transport.ts';
+import { requireHttps } from '../shared/http/request.ts';
 import { openApiAt } from '../shared/openapi.ts';
 import { icon } from '../shared/pages/brand.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';

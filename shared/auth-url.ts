@@ -1,5 +1,5 @@
 /**
- * Returns {auth_url} of the spec, without a trailing slash. Also the issuer of tokens (RFC 8414).
+ * Returns {auth_url} of the spec, without a trailing slash; also the issuer of tokens (RFC 8414).
  */
 export function authUrl(): string {
   const url = process.env.AUTH_URL;

@@ -1,4 +1,4 @@
-/** A Lambda that reads the records of the table's stream that `records` describes. */
+/** A Lambda that reads records of the table's stream. */
 export interface Consumer {
   operation: string;
   records: readonly RecordKind[];
@@ -6,10 +6,7 @@ export interface Consumer {
   batchSize: number;
 }
 
-/**
- * Records of items with this sort key. `only` selects inserts, removals, or items whose new image
- * has a text attribute.
- */
+/** Records of items with this sort key: all, inserts, removals, or new images with an attribute. */
 export interface RecordKind {
   sortKey: string;
   only?: 'INSERT' | 'REMOVE' | { has: string };

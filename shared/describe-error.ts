@@ -1,19 +1,13 @@
-/** An error in the form that is logged. */
 export interface DescribedError {
   name: string;
   code?: string;
   message?: string;
   /** Stack frames, innermost first. */
   stack?: string[];
-  /** The cause, without its stack. */
   cause?: DescribedError;
 }
 
-/**
- * Describes an error for the log. The message of a DynamoDB limit error may quote whole items, so
- * SDK errors are logged without it. For a thrown value that is not an Error, only the type is
- * logged.
- */
+/** Describes an error for the log. Leaves out messages of the SDK, which may quote whole items. */
 export function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   const { stack = '', cause } = error;

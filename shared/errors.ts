@@ -37,7 +37,7 @@ export function invalidScope(message: string): ApiError {
   return new ApiError(400, 'invalid_scope', message);
 }
 
-/** 401: no access token. API Gateway rejects such requests first; this is for direct calls. */
+/** 401: no access token. API Gateway refuses such requests first. */
 export function notAuthorized(): ApiError {
   return new ApiError(401, 'not_authorized', 'This request needs an access token', {
     'WWW-Authenticate': 'Bearer realm="review"',
@@ -57,10 +57,7 @@ export function accessDenied(message: string): ApiError {
 }
 
 /** 403: the daily limit of votes or reports is reached. The headers say when it resets. */
-export function limitExceeded(
-  message: string,
-  headers: Readonly<Record<string, string>>,
-): ApiError {
+export function limitExceeded(message: string, headers: Record<string, string>): ApiError {
   return new ApiError(403, 'limit_exceeded', message, headers);
 }
 

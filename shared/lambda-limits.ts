@@ -1,10 +1,7 @@
 /** Largest event that Lambda accepts, in bytes of JSON. */
 export const largestEvent = 6 * 1024 * 1024;
 
-/**
- * Largest response that Lambda accepts, in bytes of JSON. Quotes and line ends in a body take two
- * bytes.
- */
+/** Largest response in bytes of JSON, in which quotes and line ends of a body take two bytes. */
 export const largestAnswer = largestEvent + 100;
 
 /** Largest body, measured like `largestAnswer`. The rest is for status and headers. */

@@ -1,7 +1,6 @@
 import document from './openapi.json' with { type: 'json' };
 import { version } from './routes.ts';
 
-/** The OpenAPI document that `npm run openapi` generates. */
 export type OpenApiDocument = typeof document;
 
 let served: { authUrl: string; document: OpenApiDocument } | undefined;

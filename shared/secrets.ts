@@ -3,19 +3,18 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { describeError } from './describe-error.ts';
 import type { Secret } from './routes.ts';
 
-/** Keys of one purpose. The first signs and all verify, so that a key can be replaced. */
+/** Keys of one purpose. The first signs and all verify. */
 export type Keys = readonly [KeyObject, ...KeyObject[]];
 
-/** Milliseconds that a value is cached. After this time, a replaced key is known everywhere. */
+/** Milliseconds that a value is cached. Then a replaced key is known everywhere. */
 export const secretLifetime = 300_000;
 
 let client: SecretsManagerClient | undefined;
 const cache = new Map<string, { value: Promise<string>; until: number }>();
 
 /**
- * Reads a secret from the environment variable `name`, or by the ARN in `<NAME>_ARN` from Secrets
- * Manager. Throws if neither is set or the first read fails. If a later read fails, returns the
- * cached value.
+ * Reads a secret from variable `name`, or from Secrets Manager by `<NAME>_ARN`. If a later read
+ * fails, returns the cached value. Throws if nothing is set, or the first read fails.
  */
 export async function readSecret(name: Secret): Promise<string> {
   const value = process.env[name];
@@ -32,20 +31,14 @@ export async function readSecret(name: Secret): Promise<string> {
     cache.delete(arn);
     if (!cached) throw error;
     // Try again in 30 seconds.
-    console.warn({
-      message: 'A secret could not be read again',
-      name,
-      error: describeError(error),
-    });
+    const described = describeError(error);
+    console.warn({ message: 'A secret could not be read again', name, error: described });
     cache.set(arn, { value: cached.value, until: Date.now() + 30_000 });
     return cached.value;
   }
 }
 
-/**
- * Reads a secret of base64url keys, at least 32 bytes each, separated by commas. Throws if it has
- * another form.
- */
+/** Reads base64url keys of at least 32 bytes, separated by commas. Throws for another form. */
 export async function keysOf(name: 'SIGNING_KEYS' | 'SESSION_KEYS'): Promise<Keys> {
   const list = await readSecret(name);
   const keys = list.split(',').map((key) => createSecretKey(key, 'base64url'));

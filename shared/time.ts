@@ -19,10 +19,7 @@ export function epochSeconds(later = 0): number {
   return Math.floor(Date.now() / 1000) + later;
 }
 
-/**
- * Waits a random time of up to 10 ms × 2^attempt, at most `most` ms ("full jitter"). Callers that
- * failed together therefore do not retry together.
- */
+/** Waits a random time of up to 10 ms × 2^attempt, at most `most` ms ("full jitter"). */
 export async function backOff(attempt: number, most = 640): Promise<void> {
   await sleep(Math.random() * Math.min(most, 10 * 2 ** attempt));
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
 /**
- * Unicode text of `min` to `max` code points (not UTF-16 units), stored verbatim. UTF-8 cannot
- * store lone surrogates, and U+0000 ends a text in many programs, so both are refused.
+ * Text of `min` to `max` code points, stored verbatim. Refuses lone surrogates, which UTF-8 cannot
+ * store, and U+0000, which ends a text in many programs.
  */
 export function Text(min: number, max: number) {
   const isWithin = (length: number) => min <= length && length <= max;
@@ -20,18 +20,12 @@ export function Text(min: number, max: number) {
   );
 }
 
-/**
- * Returns true if a text shows more than spaces, controls, fillers, combining marks or blank
- * Braille patterns.
- */
+/** Returns true for more than spaces, controls, fillers, combining marks and blank Braille. */
 export function isVisible(text: string): boolean {
   return /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{DI}\p{NChar}\u2800]/v.test(text);
 }
 
-/**
- * A name to show, of at most `max` code points, without characters that are invisible or change the
- * direction of text.
- */
+/** A name of at most `max` code points, without invisible or direction-changing characters. */
 export function Name(max: number) {
   return v.pipe(
     Text(1, max),
@@ -47,17 +41,11 @@ export function Name(max: number) {
 /** Invisible characters, except variation selectors, which change the character before them. */
 const hidden = /[[\p{Cf}\p{Zl}\p{Zp}\p{DI}\p{NChar}\u2800]--\p{VS}]/v;
 
-/**
- * Joiners where several scripts and emoji need them: between characters, and after a mark also at a
- * word's end.
- */
+/** Joiners that scripts and emoji need: between characters, and after a mark at a word's end. */
 const joined =
   /(?<=\p{M})[\u200c\u200d]|(?<=[\p{L}\p{N}\p{P}\p{S}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}\p{P}\p{S}])/gu;
 
-/**
- * The flag of a part of a country, such as Scotland: a black flag and the code in tag characters
- * (Unicode Technical Standard 51).
- */
+/** The flag of a part of a country: a black flag and tag characters (Unicode TS 51). */
 const subdivisionFlag = /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,6}\u{e007f}/gu;
 
 /** One of these texts. */
@@ -87,8 +75,8 @@ export const Uuid = v.pipe(
 );
 
 /**
- * Returns the canonical form of a UUID, lower-case and hyphenated, or undefined. Accepts any case,
- * hyphens anywhere or nowhere, `urn:uuid:` and braces, as the bulk lookup does.
+ * Returns a UUID in lower case with hyphens, or undefined. Accepts any case, hyphens anywhere or
+ * nowhere, `urn:uuid:` and braces (spec, endpoint 13).
  */
 export function canonicalUuid(sent: string): string | undefined {
   const hex = sent

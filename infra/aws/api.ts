@@ -21,10 +21,9 @@ import {
   Validations,
 } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
+import { gatewayResponses, tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
-import { tokenExpression } from '../../shared/http/token-expression.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { tokenExpression } from '../../shared/http/token-expression.ts';
+import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { stage } from '../../shared/routes.ts';
 import { GatewayError } from './gateway-error.ts';
 import { invoke, type Load } from './invoke.ts';

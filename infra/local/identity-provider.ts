@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { html } from 'hono/html';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
-import { readPairs } from '../../shared/http/pairs.ts';
+import { readPairs } from '../../shared/http/form.ts';
 import { field } from '../../shared/pages/fields.ts';
 import { layout } from '../../shared/pages/layout.ts';
 import { readBody } from './integration.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { readPairs } from '../../shared/http/form.ts';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
-import { readPairs } from '../../shared/http/pairs.ts';
 import { gatewayEvent } from './gateway-event.ts';
 import { type Arrival, arrivalOf, type PublicAddress } from './public-address.ts';
 

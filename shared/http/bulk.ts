@@ -8,8 +8,7 @@ export const BulkQueryString = v.pipe(
 );
 
 /**
- * Ids of a bulk lookup, separated by commas, in forms that `canonicalUuid` accepts. The output maps
- * each id as sent to its canonical form. Empty items are skipped.
+ * Ids separated by commas, in forms of `canonicalUuid`. The output maps each to its canonical form.
  */
 export function BulkIds(most: number) {
   return v.pipe(
@@ -40,8 +39,7 @@ export const bulkErrors = {
 };
 
 /**
- * Looks up the ids of `BulkIds`. `found` holds results by canonical id, and `mapping` their
- * canonical ids by id as sent.
+ * Looks up the ids of `BulkIds`. `found` is by canonical id, `mapping` gives that id by id as sent.
  */
 export async function lookUp<T extends { id: string }>(
   ids: ReadonlyMap<string, string>,

@@ -13,7 +13,7 @@ export const tags = {
   Service: 'The service itself.',
 };
 
-/** Errors that depend on the endpoint. Errors of all endpoints are added automatically. */
+/** Errors that depend on the endpoint. The others are added automatically. */
 type OwnError =
   | 'invalid_request'
   | 'access_denied'
@@ -31,12 +31,11 @@ type Common = 'limit' | 'offset' | 'cursor';
 
 type Named<T> = T extends object ? Exclude<keyof T, Common> & string : never;
 
-/** Query parameters and body fields to describe. */
 type Field<R extends RequestSchema> =
   | (v.InferOutput<R> extends { query: infer Query } ? Named<Query> : never)
   | (v.InferOutput<R> extends { body?: infer Body } ? Named<Body> : never);
 
-/** Description of an endpoint beside its schemas. It is in no bundle, so it may be long. */
+/** Description of an endpoint. It is in no bundle, so it may be long. */
 export type Docs<R extends RequestSchema> = {
   tag: keyof typeof tags;
   summary: string;

@@ -55,7 +55,6 @@ function jsonBody(): Http {
   };
 }
 
-/** Throws ApiError 400 with the position of the mistake. */
 function parseJson(text: string): unknown {
   try {
     const value = JSON.parse(text);

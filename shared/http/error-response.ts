@@ -25,7 +25,7 @@ export function errorResponse(
   };
 }
 
-/** Returns the client's error. Errors other than ApiError are logged here, once, but not shown. */
+/** Returns the error to show. Logs errors other than ApiError, once. */
 export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
   console.error({ message: 'Request failed', requestId, error: describeError(error) });

@@ -2,15 +2,12 @@ import { commonHeaders } from './response.ts';
 
 /** A response of API Gateway itself, made without a Lambda. */
 export interface GatewayResponse {
-  /** Response type, by API Gateway's name. */
   type: string;
   /** If unset, API Gateway's own status. The two defaults cover several. */
   status?: number;
   /** Values in API Gateway's mapping syntax: a literal in single quotes, or `context.…`. */
   headers: Record<string, string>;
-  /**
-   * A JSON template. `$context.…` is inserted unescaped, so name only values that need no escaping.
-   */
+  /** A JSON template. `$context.…` is inserted unescaped: name only values that need no escape. */
   body: string;
 }
 
@@ -45,8 +42,7 @@ const broken = 'The request could not be processed; please report the request_id
 
 /**
  * Responses that clients can meet, in the API's error format. API Gateway cannot tell a missing
- * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1). The
- * authorizer supplies the header that names the missing scope.
+ * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1).
  */
 export const gatewayResponses: readonly GatewayResponse[] = [
   response(
@@ -86,3 +82,9 @@ export const gatewayResponses: readonly GatewayResponse[] = [
     'The request could not be processed; please try again',
   ),
 ];
+
+/**
+ * Pattern of a bearer token (RFC 6750 section 2.1, scheme in any case). API Gateway answers other
+ * headers with 401 without calling the authorizer.
+ */
+export const tokenExpression = '^[Bb][Ee][Aa][Rr][Ee][Rr] +[-A-Za-z0-9._~+/]+=*$';

@@ -7,15 +7,15 @@ import type { Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 import { Answer } from './response.ts';
 
-/** Maximum length of a key, in characters. */
+/** In characters. */
 export const maxLength = 255;
 
 /** Seconds for which an answer is stored. */
 export const keptSeconds = 86_400;
 
 /**
- * Reads the header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). The key is a quoted
- * string (RFC 9651 section 3.3.3), or has no quotes, as many clients send it.
+ * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a quoted string (RFC 9651
+ * section 3.3.3), or without quotes, as many clients send it.
  */
 export const IdempotencyKey = v.optional(
   v.pipe(
@@ -35,9 +35,7 @@ interface Repeatable {
   request: readonly unknown[];
 }
 
-/**
- * Outcome of a request. If it had been done before, `isRepeated` is true and nothing was written.
- */
+/** Outcome of a request. If it is a repetition, nothing was written. */
 interface Done {
   headers?: Record<string, string>;
   isRepeated?: boolean;

@@ -1,15 +1,13 @@
 import { type Route, routes, version } from '../routes.ts';
 
-/** A route and its path parameters, as sent. */
 export interface Match {
   route: Route;
   params: Record<string, string>;
 }
 
 /**
- * Finds the route for `method` on `path`, a path below the stage such as `/1/review/`. Trailing and
- * doubled slashes are ignored, as in API Gateway. HEAD uses a public route of GET (RFC 9110 section
- * 9.3.2).
+ * Finds the route for a path below the stage, such as `/1/review/`. Ignores trailing and doubled
+ * slashes, as API Gateway does. HEAD uses a public route of GET (RFC 9110 section 9.3.2).
  */
 export function matchRoute(method: string, path: string): Match | undefined {
   const servedMethod = method === 'HEAD' ? 'GET' : method;

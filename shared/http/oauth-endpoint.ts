@@ -6,14 +6,12 @@ import type { Application } from '../oauth/application.ts';
 import { authenticateClient } from '../oauth/client-authentication.ts';
 import { errorResponse } from './error-response.ts';
 import { readForm } from './form.ts';
-import { headerOf } from './request.ts';
+import { headerOf, requireHttps } from './request.ts';
 import { json } from './response.ts';
-import { requireHttps } from './secure-transport.ts';
 
 /**
- * Makes the Lambda handler of an OAuth endpoint, which takes a form from an authenticated client
- * (RFC 6749 section 3.2). It answers with the result of `handle` as JSON, or an error as in section
- * 5.2. No response may be stored.
+ * Makes the Lambda handler of an OAuth endpoint: a form from an authenticated client, answered in
+ * JSON (RFC 6749 sections 3.2 and 5.2). No response may be stored.
  */
 export function oauthEndpoint<T extends v.GenericSchema>(
   schema: T,

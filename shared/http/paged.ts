@@ -5,7 +5,6 @@ import type { SortKey } from '../table/item.ts';
 import { pageParameters } from './request.ts';
 import { Answer, brieflyShared } from './response.ts';
 
-/** Parameters of a list that can be read by offset or cursor. */
 export const pagedParameters = { ...pageParameters, cursor: v.optional(v.string()) };
 
 type PagedQuery = Readonly<Record<string, unknown>> & {
@@ -15,9 +14,8 @@ type PagedQuery = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * Answers one page of a list. All pages but the last have the next cursor, in the body as `next`,
- * and in a Link (RFC 8288) relative to the request. The Link follows the given `links`. A cursor
- * also continues `offset`, which is exact while nothing is written.
+ * Answers one page of a list. The next cursor is in the body as `next`, and in a Link after `links`
+ * (RFC 8288). A cursor also continues `offset`, which is exact while nothing is written.
  */
 export async function pagedAnswer<T extends { next?: SortKey }, B extends object>(
   query: PagedQuery,

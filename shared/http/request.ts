@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
+import { authUrl } from '../auth-url.ts';
 import {
   type ApiError,
   invalidRequest,
@@ -7,8 +8,7 @@ import {
   notFound,
   serviceUnavailable,
 } from '../errors.ts';
-import { Uuid } from '../values.ts';
-import { parseEntityTags } from './entity-tags.ts';
+import { isLoopback, Uuid } from '../values.ts';
 
 /** The user and application that an access token acts for, from the authorizer. */
 export const Caller = v.object({
@@ -23,22 +23,15 @@ export interface RequestParts {
   method: string;
   caller: unknown;
   path: Record<string, string | undefined>;
-  /**
-   * All values of each parameter. A schema gets the last, and `readRequest` refuses a repeated
-   * parameter that the schema names.
-   */
+  /** All values. A schema gets the last; `readRequest` refuses repetitions of what it names. */
   query: Record<string, readonly string[] | undefined>;
-  /**
-   * The query without the question mark, encoded as briefly as possible. API Gateway does not pass
-   * on the original.
-   */
+  /** The query, encoded as briefly as possible: API Gateway does not pass on the original. */
   query_string: string;
   if_match: string | undefined;
   idempotency_key: string | undefined;
   body: unknown;
 }
 
-/** A schema of the parts that an endpoint needs. */
 export type RequestSchema = v.GenericSchema & {
   entries: Partial<Record<keyof RequestParts, v.GenericSchema>>;
 };
@@ -81,12 +74,7 @@ export function IntegerParameter(min: number, max: number) {
   );
 }
 
-/**
- * A path parameter that holds a UUID. Anything else is answered with 404 `<what> not found`.
- * @example
- *   export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
- *   // GET /review/x: 404 {"error":"not_found","description":"Review not found"}
- */
+/** A path parameter that holds a UUID. Anything else is 404 `<what> not found`. */
 export function PathId(what: string) {
   return PathParameter(what, Uuid);
 }
@@ -99,18 +87,14 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
-/**
- * `limit` and `offset` of a list: up to 50 items, 50 by default. With limit 0 the answer holds only
- * the count.
- */
+/** `limit` and `offset` of a list: up to 50 items. With limit 0 the answer holds only the count. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),
   offset: v.optional(IntegerParameter(0, Number.MAX_SAFE_INTEGER), '0'),
 };
 
 /**
- * Revision tags in If-Match, see `Answer`. Undefined for `*`, which matches any. Weak ETags never
- * match (RFC 9110 section 13.1.1).
+ * Revision tags in If-Match. Undefined for `*`. Weak ETags never match (RFC 9110 section 13.1.1).
  */
 export const IfMatch = v.optional(
   v.pipe(
@@ -206,4 +190,24 @@ function fault(issue: v.BaseIssue<unknown>): ApiError {
   return invalidRequest(
     isMissing && names.length > 0 ? `${name} is required` : `${name} ${issue.message}`,
   );
+}
+
+/** Throws ApiError 400 for plain HTTP (RFC 6749 section 3.1), unless the service is local. */
+export function requireHttps(event: APIGatewayProxyEvent): void {
+  const isPlain = headerOf(event, 'x-forwarded-proto')?.toLowerCase() === 'http';
+  if (isPlain && !isLoopback(new URL(authUrl())))
+    throw invalidRequest('This endpoint is HTTPS only');
+}
+
+const entityTag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+const entityTags = new RegExp(entityTag, 'g');
+const listOfTags = new RegExp(`^[ \\t,]*${entityTag}(?:[ \\t]*,[ \\t,]*${entityTag})*[ \\t,]*$`);
+
+/**
+ * Parses If-Match or If-None-Match: `*`, or entity tags with their quotes and W/ (RFC 9110 sections
+ * 8.8.3 and 13.1). Returns undefined for anything else.
+ */
+export function parseEntityTags(value: string): '*' | string[] | undefined {
+  if (value.trim() === '*') return '*';
+  return listOfTags.test(value) ? (value.match(entityTags) ?? []) : undefined;
 }

@@ -1,14 +1,11 @@
 import { hash } from 'node:crypto';
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { parseEntityTags } from './entity-tags.ts';
+import { parseEntityTags } from './request.ts';
 
 type Http = MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult>;
 
-/**
- * Headers of every response, also of errors and API Gateway itself. Any origin may read it, and
- * clients must not guess its type.
- */
+/** Headers of every response, also of errors and API Gateway itself. Any origin may read it. */
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
@@ -43,13 +40,10 @@ export function json(
   };
 }
 
-/** Result of a handler that sets more than a body. */
 export class Answer {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * The part of the ETag that If-Match compares. It covers everything that the owner can change.
-   */
+  /** The part of the ETag that If-Match compares: all that the owner can change. */
   readonly revisionTag: string | undefined;
   /** Media type of a text body, if it is not JSON. */
   readonly type: string | undefined;
@@ -70,9 +64,8 @@ export class Answer {
 }
 
 /**
- * Builds the response to a public GET, with a strong ETag: `"<revision tag>.<hash>"` or `"<hash>"`.
- * A client that has the same ETag gets 304 without a body. By default, caches must revalidate each
- * time.
+ * Builds the response to a public GET, with a strong ETag, `"<revision tag>.<hash>"` or `"<hash>"`.
+ * A client that has it gets 304. By default, caches revalidate each time.
  */
 export function publicAnswer(
   { body, headers, revisionTag, type }: Answer,
@@ -106,7 +99,7 @@ export function headResponse(): Http {
   return { after: leaveOut, onError: leaveOut };
 }
 
-/** Cache-Control of lists: a CDN may reuse a response for 10 seconds, other caches revalidate. */
+/** Cache-Control of lists: a CDN may reuse a response for 10 seconds. */
 export const brieflyShared = 'public, max-age=0, s-maxage=10';
 
 export const processed = { message: 'Request processed successfully' } as const;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type ApiError, invalidRequest } from '../errors.ts';
 import type { SortKey } from '../table/item.ts';
 
-/** Start of a page: the sort key before it, and the offset, which is approximate after writes. */
+/** Start of a page. The offset is approximate after writes. */
 export interface PageStart {
   offset: number;
   after?: SortKey;
@@ -11,10 +11,7 @@ export interface PageStart {
 
 const digestBytes = 12;
 
-/**
- * Contents of a cursor: the offset of the page, and the sort key before the page. The sort key is a
- * time, usually with an entry id, or a rank.
- */
+/** The offset of the page, and the sort key before it: a time, usually with an id, or a rank. */
 const CursorContent = v.tuple([
   v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
   v.union([
@@ -24,19 +21,10 @@ const CursorContent = v.tuple([
 ]);
 
 /**
- * Reads a page that begins at an offset or a cursor, and makes the cursor of the next page. The
- * cursor is bound to `query`, which holds everything that determines the entries and their order
- * (`sort`). Throws ApiError 400 for a cursor of another list.
- *
- * The binding is a checksum against mistakes, not a secret. A forged cursor reads only pages that
- * an offset reads too.
- *
- * @example
- * const { page, cursor } = await readFromCursor(
- *   { sort: 'popularity', language },
- *   { cursor: query.cursor, offset: 0, limit: 50 },
- *   ({ offset, after }) => readPage(list, { ...sorting, limit: 50, offset, after }),
- * );
+ * Reads a page at an offset or a cursor, and makes the cursor of the next page. It is bound to
+ * `query`, all that determines the entries and their order (`sort`). Throws ApiError 400 for a
+ * cursor of another list. The binding is a checksum, not a secret: a forged cursor reads only pages
+ * that an offset reads too.
  */
 export async function readFromCursor<T extends { next?: SortKey }>(
   query: { sort?: unknown },
@@ -58,15 +46,13 @@ export async function readFromCursor<T extends { next?: SortKey }>(
   };
 }
 
-/** Encodes a place as text that a client sends back. A checksum binds the text to its context. */
+/** Encodes a place as text, with a checksum that binds it to its context. */
 export function sealCursor(binding: string, place: unknown): string {
   const content = Buffer.from(JSON.stringify(place));
   return Buffer.concat([digest(binding, content), content]).toString('base64url');
 }
 
-/**
- * Decodes a text of `sealCursor`. Returns undefined if the checksum or the schema does not match.
- */
+/** Decodes a text of `sealCursor`. Returns undefined if the checksum or schema does not match. */
 export function openCursor<T extends v.GenericSchema>(
   binding: string,
   schema: T,

@@ -39,15 +39,13 @@ export interface Window {
   spans: readonly Span[];
   /** Matching entries before the page, from the first span on. */
   skip: number;
-  /** True if the first span is the first of the list, or the first after `after`. */
+  /** True if the first span is the first of the list, or after `after`. */
   isStart: boolean;
   /** True if the last span is the last of the list. */
   isEnd: boolean;
 }
 
-/**
- * The page to find: `take` entries, after `skip` matching entries or after the sort key `after`.
- */
+/** The page to find: `take` entries, after `skip` matching ones or the sort key `after`. */
 export interface PageTarget {
   after?: SortKey;
   skip: number;
@@ -55,8 +53,8 @@ export interface PageTarget {
 }
 
 /**
- * Finds the spans that hold a page by the counters of rank trees. Each level is one BatchGetItem,
- * and no entry is read. Nodes that cost more than the entries below them are not opened.
+ * Finds the spans that hold a page by the counters of rank trees, a BatchGetItem a level. Reads no
+ * entry. Does not open nodes that cost more than the entries below them.
  */
 export async function descend(
   trees: readonly Tree[],

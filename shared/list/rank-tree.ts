@@ -26,24 +26,20 @@ const exactBits = 6;
 /** Prefix of the root's counters of popularity values. */
 const valueMark = 'v';
 
-/**
- * Entries that may be read and skipped instead of counted, for 9.5 read units. A list gets a tree
- * when it grows longer than this.
- */
+/** Entries that may be read instead of counted, for 9.5 read units. A longer list gets a tree. */
 export const leafCapacity = 400;
 
 /** Entries that half a read unit pays for, the minimum charge. */
 export const entriesPerHalfUnit = 20;
 
 /**
- * Category in which an entry is counted: a user, or the content of a review. Some trees also tell
- * stars apart.
+ * Category in which an entry is counted: a user, or a review's content. Some trees tell stars
+ * apart.
  */
 export type Content = ContentType | `${'rating' | 'both'}${Stars}` | 'user';
 
 type ContentType = 'text' | 'rating' | 'both';
 
-/** Stars as the suffix of a content. */
 export type Stars = '1' | '2' | '3' | '4' | '5';
 
 const allStars: readonly Stars[] = ['1', '2', '3', '4', '5'];
@@ -59,23 +55,21 @@ const letters = new Map<Content, string>([
   ]),
 ]);
 
-/** Place of an entry in the orders: epoch ms, and positive minus negative votes. */
+/** Place of an entry: epoch ms, and positive minus negative votes. */
 export interface RankPosition {
   time: number;
   popularity: number;
 }
 
 /**
- * A counter of a node: the item, and the attribute `<child><letter>`, or `v<value><letter>` in the
- * root. A capital letter in the tree by date counts only entries with a popularity. Trees that tell
- * stars apart append the stars.
+ * A counter of a node: an attribute `<child><letter>`, or `v<value><letter>` in the root. A capital
+ * letter in the tree by date counts only entries with a popularity.
  */
 export interface Counter {
   key: Key;
   attribute: string;
 }
 
-/** Number of entries of one content in one child of a node. */
 export interface Count {
   child: number;
   content: Content;
@@ -106,7 +100,7 @@ export function countersOf(
 }
 
 /**
- * Returns the key of a node. `path` holds the child numbers from the root, which both trees share.
+ * Returns the key of a node. `path` has the child numbers from the root, which both trees share.
  */
 export function nodeKey(list: string, order: Order, path: readonly number[]): Key {
   if (path.length === 0) return rankTreeKey(list, 'root', path);
@@ -184,8 +178,8 @@ function spanOf(popularity: number): number {
 }
 
 /**
- * Returns the number of values that share a child with this value. Negative values mirror the
- * others, so that ranges do not overlap.
+ * Returns the number of values that share a child. Negative values mirror the others, so that
+ * ranges do not overlap.
  */
 function widthOf(popularity: number): number {
   const bits = 32 - Math.clz32(popularity < 0 ? ~popularity : popularity);

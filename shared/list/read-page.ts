@@ -7,18 +7,15 @@ import {
   type Sorting,
   sortKeyIn,
 } from '../table/query.ts';
-import { descend, type Partition, type Tree } from './descend.ts';
-import { rangesToRead } from './ranges.ts';
-import { leafCapacity } from './rank-tree.ts';
+import { costOf, descend, endsOf, type Partition, type Tree, type Window } from './descend.ts';
+import { boundsOf, entriesPerHalfUnit, leafCapacity } from './rank-tree.ts';
 
-/** The page to read: after an offset, or after a sort key. */
 export interface PageRequest extends Sorting {
   limit: number;
   offset: number;
   after?: SortKey;
 }
 
-/** Filter that all partitions of a list share. */
 interface Filter {
   /** Absent where all entries match. */
   accept?: (entry: Entry) => boolean;
@@ -26,12 +23,10 @@ interface Filter {
   selectivity?: number;
 }
 
-/** A list in a single partition. */
 export interface NearList extends Filter {
   partition: Partition;
 }
 
-/** A list and its partitions. */
 export interface List extends Filter {
   /** Partitions that together hold all entries. */
   partitions: readonly Partition[];
@@ -39,16 +34,15 @@ export interface List extends Filter {
   trees?: readonly Tree[];
 }
 
-/** Entries, and the sort key after which the next page begins. The last page has no `next`. */
+/** Entries, and the sort key after which the next page begins; the last page has no `next`. */
 export interface ListPage {
   entries: Entry[];
   next?: SortKey;
 }
 
 /**
- * Reads a page. A page near the start of a single partition is read from the index alone. Other
- * pages are found by rank trees, if the list has any. `near` is the partition, if it is known
- * before the list.
+ * Reads a page near the start of a single partition from the index alone. Other pages are found by
+ * rank trees, if the list has any. `near` is the partition, if it is known before the list.
  */
 export async function readPage(
   list: List | Promise<List>,
@@ -67,9 +61,7 @@ export async function readPage(
   return toPage(inOrder(perPartition, request).slice(skipOf(request)), request);
 }
 
-/**
- * Returns a list with trees in one partition. A list without trees is short and read as a whole.
- */
+/** Returns a list with trees in one partition. A list without trees is short, and read whole. */
 function asNearList({ partitions: [partition, ...more], trees, ...filter }: List) {
   return partition && more.length === 0 && trees ? { partition, ...filter } : undefined;
 }
@@ -94,8 +86,7 @@ async function readNearPage(
 }
 
 /**
- * Reads accepted entries of a partition, from its start or the cursor: enough for the page and one
- * more, out of about `most` entries.
+ * Reads accepted entries of a partition: enough for the page and one more, of about `most` entries.
  */
 async function readFirst(
   list: NearList,
@@ -120,8 +111,8 @@ async function readFirst(
 }
 
 /**
- * Returns the number of entries to read for `wanted` matches. Three standard deviations make it too
- * low only once in 1,000 reads.
+ * Returns how many entries to read for `wanted` matches: three standard deviations more, so too few
+ * once in 1,000 reads.
  */
 function entriesToRead(wanted: number, { selectivity = 1 }: Filter): number {
   return selectivity < 1 ? Math.ceil((wanted + 3 * Math.sqrt(wanted)) / selectivity) : wanted;
@@ -183,4 +174,69 @@ function toPage(entries: readonly Entry[], { limit, order }: PageRequest): ListP
     entries: entries.slice(0, limit),
     ...(entries.length > limit && last && { next: sortKeyIn(last, order) }),
   };
+}
+
+/** A range of sort keys, and the partitions that have entries in it. */
+interface PartitionRange extends KeyRange {
+  partitions: Set<Partition>;
+}
+
+/**
+ * Returns the key ranges to read for a window. Skips ranges without matches, unless skipping costs
+ * more than reading. Trees lag behind the table by a moment, so a range stays open in every
+ * partition at both ends of the list.
+ */
+function rangesToRead(
+  window: Window,
+  trees: readonly Tree[],
+  sorting: Sorting,
+  after: SortKey | undefined,
+): PartitionRange[] {
+  const ranges = rangesOf(window, sorting);
+  const all = trees.map(({ partition }) => partition);
+  if (ranges.length === 0 && window.isStart) ranges.push({ partitions: new Set() });
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (first && window.isStart) {
+    if (sorting.descending) first.high = after;
+    else first.low = after;
+    first.partitions = new Set(all);
+  }
+  if (last && window.isEnd) {
+    if (sorting.descending) last.low = undefined;
+    else last.high = undefined;
+    last.partitions = new Set(all);
+  }
+  // `after` may lie within a span at the end without matches.
+  return ranges.filter(({ low, high }) => low === undefined || high === undefined || low <= high);
+}
+
+function rangesOf(window: Window, { order, descending }: Sorting): PartitionRange[] {
+  const ranges: PartitionRange[] = [];
+  const [start, end] = endsOf(window);
+  let between = Number.POSITIVE_INFINITY;
+  for (const span of window.spans) {
+    const { path, parts, matching, all } = span;
+    if (matching === 0 && span !== start && span !== end) {
+      between += all;
+      continue;
+    }
+    const { low, high } = boundsOf(order, path);
+    // A long span without matches at an end is skipped. Only entries beyond it are read.
+    if (matching === 0 && all > costOf(span)) {
+      const [near, far] = descending ? [high, low] : [low, high];
+      if (span === start) ranges.push({ low: near, high: near, partitions: new Set() });
+      if (span === end) ranges.push({ low: far, high: far, partitions: new Set() });
+      between = Number.POSITIVE_INFINITY;
+      continue;
+    }
+    let last = ranges.at(-1);
+    if (!last || between > entriesPerHalfUnit) {
+      last = { low, high, partitions: new Set() };
+      ranges.push(last);
+    } else if (descending) last.low = low;
+    else last.high = high;
+    for (const { tree, matching } of parts) if (matching > 0) last.partitions.add(tree.partition);
+    between = 0;
+  }
+  return ranges;
 }

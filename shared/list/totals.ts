@@ -9,8 +9,8 @@ import { type Content, type Count, countsIn, datePath, nodeKey } from './rank-tr
 const registered = new Set<string>();
 
 /**
- * Registers a facet (`<type>|<language>`) in the totals, with a count of 0, before its first review
- * is published. Readers merge the registered facets and miss none while totals lag behind.
+ * Registers a facet (`<type>|<language>`) with a count of 0 before its first review. Readers merge
+ * the registered facets and miss none while totals lag behind.
  */
 export async function registerFacet(facet: string): Promise<void> {
   if (registered.has(facet)) return;
@@ -24,8 +24,8 @@ export async function registerFacet(facet: string): Promise<void> {
 }
 
 /**
- * Reads the numbers of public reviews by `<type>|<language>|<content>`. One item holds a type, and
- * one Query page all types. Totals lag behind the table by a moment.
+ * Reads the numbers of public reviews by `<type>|<language>|<content>`, one item a type. They lag
+ * behind the table by a moment.
  */
 export async function readFacetTotals(): Promise<Map<string, number>> {
   const prefix = totalKey();
@@ -57,8 +57,8 @@ export async function readLength(list: string): Promise<number> {
 }
 
 /**
- * Reads the number of entries since each time, in a list with a rank tree. Times are epoch ms,
- * starts of UTC days, and thereby of slots. One round trip.
+ * Reads the number of entries since each time (epoch ms, starts of UTC days) in a list with a rank
+ * tree. One round trip.
  */
 export async function readCountsSince(list: string, times: readonly number[]): Promise<number[]> {
   const paths = times.map(datePath);
@@ -74,7 +74,6 @@ export async function readCountsSince(list: string, times: readonly number[]): P
   );
 }
 
-/** Adds up counts. */
 export function sum(counts: readonly Count[]): number {
   return counts.reduce((total, { count }) => total + count, 0);
 }

@@ -20,10 +20,10 @@ export interface FacetFilter {
   rating?: readonly number[];
 }
 
-/** Numbers of public reviews by `<type>|<language>|<content>`, the name of the count attribute. */
+/** Numbers of public reviews by `<type>|<language>|<content>`, the name of the attribute. */
 export type FacetCounts = ReadonlyMap<string, number>;
 
-/** Contents in the totals of all reviews, which do not distinguish stars. */
+/** Contents in the totals of all reviews, which have no stars. */
 export const contentsOfTotals: readonly ReviewContent[] = ['text', 'rating', 'both'];
 
 export const allContents: readonly ReviewContent[] = [
@@ -34,7 +34,6 @@ export const allContents: readonly ReviewContent[] = [
   ]),
 ];
 
-/** Reads the count attributes of an entity or user item. */
 export function facetCounts(item: Readonly<Record<string, unknown>> = {}): FacetCounts {
   return new Map(
     Object.entries(item).flatMap(([name, value]) =>
@@ -45,12 +44,8 @@ export function facetCounts(item: Readonly<Record<string, unknown>> = {}): Facet
 
 export interface Matching {
   count: number;
-  /** Including reviews that do not match. */
   all: number;
-  /**
-   * The same by matching facet. The count is 0 for a registered facet that has no reviews yet, or
-   * none left.
-   */
+  /** The same by matching facet: 0 for a registered facet without reviews. */
   facets: ReadonlyMap<string, { count: number; all: number }>;
 }
 
@@ -91,8 +86,7 @@ export function matches(filter: FacetFilter, facet: string, kind: ReviewContent)
 
 /**
  * Returns the changes to the counts of author and entity when `before` becomes `after`, by
- * attribute, without zeros. Undefined stands for no review. Drafts and hidden reviews count only in
- * karma.
+ * attribute, without zeros. Drafts and hidden reviews count only in karma.
  */
 export function countChanges(before: Review | undefined, after: Review | undefined) {
   const facets: Record<string, number> = {};

@@ -5,9 +5,8 @@ import { collect, getItem, queryItems } from '../table/query.ts';
 import { tryTransact } from '../table/transact.ts';
 
 /**
- * Deletes revisions, votes, reports and case of a review deleted at `version`. Each transaction
- * checks that the review does not exist. Can be stopped anywhere and repeated. The projection
- * expires by itself.
+ * Deletes what a review deleted at `version` left. Each transaction checks that the review does not
+ * exist. Can be stopped anywhere and repeated. The projection expires by itself.
  */
 export async function eraseRemains(id: string, version = Number.POSITIVE_INFINITY): Promise<void> {
   const Key = reviewKey(id);
@@ -22,7 +21,7 @@ export async function eraseRemains(id: string, version = Number.POSITIVE_INFINIT
   });
 }
 
-/** Returns true for items deleted after their review: all but its projection. */
+/** Returns true for items deleted after their review. */
 function isRemains({ pk, sk }: Item): boolean {
   return sk !== reviewKey('').sk && sk !== projectionKey({ pk }).sk;
 }
@@ -36,8 +35,8 @@ export function isWrittenAhead({ sk, version }: Item): boolean {
 }
 
 /**
- * Returns true if a deleted review has left items. The first `revisions` revisions, if written
- * ahead, do not count: an import writes them again.
+ * Returns true if a deleted review has left items, other than revisions that an import wrote ahead
+ * and will write again.
  */
 export async function hasRemains(id: string, revisions: number): Promise<boolean> {
   const items = await collect(queryItems({ pk: reviewKey(id).pk, sk: '' }));
@@ -48,10 +47,7 @@ export async function hasRemains(id: string, revisions: number): Promise<boolean
   );
 }
 
-/**
- * Deletes the item of an entity without public reviews, and returns true if it did. An item that
- * has had rank trees stays, because their nodes do.
- */
+/** Deletes the item of an entity without public reviews or rank trees. Returns true if it did. */
 export async function eraseEntity(entityId: string): Promise<boolean> {
   const Key = entityKey(entityId);
   const item = await getItem(Key);
@@ -60,7 +56,6 @@ export async function eraseEntity(entityId: string): Promise<boolean> {
   return tryTransact([{ Delete: { Key, was: { review_count: 0, rank_tree: undefined } } }]);
 }
 
-/** Returns true if the item of an entity counts no reviews and has no rank trees. */
 export function isEmpty({ review_count, rank_tree }: Readonly<Record<string, unknown>>): boolean {
   return review_count === 0 && rank_tree === undefined;
 }

@@ -7,18 +7,16 @@ import type { Review } from './review.ts';
 export const HiddenMark = v.object({
   entity_id: v.string(),
   entity_type: v.picklist(entityTypes),
-  /** The deleted review. */
   review_id: v.string(),
-  /** Time of its deletion; ISO 8601. */
+  /** ISO 8601. */
   marked_at: v.string(),
 });
 export type HiddenMark = v.InferOutput<typeof HiddenMark>;
 
-/** The claim of such a review, as stored. It keeps the author from publishing another one. */
+/** The claim of such a review. It keeps the author from publishing another one. */
 export const HiddenClaim = v.object({ user_id: v.string(), ...HiddenMark.entries });
 export type HiddenClaim = v.InferOutput<typeof HiddenClaim>;
 
-/** Marks a hidden review that is being deleted now. */
 export function markOf({
   id: review_id,
   entity_id,
@@ -27,7 +25,6 @@ export function markOf({
   return { entity_id, entity_type, review_id, marked_at: new Date().toISOString() };
 }
 
-/** Returns the item that replaces the claim, so that the user cannot review the entity again. */
 export function hiddenClaimItem(user_id: string, mark: HiddenMark) {
   const { entity_id, marked_at } = mark;
   const listed = { author: `HIDDEN#${user_id}`, date: `${marked_at}#${entity_id}` };

@@ -5,7 +5,7 @@ import { toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
 /**
- * Lists a page of a user's own reviews, newest first, drafts and hidden ones too, and counts all.
+ * Lists a page of a user's own reviews, newest first, with drafts and hidden ones, and counts all.
  */
 export async function listOwnReviews(
   userId: string,
@@ -20,10 +20,7 @@ export async function listOwnReviews(
   return { count, reviews };
 }
 
-/**
- * Reads the same page without the count, which reads all claims. Also returns the cursor of the
- * next page.
- */
+/** Reads the same page without the count, which reads all claims. */
 export async function listWritten(
   userId: string,
   position: Pick<PageRequest, 'limit' | 'offset' | 'after'>,

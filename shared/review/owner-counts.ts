@@ -9,8 +9,8 @@ import { countChanges } from './counts.ts';
 import { Review } from './review.ts';
 
 /**
- * Recounts authors and entities, one item at a time: adds what a review or application counts, and
- * subtracts what an author or entity has counted. After all items, `lacking` holds the differences.
+ * Recounts authors and entities, one item at a time. After all items, `lacking` holds the
+ * differences.
  */
 export function recount(lacking: Amounts, item: Item): void {
   const { pk, sk } = item;
@@ -47,7 +47,7 @@ export async function recountOwners(onProgress: (items: number) => void): Promis
   for (const some of chunks(writes, maxActions)) await transact(some);
 }
 
-/** Returns true for a count attribute of an author or entity. Counts by facet contain a bar. */
+/** Returns true for a count attribute. Counts by facet contain a bar. */
 export function isCount(name: string): boolean {
   const others = ['karma', 'applications', 'review_count', 'rating_sum', 'rating_count'];
   return name.includes('|') || others.includes(name);

@@ -27,22 +27,16 @@ import {
 import { contentOf, facetOf, isPublic, type ReviewContent, toReference } from './review.ts';
 import { type AuthoredReview, findReviews } from './review-repository.ts';
 
-/** Parameters of a list of reviews by any owner. */
 interface ListRequest extends FacetFilter, PageRequest {}
 
-/** Parameters of the review list (spec, endpoint 2). */
 export interface ReviewQuery extends ListRequest {
   entity_id?: string;
   user_id?: string;
 }
 
-/** The entity or the user whose reviews a list has. */
 type Owner = { entity_id: string } | { user_id: string };
 
-/**
- * A page of the list and the number of all matches, for an entity also its average rating. The last
- * page has no `next`, the cursor of the next page.
- */
+/** A page, the number of all matches, and for an entity its average rating. */
 export interface ReviewList {
   count: number;
   reviews: AuthoredReview[];
@@ -53,7 +47,7 @@ export interface ReviewList {
 /** Counts, known before any entry is read. */
 interface Overview {
   matching: Matching;
-  /** True if the list of an entity or author is long enough for rank trees. */
+  /** True if the list is long enough for rank trees. */
   hasTrees: boolean;
   average_rating?: AverageRating;
 }
@@ -67,7 +61,7 @@ export async function listReviews(query: ReviewQuery): Promise<ReviewList> {
   return readList(query, key ? readOverview(query, key) : readOverviewOfAll(query));
 }
 
-/** One page of the reviews of an entity or by a user: all that a page for people lists. */
+/** One page of the reviews of an entity or by a user. */
 export async function listReviewsOf(owner: Owner, query: ListRequest): Promise<ReviewList> {
   const key = 'entity_id' in owner ? entityKey(owner.entity_id) : userKey(owner.user_id);
   const all = { ...query, ...owner };
@@ -98,7 +92,7 @@ export async function findNewest(limit: number): Promise<AuthoredReview[]> {
   return reviews.filter(({ review }) => isPublic(review));
 }
 
-/** Lists one user's review of one entity, found by its claim. */
+/** One user's review of one entity, found by its claim. */
 async function listReviewOf(
   userId: string,
   entityId: string,
@@ -144,7 +138,6 @@ async function readOverviewOfAll(query: ReviewQuery): Promise<Overview> {
   return { matching: countMatching(await readTotals(query), query), hasTrees: true };
 }
 
-/** The overview of an entity or author, whose item holds the counts. */
 async function readOverview(query: ReviewQuery, key: Key): Promise<Overview> {
   const item = await getItem(key, { consistent: false });
   const counts = facetCounts(item?.deleted_at === undefined ? item : {});
@@ -155,14 +148,14 @@ async function readOverview(query: ReviewQuery, key: Key): Promise<Overview> {
   };
 }
 
-/** Reads the numbers of all public reviews, in one empty facet if the filter needs no facets. */
+/** Reads the numbers of all public reviews, in one empty facet if the filter needs none. */
 async function readTotals(query: FacetFilter): Promise<FacetCounts> {
   if (isByFacet(query)) return readFacetTotals();
   const lengths = await readLengths('all');
   return new Map(contentsOfTotals.map((kind) => [`|${kind}`, lengths.get(kind) ?? 0]));
 }
 
-/** Returns the key of the entity or author item that counts the reviews. */
+/** Returns the key of the item that counts the reviews. */
 function ownerKey({ entity_id, user_id }: ReviewQuery): Key | undefined {
   if (entity_id !== undefined) return entityKey(entity_id);
   return user_id === undefined ? undefined : userKey(user_id);
@@ -174,8 +167,7 @@ function isByFacet({ entity_type, language, rating }: FacetFilter): boolean {
 }
 
 /**
- * Chooses partitions and rank trees by the counts. See aggregates/contribution.ts for the lists
- * with trees.
+ * Chooses partitions and rank trees by the counts (lists with trees: aggregates/contribution.ts).
  */
 function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   const { after, offset } = query;

@@ -26,10 +26,7 @@ export interface ReviewChange {
   is_draft?: boolean;
 }
 
-/**
- * Returns a review as the public sees it. Throws ApiError 404 if there is none, it is a draft or
- * hidden, or its author was deleted.
- */
+/** Returns a public review. Throws ApiError 404 for a draft, hidden or deleted one, or author. */
 export async function getPublicReview(id: string): Promise<AuthoredReview> {
   const review = await findReview(id);
   if (!review || !isPublic(review)) throw notFound('Review');
@@ -44,9 +41,8 @@ const shown = [
 ];
 
 /**
- * Returns at most 50 reviews with authors, in one round trip and the given order. Reviews that do
- * not exist are left out. A review that moved in an index while it was read may be referenced
- * twice, but is returned once.
+ * Returns at most 50 reviews with authors, in one round trip and the given order. Leaves out
+ * reviews that do not exist. A review that moved in an index meanwhile is returned once.
  */
 export async function findReviews(
   references: readonly { review_id: string; user_id: string }[],
@@ -58,7 +54,7 @@ export async function findReviews(
   return withAuthors(pickReviews(ids, items), pickUsers(userIds, items));
 }
 
-/** Returns the public reviews among these ids, with authors. At most 100 distinct ids. */
+/** Returns the public reviews among at most 100 distinct ids, with authors. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
   const options = { consistent: true, attributes: shown };
   const items = await batchGet(ids.map(reviewKey), options);
@@ -68,9 +64,8 @@ export async function findPublicReviews(ids: readonly string[]): Promise<Authore
 }
 
 /**
- * Stores a new review and the writes in `also`. Throws ApiError 400 if its author already has one
- * of this entity, 401 if the author was deleted. Throws 403 if the author is blocked, or has
- * deleted a hidden review of this entity.
+ * Stores a new review and the writes in `also`. Throws ApiError 400 if the author already has one
+ * of this entity, 401 if the author was deleted, 403 if blocked, or after deleting a hidden one.
  */
 export async function insertReview(review: Review, also: readonly Write[] = []): Promise<void> {
   const { user_id, entity_id } = review;
@@ -87,9 +82,9 @@ export async function insertReview(review: Review, also: readonly Write[] = []):
 }
 
 /**
- * Changes a user's own review. A change of text or rating adds a revision. Throws ApiError 404 if
- * the user can see no such review, 403 if another user wrote it or the account is blocked. Throws
- * 412 if its tag is not in `revisionTags`, 400 if the result would be invalid.
+ * Changes a user's own review; a change of text or rating adds a revision. Throws ApiError 404 if
+ * the user can see no such review, 403 if it is another's or the account is blocked. Throws 412 if
+ * its tag is not in `revisionTags`, 400 if the result would be invalid.
  */
 export async function updateReview(
   id: string,
@@ -126,8 +121,8 @@ export async function deleteReview(
 }
 
 /**
- * Deletes a review of an account that is being erased, if it still exists. The author's counts no
- * longer matter. `isGone` comes from `eraseWhile`.
+ * Deletes a review of an account that is being erased, whose counts no longer matter. `isGone`
+ * comes from `eraseWhile`.
  */
 export async function eraseReview(id: string, isGone: Write): Promise<void> {
   const counts: typeof countWrites = (before, after) => [...entityWrites(before, after), isGone];
@@ -143,8 +138,8 @@ export async function finishDeletion(id: string): Promise<void> {
 }
 
 /**
- * Returns the tag that If-Match compares. It covers only what the author can change: votes and
- * names change the ETag of a GET, but must not prevent an edit.
+ * Returns the tag that If-Match compares: only what the author can change, because votes and names
+ * must not prevent an edit.
  */
 export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
   return hash('sha256', `${review.id} ${currentRevision(review)}`, 'base64url').slice(0, 11);
@@ -152,9 +147,8 @@ export function revisionTagOf(review: Pick<Review, 'id' | 'edits'>): string {
 
 /**
  * Deletes the review that `read` returns, if any. The author's karma needs its exact popularity,
- * which frequent votes keep changing. If it has changed, the review is first withdrawn, which does
- * not depend on votes and stops them. If the second step fails, the eraser sees the withdrawn
- * review in the stream and finishes.
+ * which frequent votes keep changing: then the review is first withdrawn, which stops votes. If the
+ * second step fails, the eraser sees the withdrawn review in the stream and finishes.
  */
 async function remove(
   id: string,

@@ -13,8 +13,8 @@ export function reviewItem(review: Review): Key & IndexAttributes & Review {
 }
 
 /**
- * Returns the write that changes a review from one state to another. It depends on the number of
- * votes only if the review enters the order by popularity; otherwise votes may be cast meanwhile.
+ * Returns the write that changes a review. It depends on the number of votes only if the review
+ * enters the order by popularity; otherwise votes may be cast meanwhile.
  */
 export function replaceReview(before: Review, after: Review): Write {
   const from: Record<string, unknown> = { ...reviewItem(before) };
@@ -43,8 +43,8 @@ export function replaceReview(before: Review, after: Review): Write {
 
 /**
  * Returns the writes that delete a review and its claim, if nothing that counts depend on has
- * changed since it was read. The claim of a review hidden by a moderator stays, marked. A withdrawn
- * review, on its way to deletion, is not such a review.
+ * changed. The claim of a review hidden by a moderator stays, marked, unless the review is only
+ * withdrawn.
  */
 export function removal(review: Review): Write[] {
   const { id, user_id, entity_id, edits, is_hidden, published_on, popularity, deleted_at } = review;
@@ -63,8 +63,8 @@ export function removal(review: Review): Write[] {
 }
 
 /**
- * Returns the writes that publish a review or store a draft: review, claim and all counts. Throws
- * `claimed` if the author already has a review of the entity.
+ * Returns the writes that publish a review or store a draft. Throws `claimed` if the author already
+ * has a review of the entity.
  */
 export function publication(review: Review, claimed?: ApiError, writer?: Writer): Write[] {
   const { id, user_id, entity_id } = review;
@@ -75,10 +75,7 @@ export function publication(review: Review, claimed?: ApiError, writer?: Writer)
   ];
 }
 
-/**
- * Returns the writes that count a change on author and entity. The author must meet the condition
- * of `writer`, by default to exist.
- */
+/** Returns the writes that count a change on author and entity. The author must meet `writer`. */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,

@@ -25,7 +25,7 @@ export const Rating = v.pipe(
   v.maxValue(5, 'must be an integer from 1 to 5'),
 );
 
-/** Ratings to filter by, separated by commas; each once and ascending in the output. */
+/** Ratings separated by commas; each once and ascending in the output. */
 export const Stars = v.pipe(
   v.string(),
   v.regex(/^[1-5](,[1-5])*$/, 'must be ratings from 1 to 5, separated by commas'),
@@ -55,17 +55,17 @@ export const Review = v.object({
   last_updated: v.string(),
   /** Null for a draft. */
   published_on: v.nullable(v.string()),
-  /** Number of revisions after the first. */
+  /** Revisions after the first. */
   edits: v.number(),
   is_hidden: v.boolean(),
   moderation: v.optional(Moderation),
   /** Appeal of its author after it was hidden; ISO 8601. */
   appealed_at: v.optional(v.string()),
-  /** Set during a deletion in two steps: the review is then hidden permanently, and in no list. */
+  /** Set during a deletion in two steps: the review is then in no list. */
   deleted_at: v.optional(v.string()),
   votes_positive: v.number(),
   votes_negative: v.number(),
-  /** Votes last cast on the current revision. The next edit freezes them into that revision. */
+  /** Votes last cast on the current revision, into which the next edit freezes them. */
   revision_votes_positive: v.number(),
   revision_votes_negative: v.number(),
   /** Positive minus negative votes. */
@@ -77,7 +77,6 @@ export const Review = v.object({
 });
 export type Review = v.InferOutput<typeof Review>;
 
-/** Makes a new review, without votes. */
 export function newReview(
   userId: string,
   content: Pick<Review, 'entity_id' | 'entity_type' | 'text' | 'rating' | 'language'> & {
@@ -111,12 +110,9 @@ export function newReview(
   };
 }
 
-/**
- * Content of a review: text, rating, or both, with the stars as in `both4`. Totals omit the stars.
- */
+/** Content of a review: text, rating, or both, with stars as in `both4`. Totals omit the stars. */
 export type ReviewContent = Exclude<Content, 'user'>;
 
-/** Only its author sees a draft. */
 export function isDraft({ published_on }: Pick<Review, 'published_on'>): boolean {
   return published_on === null;
 }
@@ -126,7 +122,6 @@ export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): bo
   return !isDraft(review) && !review.is_hidden;
 }
 
-/** Returns the partition in the facet indexes. */
 export function facetOf({
   entity_type,
   language,
@@ -139,7 +134,6 @@ export function parseFacet(facet: string): { entity_type: EntityType; language: 
   return { entity_type, language };
 }
 
-/** Returns the content that `review_type` and `rating` filter by. */
 export function contentOf({ text, rating }: Pick<Review, 'text' | 'rating'>): ReviewContent {
   if (rating === null) return 'text';
   return `${text === null ? 'rating' : 'both'}${rating}` as ReviewContent;
@@ -150,7 +144,6 @@ export function starsOf(kind: ReviewContent): number {
   return Number(/\d$/.exec(kind)?.[0] ?? 0);
 }
 
-/** Removes the stars. */
 export function withoutStars(kind: ReviewContent): 'text' | 'rating' | 'both' {
   return kind.replace(/\d$/, '') as 'text' | 'rating' | 'both';
 }
@@ -178,7 +171,6 @@ export function listedIn(review: Review): IndexAttributes {
   };
 }
 
-/** Returns the ids of review and author in an index entry. */
 export function toReference(entry: Entry): { review_id: string; user_id: string } {
   return { review_id: idIn(entry), user_id: entry.user_id ?? '' };
 }

@@ -15,8 +15,8 @@ export async function getRevision(review: Review, n: number): Promise<Revision> 
 }
 
 /**
- * Lists revisions, newest first, all or those before number `before`. Stops before `maxBytes`,
- * counted as in a Lambda response.
+ * Lists revisions, newest first, before number `before`. Stops before `maxBytes` of a Lambda
+ * response.
  */
 export async function listRevisions(
   review: Review,

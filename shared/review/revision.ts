@@ -7,19 +7,15 @@ import { currentRevision, type Review } from './review.ts';
 /** One state of a review's text and rating, as stored. */
 export const Revision = v.object({
   review_id: v.string(),
-  /** Starts at 1. */
   id: v.number(),
   text: v.nullable(v.string()),
   rating: v.nullable(v.number()),
-  /** ISO 8601. */
   timestamp: v.string(),
-  /** Votes last cast while it was current. */
   votes_positive: v.number(),
   votes_negative: v.number(),
 });
 export type Revision = v.InferOutput<typeof Revision>;
 
-/** Returns the current revision, stored on the review itself. */
 export function revisionOf(review: Review): Revision {
   return {
     review_id: review.id,

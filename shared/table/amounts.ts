@@ -1,10 +1,9 @@
 import { type Key, keyString } from './item.ts';
 import type { Write } from './transact.ts';
 
-/** Amounts to add to attributes of items. The map key is the `keyString` of the item. */
+/** Amounts to add to attributes of items, by the `keyString` of the item. */
 export type Amounts = Map<string, { key: Key; by: Record<string, number> }>;
 
-/** Increases the amount to add to one attribute of an item. */
 export function gain(amounts: Amounts, key: Key, attribute: string, amount: number): void {
   const name = keyString(key);
   const item = amounts.get(name) ?? { key, by: {} };
@@ -12,7 +11,7 @@ export function gain(amounts: Amounts, key: Key, attribute: string, amount: numb
   amounts.set(name, item);
 }
 
-/** Returns the items with an amount other than 0, with these amounts. */
+/** Returns the items that change, without amounts of 0. */
 export function changesOf(amounts: Amounts) {
   return [...amounts.values()].flatMap(({ key, by }) => {
     const changed = Object.entries(by).filter(([, amount]) => amount !== 0);
@@ -20,7 +19,6 @@ export function changesOf(amounts: Amounts) {
   });
 }
 
-/** Returns the updates that add the amounts. */
 export function addAll(amounts: Amounts): Write[] {
   return changesOf(amounts).map(({ key, by }) => ({ Update: { Key: key, amounts: by } }));
 }

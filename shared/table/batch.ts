@@ -8,9 +8,9 @@ import { type Item, type Key, keyString } from './item.ts';
 const attempts = 9;
 
 /**
- * Reads any number of distinct keys with parallel requests of 100. Returns the items that exist, by
- * `keyString`. With `attributes`, an item has only these and its keys, for the same units. Reads
- * unprocessed keys again. Throws ApiError 503 when DynamoDB still leaves some after 9 attempts.
+ * Reads any number of distinct keys, 100 a request, in parallel. Returns the items that exist, by
+ * `keyString`. With `attributes`, an item has only these and its keys, for the same units. Throws
+ * ApiError 503 when DynamoDB still leaves some after 9 attempts.
  */
 export async function batchGet(
   keys: readonly Key[],
@@ -39,8 +39,7 @@ export async function batchGet(
 }
 
 /**
- * Reads distinct keys as `batchGet` does. Returns the items in the order of the keys, undefined
- * where none exists.
+ * Reads as `batchGet` does. Returns the items in the order of the keys, undefined where none is.
  */
 export async function getItems(
   keys: readonly Key[],
@@ -58,8 +57,7 @@ export function batchDelete(keys: readonly Key[]): Promise<void> {
 }
 
 /**
- * Puts and deletes any number of items, 25 a request, without conditions. Throws ApiError 503 when
- * the table stays busy.
+ * Puts and deletes any number of items, without conditions. Throws ApiError 503 like `batchGet`.
  */
 export async function batchWrite(
   writes: readonly ({ put: object } | { delete: Key })[],

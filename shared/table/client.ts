@@ -1,7 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 
-/** Returns the table name, which the deployment sets. */
 export function tableName(): string {
   return process.env.TABLE_NAME ?? 'reviews';
 }
@@ -27,9 +26,9 @@ client.middlewareStack.add(
 );
 
 /**
- * The one client, created once per process. The SDK retries a request without an answer after 2 s,
- * with the same idempotency token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values
- * are left out. Throws a TypeError for a Set, a Date, bytes or any other class instance.
+ * The one client. The SDK retries a request without an answer after 2 s, with the same idempotency
+ * token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values are left out. Throws a
+ * TypeError for a Set, a Date, bytes or any other class instance.
  */
 export const table = DynamoDBDocumentClient.from(client, {
   marshallOptions: { removeUndefinedValues: true },

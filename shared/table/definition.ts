@@ -16,7 +16,6 @@ export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
   timeToLive: 'expires_at',
-  /** DynamoDB types of all key attributes. */
   attributeTypes: {
     pk: 'S',
     sk: 'S',
@@ -37,7 +36,6 @@ export const tableDefinition = {
   ),
 } as const;
 
-/** Returns the attribute that an order sorts by. */
 export function sortKeyOf(order: Order): 'date' | 'popularity_rank' {
   return order === 'date' ? 'date' : 'popularity_rank';
 }

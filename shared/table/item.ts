@@ -1,10 +1,9 @@
-/** The primary key of an item. */
 export interface Key {
   pk: string;
   sk: string;
 }
 
-/** Index attributes of all items. Each index uses two of them as its keys. */
+/** Index attributes. Each index uses two of them as its keys. */
 export interface IndexAttributes {
   all?: string;
   facet?: string;
@@ -12,14 +11,14 @@ export interface IndexAttributes {
   author?: string;
   date?: string;
   popularity_rank?: bigint;
-  /** Not a key, but in every entry: the content of a review, for example `both4`. */
+  /** Not a key, but in every entry: the content of a review, such as `both4`. */
   kind?: string;
 }
 
 /** A stored item. */
 export type Item = Record<string, unknown> & Key;
 
-/** An index entry: the keys of an item and the projected attributes. It takes about 190 bytes. */
+/** An index entry: keys and projected attributes. It takes about 190 bytes. */
 export type Entry = Key & IndexAttributes & { user_id?: string };
 
 /** Sort key of an index: `date` is a string, `popularity_rank` a bigint. */

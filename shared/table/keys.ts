@@ -63,7 +63,6 @@ export function reportKey(reviewId: string, userId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: `REPORT#${userId}` };
 }
 
-/** Returns the key of a moderation case. */
 export function caseKey(reviewId: string): Key {
   return { pk: `REVIEW#${reviewId}`, sk: 'CASE' };
 }
@@ -121,7 +120,7 @@ export function entityKey(entityId: string): Key {
   return { pk: `ENTITY#${entityId}`, sk: 'ENTITY' };
 }
 
-/** Returns the key of what another database says about an entity. */
+/** `type` and id of an entity, whose name another database knows. */
 export function metadataKey(type: string, entityId: string): Key {
   return { pk: `METADATA#${type}#${entityId}`, sk: 'METADATA' };
 }
@@ -143,8 +142,8 @@ export function rankTreeKey(list: string, order: Order | 'root', path: readonly 
 
 /**
  * Locks of a rebuild of totals and rank trees, which holds all 16. Other transactions that change
- * totals or trees delete one of them at random, if it is absent or expired. One missing lock makes
- * the rebuild fail. Several locks avoid conflicts between these transactions.
+ * totals or trees delete one at random, if it is absent or expired: one missing lock makes the
+ * rebuild fail. Several locks avoid conflicts between these transactions.
  */
 export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) => ({
   pk: 'TOTALS',
@@ -154,7 +153,7 @@ export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) 
 /** Mark of a bulk import. While it exists, authors, entities and lists are not counted. */
 export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
 
-/** Returns the key of the time when a regular task was last done, such as `backup`. */
+/** Returns the key of the last run of a regular task, such as `backup`. */
 export function lastRunKey(task: string): Key {
   return { pk: 'HEALTH', sk: `DONE#${task}` };
 }
@@ -164,10 +163,7 @@ export function deferredKey(id = ''): Key {
   return { pk: 'DEFERRED', sk: `COUNTS#${id}` };
 }
 
-/**
- * Number of lanes of the change log. A review keeps its lane, so writers of different reviews
- * seldom conflict.
- */
+/** Lanes of the change log. Writers of different reviews seldom meet in one. */
 export const changesLanes = 8;
 
 /** Returns the key of changes logged at a time (epoch ms), or the prefix for the lane. */
@@ -175,14 +171,11 @@ export function changesKey(lane: number, at?: number): Key {
   return { pk: `CHANGES#${lane}`, sk: `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}` };
 }
 
-/**
- * Returns the key of the head of a lane, which points to its last item, or the prefix of all heads.
- */
+/** Returns the key of the head of a lane, its last item, or the prefix of all heads. */
 export function laneKey(lane?: number): Key {
   return { pk: 'CHANGES', sk: `LANE#${lane ?? ''}` };
 }
 
-/** Returns the key of the projection state beside a review or user. */
 export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'PROJECTION' };
 }
@@ -196,9 +189,9 @@ export function idIn({ pk }: Pick<Key, 'pk'>): string {
 export const rankStep = 10n ** 29n;
 
 /**
- * Returns the number that the popularity order sorts by. Its 38 digits hold the popularity, the
- * time of publication (ms) and the first 52 bits of the id. It is a number so that a vote moves a
- * review with one ADD, without reading its popularity.
+ * Returns the number that the popularity order sorts by: 38 digits of popularity, time of
+ * publication (ms) and the first 52 bits of the id. It is a number so that a vote moves a review
+ * with one ADD, without reading its popularity.
  */
 export function popularityRank(popularity: number, published_on: string, id: string): bigint {
   const bits = BigInt(`0x${id.replaceAll('-', '').slice(0, 13)}`);

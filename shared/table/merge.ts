@@ -6,15 +6,13 @@ const mostBytes = 3_000_000;
 
 /**
  * Merges the writes of several operations into the actions of one transaction, one for each item.
- * Sums the amounts for an item. An item that an operation puts includes them, and meets the
- * conditions of the others. Drops every `otherwise`, because all conditions then guard what was
- * read.
+ * Sums the amounts for an item; an item that an operation puts includes them. Drops every
+ * `otherwise`, because all conditions then guard what was read.
  */
 export function merged(writes: readonly Write[]): Write[] {
   return [...mergeInto(new Map(), writes).values()];
 }
 
-/** Merges writes into `others`, which is keyed by the `keyString` of the item. */
 function mergeInto(others: Map<string, Write>, writes: readonly Write[]): Map<string, Write> {
   for (const { otherwise: _, ...write } of writes) {
     const name = keyString(keyOf(write));
@@ -46,12 +44,10 @@ export function* packed<T extends { writes: readonly Write[] }>(
   if (together.length > 0) yield together;
 }
 
-/** Returns the items that the writes put. */
 export function itemsIn(writes: readonly Write[]): Item[] {
   return writes.flatMap((write) => ('Put' in write ? [write.Put.Item as Item] : []));
 }
 
-/** Returns the bytes of an item as JSON. */
 export function bytesIn(item: object): number {
   return Buffer.byteLength(
     JSON.stringify(item, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
@@ -82,17 +78,13 @@ function mergePair(before: Write, after: Write): Write {
 
 type Amounts = NonNullable<Change['amounts']>;
 
-/**
- * Returns a mergeable update; a condition check is one that adds nothing. Undefined for other
- * writes.
- */
+/** Returns a mergeable update, if it is one. A condition check is one that adds nothing. */
 function asUpdate(write: Write): (Change & { amounts: Amounts }) | undefined {
   if ('ConditionCheck' in write) return { ...write.ConditionCheck, amounts: {} };
   if (!('Update' in write) || !write.Update.amounts) return undefined;
   return { ...write.Update, amounts: write.Update.amounts };
 }
 
-/** Adds the amounts to the item's values. */
 function sum(item: Amounts, amounts: Amounts): Amounts {
   return Object.fromEntries(
     Object.entries(amounts).map(([name, by]) => {

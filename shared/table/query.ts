@@ -21,7 +21,7 @@ export interface KeyRange {
   high?: SortKey;
 }
 
-/** Maximum of entries to request. A page of a Query (1 MB) holds about this many. */
+/** Most entries to request: a page of a Query (1 MB) holds about as many. */
 const pageLimit = 4000;
 
 /** Reads an item. A read that is not `consistent` costs half the units. */
@@ -36,8 +36,8 @@ export async function getItem(
 }
 
 /**
- * Reads the items of a partition whose sort keys begin like the one of `prefix`, page by page. Sort
- * keys lie after `after`, and up to `until`. A read that is not `consistent` costs half the units.
+ * Reads the items of a partition whose sort keys begin like `prefix`, page by page: after `after`,
+ * up to `until`. A read that is not `consistent` costs half the units.
  */
 export async function* queryItems(
   prefix: Key,
@@ -65,7 +65,7 @@ export async function* queryItems(
   }
 }
 
-/** Counts the items that `queryItems` reads, or those that pass the filter, for the same units. */
+/** Counts the items that `queryItems` reads and the filter passes, for the same units. */
 export async function countItems(
   prefix: Key,
   filter: Pick<QueryCommandInput, 'FilterExpression'> = {},
@@ -83,15 +83,8 @@ export async function countItems(
 }
 
 /**
- * Reads the entries of an index partition in order, page by page. Eventually consistent, as all
- * indexes are. Write the name of the index as a literal at the call: the rights of each Lambda are
- * derived from its code.
- *
- * @example
- * const pages = queryIndex('entity-by-date', entityId, { descending: true, pageSize: 50 });
- * for await (const entries of pages) {
- *   const reviews = await getItems(entries);
- * }
+ * Reads the entries of an index partition in order, page by page; eventually consistent. Write the
+ * name of the index as a literal: the rights of each Lambda are derived from its code.
  */
 export async function* queryIndex(
   index: IndexName,
@@ -121,8 +114,7 @@ export async function* queryIndex(
 }
 
 /**
- * Reads the whole table page by page, strongly consistent, for operators. A scan continues `from`
- * the `position` of a page.
+ * Reads the whole table page by page, strongly consistent. A scan continues `from` a `position`.
  */
 export async function* scanItems({
   from,
@@ -142,7 +134,6 @@ export async function* scanItems({
   }
 }
 
-/** Collects the contents of pages, up to `most` of them. */
 export async function collect<T>(
   pages: AsyncIterable<T[]>,
   most = Number.POSITIVE_INFINITY,
@@ -155,12 +146,10 @@ export async function collect<T>(
   return all.slice(0, most);
 }
 
-/** Yields the contents of pages one by one. */
 export async function* eachOf<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T> {
   for await (const page of pages) yield* page;
 }
 
-/** Returns the sort key of an entry. */
 export function sortKeyIn(entry: Entry, order: Order): SortKey {
   const value = entry[sortKeyOf(order)] ?? '';
   // A rank within 2^53 is read as a number.

@@ -19,8 +19,8 @@ export interface Condition {
 }
 
 /**
- * A change of attributes of one item. Creates the item and the attributes if they are missing.
- * Several changes of one item can be merged if they have `amounts` (merge.ts).
+ * A change of one item, which creates the item and attributes if they are missing. Several changes
+ * of an item can be merged if they have `amounts` (merge.ts).
  */
 export interface Change extends Condition {
   Key: Key;
@@ -29,9 +29,9 @@ export interface Change extends Condition {
   /** Attributes to set, or to remove where undefined. */
   set?: Readonly<Record<string, unknown>>;
   /**
-   * The item is an author or entity. Its `version` rises, even if the numbers stay the same, and
-   * shows an audit that something was counted. A new item begins with the epoch ms. That is above
-   * every version of an erased item with the same key.
+   * The item is an author or entity. Its `version` rises and shows an audit that something was
+   * counted. A new item begins with the epoch ms, above every version of an erased item with the
+   * same key.
    */
   isOwner?: true;
   /** Replaces `set` and `amounts` where an update needs more. */
@@ -39,9 +39,8 @@ export interface Change extends Condition {
 }
 
 /**
- * One action of a transaction. If its condition fails, the transaction throws `otherwise`. Without
- * `otherwise` the condition only guards what was read before, and the transaction throws
- * `StaleRead`.
+ * One action. If its condition fails, the transaction throws `otherwise`, by default `StaleRead`:
+ * the condition then only guards what was read before.
  */
 export type Write = { otherwise?: ApiError } & (
   | { Put: Condition & { Item: object } }
@@ -60,15 +59,11 @@ const attempts = 10;
 
 /**
  * Milliseconds until `transact` and `retryStale` give up. Both together, and 2 s for a request
- * under way, end before Lambda's 15 s. Without the first limit, a transaction that stays in
- * progress takes half a minute.
+ * under way, end before Lambda's 15 s.
  */
 const timeouts = { transaction: 8_000, stale: 4_000 };
 
-/**
- * Reasons of a cancelled transaction that do not depend on the data. The same transaction may
- * succeed later.
- */
+/** Reasons of a cancelled transaction that do not depend on the data. */
 const transient = new Set([
   'TransactionConflict',
   'ThrottlingError',
@@ -76,16 +71,9 @@ const transient = new Set([
 ]);
 
 /**
- * Writes all or nothing. Retries conflicts and throttling with jitter. Every attempt has the same
- * idempotency token, so a lost answer never applies twice. Throws `otherwise` or `StaleRead` as
- * described at `Write`. Throws ApiError 503 after 10 attempts or 8 s.
- *
- * @example
- * const was = { user_id: userId };
- * await transact([
- *   { Delete: { Key: applicationKey(clientId), was }, otherwise: notFound('Application') },
- *   { Update: { Key: userKey(userId), amounts: { applications: -1 }, isOwner: true } },
- * ]);
+ * Writes all or nothing. Retries conflicts and throttling with jitter and one idempotency token, so
+ * a lost answer never applies twice. Throws `otherwise` or `StaleRead` as `Write` says, and
+ * ApiError 503 after 10 attempts or 8 s.
  */
 export async function transact(writes: readonly Write[]): Promise<void> {
   const command = new TransactWriteCommand({
@@ -130,15 +118,8 @@ export async function tryTransact(writes: readonly Write[]): Promise<boolean> {
 }
 
 /**
- * Runs a read-then-write, and runs all of it again whenever the write throws `StaleRead`. The new
- * read decides the outcome, including which error is thrown. Throws ApiError 503 after 4 s.
- *
- * @example
- * await retryStale(async () => {
- *   const latest = (await getItem(Key))?.latest;
- *   const set = { latest: Math.max(Date.now(), Number(latest ?? 0) + 1) };
- *   await transact([{ Update: { Key, set, was: { latest } } }]);
- * });
+ * Runs a read-then-write, again whenever the write throws `StaleRead`: the new read decides the
+ * outcome. Throws ApiError 503 after 4 s.
  */
 export async function retryStale<T>(readThenWrite: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timeouts.stale;
@@ -168,10 +149,7 @@ function inTable(action: object) {
   );
 }
 
-/**
- * Builds the expressions of an action. Uses placeholders for all names, because DynamoDB reserves
- * some.
- */
+/** Builds the expressions. Uses placeholders for all names, because DynamoDB reserves some. */
 function withExpressions({
   was = {},
   set = {},
