@@ -34,7 +34,7 @@ export function endpoint<T extends RequestSchema>(
       const answer = result instanceof Answer ? result : new Answer(result);
       return isPublic && ['GET', 'HEAD'].includes(event.httpMethod)
         ? publicAnswer(answer, listHeaderOf(event, 'If-None-Match'))
-        : json(200, answer.body, answer.headers);
+        : json(200, answer.body, answer.options.headers);
     });
 }
 

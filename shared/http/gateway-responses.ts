@@ -19,15 +19,13 @@ function response(
   headers: Record<string, string> = {},
 ): GatewayResponse {
   const literals = Object.entries({ ...commonHeaders, 'Cache-Control': 'no-store' });
+  const fixed = Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`]));
   return {
     type,
     status,
     // API Gateway does not add the headers of a default to a customised type, so each type carries
     // all.
-    headers: {
-      ...Object.fromEntries(literals.map(([name, value]) => [name, `'${value}'`])),
-      ...headers,
-    },
+    headers: { ...fixed, ...headers },
     body: JSON.stringify({
       error,
       description,

@@ -28,13 +28,6 @@ export const IdempotencyKey = v.optional(
   ),
 );
 
-/** A request that may be retried. `request` holds everything that the answer depends on. */
-interface Repeatable {
-  user_id: string;
-  key: string | undefined;
-  request: readonly unknown[];
-}
-
 /** Outcome of a request. If it is a repetition, nothing was written. */
 interface Done {
   headers?: Record<string, string>;
@@ -43,9 +36,9 @@ interface Done {
 
 /**
  * Runs `act` with effect at most once for a user and key, and stores the answer for a day. The
- * transaction of `act` must include `record`, which stores the answer with the change. Without a
- * key or a change, nothing is recorded. Throws what `act` throws, and ApiError 422 for a key of
- * another request.
+ * transaction of `act` must include `record`, which stores the answer with the change. Nothing is
+ * recorded without a key or change. `request` is all that the answer depends on. Throws what `act`
+ * throws, and ApiError 422 for a key of another request.
  * @example
  *   return answerOnce(
  *     { user_id, key: idempotency_key, request: ['report-review', path.review_id, reason] },
@@ -54,7 +47,7 @@ interface Done {
  *   );
  */
 export async function answerOnce(
-  { user_id, key, request }: Repeatable,
+  { user_id, key, request }: { user_id: string; key?: string; request: readonly unknown[] },
   answer: object,
   act: (record: readonly Write[]) => Promise<Done>,
 ): Promise<Answer> {
@@ -73,24 +66,16 @@ export async function answerOnce(
     });
   }
 
+  // As text, to preserve the order of the fields.
+  const stored = { fingerprint, answer: JSON.stringify(answer), expires_at: now + keptSeconds };
+  const Put = {
+    Item: { ...Key, ...stored },
+    ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
+    ExpressionAttributeValues: { ':now': now },
+  };
   let done: Done;
   try {
-    done = await act([
-      {
-        Put: {
-          // As text, to preserve the order of the fields.
-          Item: {
-            ...Key,
-            fingerprint,
-            answer: JSON.stringify(answer),
-            expires_at: now + keptSeconds,
-          },
-          ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-          ExpressionAttributeValues: { ':now': now },
-        },
-        otherwise: isTaken,
-      },
-    ]);
+    done = await act([{ Put, otherwise: isTaken }]);
   } catch (error) {
     // The refusal may come from the first attempt of this very request.
     const isRefusal = error instanceof ApiError && error.status < 500;

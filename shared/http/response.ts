@@ -28,38 +28,30 @@ export function json(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ) {
+  const type = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
   return {
     statusCode,
-    headers: {
-      'Content-Type': 'application/json',
-      'Cache-Control': 'no-store',
-      ...commonHeaders,
-      ...headers,
-    },
+    headers: { ...type, ...commonHeaders, ...headers },
     body: JSON.stringify(body),
   };
 }
 
+interface AnswerOptions {
+  headers?: Readonly<Record<string, string>>;
+  /** The part of the ETag that If-Match compares: all that the owner can change. */
+  revisionTag?: string;
+  /** Media type of a text body, if it is not JSON. */
+  type?: string | undefined;
+}
+
+/** A result with more than a body. */
 export class Answer {
   readonly body: unknown;
-  readonly headers: Readonly<Record<string, string>>;
-  /** The part of the ETag that If-Match compares: all that the owner can change. */
-  readonly revisionTag: string | undefined;
-  /** Media type of a text body, if it is not JSON. */
-  readonly type: string | undefined;
+  readonly options: AnswerOptions;
 
-  constructor(
-    body: unknown,
-    {
-      headers = {},
-      revisionTag,
-      type,
-    }: Partial<Pick<Answer, 'headers' | 'revisionTag' | 'type'>> = {},
-  ) {
+  constructor(body: unknown, options: AnswerOptions = {}) {
     this.body = body;
-    this.headers = headers;
-    this.revisionTag = revisionTag;
-    this.type = type;
+    this.options = options;
   }
 }
 
@@ -68,19 +60,14 @@ export class Answer {
  * A client that has it gets 304. By default, caches revalidate each time.
  */
 export function publicAnswer(
-  { body, headers, revisionTag, type }: Answer,
+  { body, options: { headers, revisionTag, type } }: Answer,
   ifNoneMatch: string | undefined,
 ): APIGatewayProxyResult {
-  const inJson = json(200, body, {
-    'Cache-Control': 'public, no-cache',
-    // API Gateway compresses responses, but does not tell caches.
-    Vary: 'Accept-Encoding',
-    ...headers,
-  });
-  const response =
-    type === undefined
-      ? inJson
-      : { ...inJson, headers: { ...inJson.headers, 'Content-Type': type }, body: `${body}` };
+  // API Gateway compresses responses, but does not tell caches.
+  const cached = { 'Cache-Control': 'public, no-cache', Vary: 'Accept-Encoding' };
+  const typed = type !== undefined && { 'Content-Type': type };
+  const inJson = json(200, body, { ...cached, ...headers, ...typed });
+  const response = type === undefined ? inJson : { ...inJson, body: `${body}` };
   const digest = hash('sha256', response.body, 'base64url').slice(0, 22);
   const ETag = `"${revisionTag === undefined ? '' : `${revisionTag}.`}${digest}"`;
   const known = parseEntityTags(ifNoneMatch ?? '') ?? [];

@@ -47,121 +47,70 @@ import type { Key } from './item.ts';
  * when it compares prefixes.
  */
 
-export function reviewKey(reviewId: string): Key {
-  return { pk: `REVIEW#${reviewId}`, sk: 'REVIEW' };
-}
+const key = (pk: string, sk: string): Key => ({ pk, sk });
 
-export function revisionKey(reviewId: string, revision: number): Key {
-  return { pk: `REVIEW#${reviewId}`, sk: `REVISION#${String(revision).padStart(6, '0')}` };
-}
-
-export function voteKey(reviewId: string, userId: string): Key {
-  return { pk: `REVIEW#${reviewId}`, sk: `VOTE#${userId}` };
-}
-
-export function reportKey(reviewId: string, userId: string): Key {
-  return { pk: `REVIEW#${reviewId}`, sk: `REPORT#${userId}` };
-}
-
-export function caseKey(reviewId: string): Key {
-  return { pk: `REVIEW#${reviewId}`, sk: 'CASE' };
-}
-
-export function decisionKey(id: string): Key {
-  return { pk: `DECISION#${id}`, sk: 'DECISION' };
-}
-
-export function userKey(userId: string): Key {
-  return { pk: `USER#${userId}`, sk: 'USER' };
-}
+export const reviewKey = (id: string) => key(`REVIEW#${id}`, 'REVIEW');
+export const revisionKey = (review: string, number: number) =>
+  key(`REVIEW#${review}`, `REVISION#${String(number).padStart(6, '0')}`);
+export const voteKey = (review: string, user: string) => key(`REVIEW#${review}`, `VOTE#${user}`);
+export const reportKey = (review: string, user: string) =>
+  key(`REVIEW#${review}`, `REPORT#${user}`);
+export const caseKey = (review: string) => key(`REVIEW#${review}`, 'CASE');
+export const decisionKey = (id: string) => key(`DECISION#${id}`, 'DECISION');
+export const userKey = (id: string) => key(`USER#${id}`, 'USER');
 
 /** Separate from the user, because public readers may read everything under USER#. */
-export function contactKey(userId: string): Key {
-  return { pk: `CONTACT#${userId}`, sk: 'CONTACT' };
-}
+export const contactKey = (user: string) => key(`CONTACT#${user}`, 'CONTACT');
 
-export function claimKey(userId: string, entityId: string): Key {
-  return { pk: `USER#${userId}`, sk: `CLAIM#${entityId}` };
-}
+export const claimKey = (user: string, entity: string) => key(`USER#${user}`, `CLAIM#${entity}`);
+export const grantKey = (user: string, client: string, grant: string) =>
+  key(`USER#${user}`, `GRANT#${client}#${grant}`);
+export const applicationKey = (client: string) => key(`APP#${client}`, 'APP');
+export const authorizationRequestKey = (id: string) => key(`REQUEST#${id}`, 'REQUEST');
+export const entityKey = (id: string) => key(`ENTITY#${id}`, 'ENTITY');
 
 /** `day` is a UTC day, yyyy-mm-dd. */
-export function dailyVotesKey(userId: string, day: string): Key {
-  return { pk: `USER#${userId}`, sk: `VOTES#${day}` };
-}
-
-export function grantKey(userId: string, clientId: string, grantId: string): Key {
-  return { pk: `USER#${userId}`, sk: `GRANT#${clientId}#${grantId}` };
-}
-
-export function applicationKey(clientId: string): Key {
-  return { pk: `APP#${clientId}`, sk: 'APP' };
-}
+export const dailyVotesKey = (user: string, day: string) => key(`USER#${user}`, `VOTES#${day}`);
 
 /** `sha256` is the hexadecimal hash of the authorization code. */
-export function codeKey(sha256: string): Key {
-  return { pk: `CODE#${sha256}`, sk: 'CODE' };
-}
-
-export function authorizationRequestKey(id: string): Key {
-  return { pk: `REQUEST#${id}`, sk: 'REQUEST' };
-}
+export const codeKey = (sha256: string) => key(`CODE#${sha256}`, 'CODE');
 
 /** `sha256` is the hexadecimal hash of issuer and subject. */
-export function identityKey(sha256: string): Key {
-  return { pk: `IDENTITY#${sha256}`, sk: 'IDENTITY' };
-}
+export const identityKey = (sha256: string) => key(`IDENTITY#${sha256}`, 'IDENTITY');
 
 /** `sha256` is the hexadecimal hash of a user and the key of a request. */
-export function idempotencyKey(sha256: string): Key {
-  return { pk: `IDEMPOTENCY#${sha256}`, sk: 'IDEMPOTENCY' };
-}
-
-export function entityKey(entityId: string): Key {
-  return { pk: `ENTITY#${entityId}`, sk: 'ENTITY' };
-}
+export const idempotencyKey = (sha256: string) => key(`IDEMPOTENCY#${sha256}`, 'IDEMPOTENCY');
 
 /** `type` and id of an entity, whose name another database knows. */
-export function metadataKey(type: string, entityId: string): Key {
-  return { pk: `METADATA#${type}#${entityId}`, sk: 'METADATA' };
-}
+export const metadataKey = (type: string, id: string) => key(`METADATA#${type}#${id}`, 'METADATA');
 
 /** `group` names the entity types that the other database covers. */
-export function paceKey(group: string): Key {
-  return { pk: `METADATA#${group}`, sk: 'PACE' };
-}
+export const paceKey = (group: string) => key(`METADATA#${group}`, 'PACE');
 
 /** Returns the key of the totals of an entity type, or the prefix of all such keys. */
-export function totalKey(type = ''): Key {
-  return { pk: 'TOTALS', sk: `TOTAL#${type}` };
-}
+export const totalKey = (type = '') => key('TOTALS', `TOTAL#${type}`);
 
 /** Returns the key of a node. `path` holds the child numbers from the root of the list's tree. */
-export function rankTreeKey(list: string, order: Order | 'root', path: readonly number[]): Key {
-  return { pk: `TREE#${list}`, sk: [order, ...path].join('#') };
-}
+export const rankTreeKey = (list: string, order: Order | 'root', path: readonly number[]) =>
+  key(`TREE#${list}`, [order, ...path].join('#'));
 
 /**
  * Locks of a rebuild of totals and rank trees, which holds all 16. Other transactions that change
  * totals or trees delete one at random, if it is absent or expired: one missing lock makes the
  * rebuild fail. Several locks avoid conflicts between these transactions.
  */
-export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) => ({
-  pk: 'TOTALS',
-  sk: `REBUILD#${lane}`,
-}));
+export const rebuildKeys: readonly Key[] = Array.from({ length: 16 }, (_, lane) =>
+  key('TOTALS', `REBUILD#${lane}`),
+);
 
 /** Mark of a bulk import. While it exists, authors, entities and lists are not counted. */
-export const bulkImportKey: Key = { pk: 'IMPORT', sk: 'IMPORT' };
+export const bulkImportKey = key('IMPORT', 'IMPORT');
 
 /** Returns the key of the last run of a regular task, such as `backup`. */
-export function lastRunKey(task: string): Key {
-  return { pk: 'HEALTH', sk: `DONE#${task}` };
-}
+export const lastRunKey = (task: string) => key('HEALTH', `DONE#${task}`);
 
 /** Returns the key of deferred counts, or the prefix of all such keys. */
-export function deferredKey(id = ''): Key {
-  return { pk: 'DEFERRED', sk: `COUNTS#${id}` };
-}
+export const deferredKey = (id = '') => key('DEFERRED', `COUNTS#${id}`);
 
 /** Lanes of the change log. Writers of different reviews seldom meet in one. */
 export const changesLanes = 8;
@@ -172,9 +121,7 @@ export function changesKey(lane: number, at?: number): Key {
 }
 
 /** Returns the key of the head of a lane, its last item, or the prefix of all heads. */
-export function laneKey(lane?: number): Key {
-  return { pk: 'CHANGES', sk: `LANE#${lane ?? ''}` };
-}
+export const laneKey = (lane?: number) => key('CHANGES', `LANE#${lane ?? ''}`);
 
 export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {
   return { pk, sk: 'PROJECTION' };
