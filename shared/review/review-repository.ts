@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
-import { batchGet } from '../table/batch.ts';
-import { keyString } from '../table/item.ts';
+import { getItems } from '../table/batch.ts';
+import type { Item } from '../table/item.ts';
 import { claimKey, reviewKey, userKey } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { retryStale, transact, type Write } from '../table/transact.ts';
-import { User } from '../user/user.ts';
-import { findUser, findUsers, pickUsers } from '../user/user-repository.ts';
+import { parseUser, User } from '../user/user.ts';
+import { findUser, findUsers } from '../user/user-repository.ts';
 import { writeAs } from '../user/writer.ts';
 import { currentRevision, facetOf, isPublic, Review } from './review.ts';
 import { countWrites, entityWrites, publication, removal, replaceReview } from './review-writes.ts';
@@ -50,15 +50,16 @@ export async function findReviews(
   const ids = [...new Set(references.map(({ review_id }) => review_id))];
   const userIds = [...new Set(references.map(({ user_id }) => user_id))];
   const keys = [...ids.map(reviewKey), ...userIds.map(userKey)];
-  const items = await batchGet(keys, { attributes: shown });
-  return withAuthors(pickReviews(ids, items), pickUsers(userIds, items));
+  const items = await getItems(keys, { attributes: shown });
+  const authors = items.slice(ids.length).flatMap((item) => parseUser(item) ?? []);
+  const byId = new Map(authors.map((author) => [author.id, author]));
+  return withAuthors(parseReviews(items.slice(0, ids.length)), byId);
 }
 
 /** Returns the public reviews among at most 100 distinct ids, with authors. */
 export async function findPublicReviews(ids: readonly string[]): Promise<AuthoredReview[]> {
   const options = { consistent: true, attributes: shown };
-  const items = await batchGet(ids.map(reviewKey), options);
-  const reviews = pickReviews(ids, items).filter(isPublic);
+  const reviews = parseReviews(await getItems(ids.map(reviewKey), options)).filter(isPublic);
   const userIds = [...new Set(reviews.map(({ user_id }) => user_id))];
   return withAuthors(reviews, await findUsers(userIds, options));
 }
@@ -101,7 +102,9 @@ export async function updateReview(
       if (isPublic(after)) await registerFacet(facetOf(after));
       await transact([
         replaceReview(before, after),
-        ...(after.edits === before.edits ? [] : [freeze(before)]),
+        ...(after.edits > before.edits
+          ? [{ Put: { Item: revisionItem(revisionOf(before)) } }]
+          : []),
         ...countWrites(before, after, writer),
       ]);
     }),
@@ -176,11 +179,7 @@ async function findReview(id: string): Promise<Review | undefined> {
   return item && v.parse(Review, item);
 }
 
-async function getOwnReview(
-  id: string,
-  userId: string,
-  revisionTags: readonly string[] | undefined,
-): Promise<Review> {
+async function getOwnReview(id: string, userId: string, revisionTags?: readonly string[]) {
   const review = await findReview(id);
   if (!review || (review.user_id !== userId && !isPublic(review))) throw notFound('Review');
   if (review.user_id !== userId) {
@@ -189,10 +188,6 @@ async function getOwnReview(
   if (revisionTags && !revisionTags.includes(revisionTagOf(review)))
     throw preconditionFailed('The review');
   return review;
-}
-
-function freeze(review: Review): Write {
-  return { Put: { Item: revisionItem(revisionOf(review)) } };
 }
 
 /** Returns the changed review, or the same object if nothing changes. */
@@ -220,20 +215,11 @@ function applyChange(before: Review, change: ReviewChange): Review {
   };
 }
 
-function pickReviews(
-  ids: readonly string[],
-  items: ReadonlyMap<string, Record<string, unknown>>,
-): Review[] {
-  return ids.flatMap((id) => {
-    const item = items.get(keyString(reviewKey(id)));
-    return item ? [v.parse(Review, item)] : [];
-  });
+function parseReviews(items: readonly (Item | undefined)[]): Review[] {
+  return items.flatMap((item) => (item ? v.parse(Review, item) : []));
 }
 
-function withAuthors(
-  reviews: readonly Review[],
-  authors: ReadonlyMap<string, User>,
-): AuthoredReview[] {
+function withAuthors(reviews: readonly Review[], authors: ReadonlyMap<string, User>) {
   return reviews.flatMap((review) => {
     const author = authors.get(review.user_id);
     return author ? [{ review, author }] : [];
