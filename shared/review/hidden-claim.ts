@@ -17,11 +17,8 @@ export type HiddenMark = v.InferOutput<typeof HiddenMark>;
 export const HiddenClaim = v.object({ user_id: v.string(), ...HiddenMark.entries });
 export type HiddenClaim = v.InferOutput<typeof HiddenClaim>;
 
-export function markOf({
-  id: review_id,
-  entity_id,
-  entity_type,
-}: Pick<Review, 'id' | 'entity_id' | 'entity_type'>): HiddenMark {
+export function markOf(review: Pick<Review, 'id' | 'entity_id' | 'entity_type'>): HiddenMark {
+  const { id: review_id, entity_id, entity_type } = review;
   return { entity_id, entity_type, review_id, marked_at: new Date().toISOString() };
 }
 

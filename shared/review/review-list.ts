@@ -69,13 +69,10 @@ export async function listReviewsOf(owner: Owner, query: ListRequest): Promise<R
 }
 
 async function readList(query: ReviewQuery, overview: Promise<Overview>): Promise<ReviewList> {
+  const list = overview.then((known) => listOf(query, known));
   const [{ matching, average_rating }, page] = await Promise.all([
     overview,
-    readPage(
-      overview.then((known) => listOf(query, known)),
-      query,
-      nearOf(query),
-    ),
+    readPage(list, query, nearOf(query)),
   ]);
   const { count } = matching;
   // An author who is being erased has no counts, but may still have reviews.
@@ -93,16 +90,10 @@ export async function findNewest(limit: number): Promise<AuthoredReview[]> {
 }
 
 /** One user's review of one entity, found by its claim. */
-async function listReviewOf(
-  userId: string,
-  entityId: string,
-  query: ReviewQuery,
-): Promise<ReviewList> {
-  const [claim, entity] = await getItems([claimKey(userId, entityId), entityKey(entityId)]);
-  const found = claim
-    ? await findReviews([{ review_id: String(claim.review_id), user_id: userId }])
-    : [];
-  const reviews = found.filter(
+async function listReviewOf(user_id: string, entityId: string, query: ReviewQuery) {
+  const [claim, entity] = await getItems([claimKey(user_id, entityId), entityKey(entityId)]);
+  const found = claim ? [{ review_id: String(claim.review_id), user_id }] : [];
+  const reviews = (await findReviews(found)).filter(
     ({ review }) => isPublic(review) && matches(query, facetOf(review), contentOf(review)),
   );
   return {
@@ -183,11 +174,8 @@ function listOf(query: ReviewQuery, { matching, hasTrees }: Overview): List {
   );
   const accept = acceptOf(query);
   if (!isByFacet(query)) {
-    return {
-      partitions: [whole],
-      ...ofContents(query),
-      trees: hasTrees ? [{ list, partition: whole, contents }] : undefined,
-    };
+    const trees = hasTrees ? [{ list, partition: whole, contents }] : undefined;
+    return { partitions: [whole], ...ofContents(query), trees };
   }
 
   // Counts of an owner are exact. Among all reviews, a facet may just have got its first.

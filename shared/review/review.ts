@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type EntityType, entityTypes } from '../entity/entity-type.ts';
 import type { Content } from '../list/rank-tree.ts';
 import { Moderation } from '../moderation/verdict.ts';
+import { pick } from '../pick.ts';
 import type { Entry, IndexAttributes } from '../table/item.ts';
 import { idIn, popularityRank } from '../table/keys.ts';
 import { httpDate } from '../time.ts';
@@ -87,26 +88,15 @@ export function newReview(
   const now = new Date().toISOString();
   return {
     id: randomUUID(),
-    entity_id: content.entity_id,
-    entity_type: content.entity_type,
+    ...pick(content, ['entity_id', 'entity_type', 'text', 'rating', 'language']),
     user_id: userId,
-    text: content.text,
-    rating: content.rating,
-    language: content.language,
     license: content.license_choice,
     created: now,
     last_updated: now,
     published_on: content.is_draft ? null : now,
-    edits: 0,
-    is_hidden: false,
-    votes_positive: 0,
-    votes_negative: 0,
-    revision_votes_positive: 0,
-    revision_votes_negative: 0,
-    popularity: 0,
-    source: null,
-    source_url: null,
-    version: 1,
+    ...{ edits: 0, is_hidden: false, source: null, source_url: null, version: 1 },
+    ...{ votes_positive: 0, votes_negative: 0, popularity: 0 },
+    ...{ revision_votes_positive: 0, revision_votes_negative: 0 },
   };
 }
 
@@ -122,11 +112,8 @@ export function isPublic(review: Pick<Review, 'published_on' | 'is_hidden'>): bo
   return !isDraft(review) && !review.is_hidden;
 }
 
-export function facetOf({
-  entity_type,
-  language,
-}: Pick<Review, 'entity_type' | 'language'>): string {
-  return `${entity_type}|${language}`;
+export function facetOf(review: Pick<Review, 'entity_type' | 'language'>): string {
+  return `${review.entity_type}|${review.language}`;
 }
 
 export function parseFacet(facet: string): { entity_type: EntityType; language: string } {
