@@ -21,7 +21,6 @@ import { refuseForeign } from './engine-records.ts';
 /** Small files of a backup. Without the keys all tokens and sessions become invalid. */
 const smallFiles = ['signing-key', 'session-key', 'version.json'];
 
-/** A finished copy: its folder, the size of its database, and the names of all its files. */
 export interface CopyResult {
   folder: string;
   database_bytes: number;
@@ -55,7 +54,7 @@ export async function backUp(dataDir: string, target: string): Promise<CopyResul
     source.close();
   }
   const copied = copySmallFiles(dataDir, partial);
-  for (const name of [databaseFile, ...copied]) makeDurable(join(partial, name));
+  makeDurable(join(partial, databaseFile));
   renameSync(partial, target);
   makeDurable(dirname(resolve(target)));
   return report(target, copied);
@@ -92,7 +91,6 @@ export function restore(source: string, dataDir: string): CopyResult {
     copyFileSync(join(source, databaseFile), partial);
     refuseForeign(partial);
     const copied = copySmallFiles(source, dataDir);
-    for (const name of copied) makeDurable(join(dataDir, name));
     makeDurable(partial);
     // The database comes last. Until then the restore can be repeated.
     renameSync(partial, join(dataDir, databaseFile));
@@ -103,22 +101,22 @@ export function restore(source: string, dataDir: string): CopyResult {
   }
 }
 
-function isOther(file: string, source: string): boolean {
+function isOther(file: string, source: string) {
   if (!existsSync(file)) return false;
   return !existsSync(source) || !readFileSync(file).equals(readFileSync(source));
 }
 
-function copySmallFiles(from: string, to: string): string[] {
+function copySmallFiles(from: string, to: string) {
   const names = smallFiles.filter((name) => existsSync(join(from, name)));
-  for (const name of names) copyFileSync(join(from, name), join(to, name));
+  for (const name of names) {
+    copyFileSync(join(from, name), join(to, name));
+    makeDurable(join(to, name));
+  }
   return names;
 }
 
-/**
- * Makes a file readable by its owner only and writes it to the disk (fsync). A folder is already
- * private.
- */
-function makeDurable(path: string): void {
+/** Writes a file or folder to the disk (fsync), and makes a file readable by its owner only. */
+function makeDurable(path: string) {
   if (statSync(path).isFile()) chmodSync(path, 0o600);
   const descriptor = openSync(path, 'r');
   fsyncSync(descriptor);

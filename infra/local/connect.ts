@@ -1,10 +1,7 @@
 import { databaseEnvironment } from './database.ts';
 import { type Discovery, localKey, readDiscovery } from './discovery.ts';
 
-/**
- * Sets the environment variables that shared/ reads to those of the stack that runs on the data
- * folder. Throws if no stack runs.
- */
+/** Sets the environment variables that shared/ reads to those of the stack on the data folder. */
 export function connect(dataDir: string): void {
   const stack = runningStack(dataDir);
   Object.assign(process.env, databaseEnvironment(stack.dynamodb_endpoint ?? '', stack.table_name));
@@ -20,7 +17,7 @@ export function runningStack(dataDir: string): Discovery {
   throw new Error(`no local stack runs on the data folder ${dataDir}; start one with: ${start}`);
 }
 
-function isRunning(pid: number): boolean {
+function isRunning(pid: number) {
   try {
     return process.kill(pid, 0);
   } catch {

@@ -1,16 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import { readDiscovery } from './discovery.ts';
+import { readDiscovery, replaceFile } from './discovery.ts';
 
 /** Name of the database file in a data folder. While in use it has `-wal` and `-shm` files. */
 export const databaseFile = 'dynamodb.sqlite';
@@ -27,14 +19,9 @@ interface Mark {
   service_version: string;
 }
 
-const markFile = 'version.json';
-
 export class InUse extends Error {}
 
-/**
- * Locks the folder until the returned function is called. The system also releases the lock when
- * this process ends in any way.
- */
+/** Locks the folder until the returned function is called, or this process ends in any way. */
 export function lockFolder(dataDir: string): () => void {
   try {
     makeFolder(dataDir);
@@ -61,10 +48,7 @@ export function unusable(dataDir: string, cause: Error): Error {
   );
 }
 
-/**
- * Makes a folder and its parents one by one. `mkdirSync` with `recursive` never returns where
- * folders cannot be made, such as in /proc.
- */
+/** Makes parents one by one. `recursive` never returns where none can be made, such as /proc. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -87,16 +71,13 @@ export function refuseNewer(folder: string): void {
 
 /**
  * Marks the data folder with the version of this code, before anything else is written. Returns
- * sentences for the log about an upgrade. Returns none if the same code wrote the folder last, or
- * if it is new.
+ * sentences for the log if other code wrote the folder last.
  */
 export function markFolder(dataDir: string): string[] {
   refuseNewer(dataDir);
   const mark: Mark = { data_version: dataVersion, service_version: serviceVersion() };
   const before = readMark(dataDir);
-  const file = join(dataDir, markFile);
-  writeFileSync(`${file}.new`, `${JSON.stringify(mark)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  replaceFile(join(dataDir, 'version.json'), `${JSON.stringify(mark)}\n`);
   if (!existsSync(join(dataDir, databaseFile))) return [];
   if (before === undefined || isDeepStrictEqual(before, mark)) return [];
   return [
@@ -108,7 +89,7 @@ export function markFolder(dataDir: string): string[] {
 }
 
 function readMark(folder: string): Mark | undefined {
-  const file = join(folder, markFile);
+  const file = join(folder, 'version.json');
   if (!existsSync(file)) return undefined;
   try {
     const mark = JSON.parse(readFileSync(file, 'utf8')) as Mark;

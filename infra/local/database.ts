@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexRecords } from './engine-records.ts';
@@ -16,13 +16,10 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** In milliseconds: the longest wait for the first line of the engine's log. */
+/** In milliseconds, until the first line of the engine's log. */
 const longestSilence = 10_000;
 
-/**
- * Returns the environment variables that the AWS SDK reads. The engine accepts any credentials. An
- * empty profile keeps the SDK from using a profile of the developer.
- */
+/** Returns variables of the AWS SDK. The empty profile replaces the developer's own. */
 export function databaseEnvironment(endpoint: string, tableName: string): Record<string, string> {
   return {
     TABLE_NAME: tableName,
@@ -37,11 +34,18 @@ export function databaseEnvironment(endpoint: string, tableName: string): Record
 
 /** Returns the options of the stack's own clients for `endpoint`. */
 export function clientOptions(endpoint: string) {
-  return {
-    endpoint,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  };
+  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+  return { endpoint, region: 'us-east-1', credentials };
+}
+
+/** In milliseconds: the longest wait of `impatientOptions` for a response. */
+export const longestAnswer = 5_000;
+
+/** Returns `clientOptions` for a client that tries once, and does not wait for ever. */
+export function impatientOptions(endpoint: string) {
+  const timeouts = { connectionTimeout: 1_000, requestTimeout: longestAnswer };
+  const requestHandler = { ...timeouts, throwOnRequestTimeout: true };
+  return { ...clientOptions(endpoint), maxAttempts: 1, requestHandler };
 }
 
 /**
@@ -51,25 +55,19 @@ export function clientOptions(endpoint: string) {
  */
 export async function startDatabase({
   file,
-  temporary,
+  temporary = '',
 }: {
   file?: string;
   temporary?: string;
 } = {}): Promise<Database> {
   const { engine, endpoint } = await startEngine(file);
   const pid = Number(engine.pid);
+  const atTheEnd = 'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }';
   // Detached, so that Ctrl-C reaches this process only, and requests in flight keep their database.
-  const watchdog = spawn(
-    'sh',
-    [
-      '-c',
-      'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }',
-      'sh',
-      `${pid}`,
-      temporary ?? '',
-    ],
-    { detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
-  );
+  const watchdog = spawn('sh', ['-c', atTheEnd, 'sh', `${pid}`, temporary], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   const children = [engine, watchdog];
   for (const child of children) child.unref();
   if (file !== undefined) indexRecords(file);
@@ -91,7 +89,7 @@ export async function startDatabase({
   };
 }
 
-async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpoint: string }> {
+async function startEngine(file?: string) {
   const binary = enginePath();
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
@@ -110,28 +108,24 @@ async function startEngine(file?: string): Promise<{ engine: ChildProcess; endpo
   }
 }
 
-/**
- * Returns the first line of the engine's log: it listens, or the reason why not. The rest of the
- * log is dropped.
- */
-async function firstLine(engine: ChildProcess): Promise<string> {
+/** Returns the first line of the engine's log: it listens, or the reason why not. */
+async function firstLine(engine: ChildProcess) {
   const failed = once(engine, 'error').then(([error]) => `${error}`);
-  if (!engine.stderr) return failed;
-  const lines = createInterface({ input: engine.stderr });
+  const stderr = engine.stderr as Socket | undefined;
+  if (!stderr) return failed; // No file descriptor was left for it.
+  const lines = createInterface({ input: stderr });
+  const tooLate = `it did not answer within ${longestSilence / 1000} seconds`;
   const said = await Promise.race([
     failed,
     once(lines, 'line').then(([line]) => `${line}`),
     once(lines, 'close').then(() => 'it ended without a message'),
-    sleep(longestSilence, `it did not answer within ${longestSilence / 1000} seconds`, {
-      ref: false,
-    }),
+    sleep(longestSilence, tooLate, { ref: false }),
   ]);
-  const { stderr } = engine;
-  if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
+  stderr.unref();
   return said;
 }
 
-function enginePath(): string {
+function enginePath() {
   try {
     return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
   } catch (cause) {
@@ -142,18 +136,16 @@ function enginePath(): string {
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const address = server.address();
+  const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string')
-    throw new Error('this machine has no free port');
-  return address.port;
+  return port;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.ref();
   const exited = once(child, 'exit');

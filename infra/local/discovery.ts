@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * The content of `<data folder>/stack.json` while the stack runs, for other programs such as the
- * admin tool.
- */
+/** `<data folder>/stack.json` while the stack runs, for programs such as the admin tool. */
 export interface Discovery {
   pid: number;
   engine_pid: number | null;
@@ -21,25 +18,19 @@ export function readDiscovery(dataDir: string): Discovery | undefined {
   try {
     return JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
   } catch {
-    // No stack runs here, and none was killed.
     return undefined;
   }
 }
 
-/** Writes the entry of this stack. */
 export function announce(dataDir: string, discovery: Discovery): void {
   replaceFile(join(dataDir, 'stack.json'), `${JSON.stringify(discovery, null, 2)}\n`);
 }
 
-/** Deletes the entry of this stack. */
 export function retract(dataDir: string): void {
   rmSync(join(dataDir, 'stack.json'), { force: true });
 }
 
-/**
- * Returns the key for tokens or for sessions of this data folder, created at the first start.
- * Throws a sentence if the file contains no key.
- */
+/** Returns a key of this data folder, created at the first start. Throws a sentence if damaged. */
 export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): string {
   const file = join(dataDir, name);
   if (!existsSync(file)) replaceFile(file, randomBytes(32).toString('base64url'));
@@ -56,7 +47,7 @@ export function localKey(dataDir: string, name: 'signing-key' | 'session-key'): 
 }
 
 /** Replaces a file atomically, so that a reader never sees a part. Only its owner can read it. */
-function replaceFile(file: string, text: string): void {
+export function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -3,10 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 // The table of stream records is internal to the engine, whose version is pinned.
 
-/**
- * Adds an index. At every write the engine asks for the highest number of all stream records, and
- * would read them all without an index.
- */
+/** Adds an index: at every write the engine asks for the highest number of all stream records. */
 export function indexRecords(file: string): void {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(
@@ -15,26 +12,21 @@ export function indexRecords(file: string): void {
   database.close();
 }
 
-/**
- * In bytes: SQLite checks a file of this size in a fifth of a second. Damage in a larger file shows
- * when it is read.
- */
+/** In bytes: checked in a fifth of a second. Damage in a larger file shows when it is read. */
 const largestChecked = 256 * 1024 * 1024;
 
-/**
- * Throws a sentence if `file` exists and is damaged or not the engine's. The engine itself would
- * accept any database.
- */
+/** Throws a sentence if `file` is damaged or not the engine's, which would accept any database. */
 export function refuseForeign(file: string): void {
   if (!existsSync(file)) return;
   const remedy =
     'move it away to start with an empty database, or choose another folder with --data-dir';
-  const tables: unknown[] = [];
+  let tables: unknown[];
   try {
     const database = new DatabaseSync(file);
-    for (const { name } of database.prepare('SELECT name FROM sqlite_schema').all()) {
-      tables.push(name);
-    }
+    tables = database
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map(({ name }) => name);
     const { size } = statSync(file);
     const check = size < largestChecked && database.prepare('PRAGMA quick_check(1)').get();
     database.close();
@@ -68,15 +60,8 @@ export function engineRecords(file: string) {
         // Locked. The next call deletes these records as well.
       }
     },
-    /**
-     * Changes with every commit of another process. Reading the version costs next to nothing,
-     * unlike a read of the stream.
-     */
-    version(): unknown {
-      return commits.get()?.data_version;
-    },
-    close(): void {
-      database.close();
-    },
+    /** Changes with every commit of another process. Costs next to nothing. */
+    version: (): unknown => commits.get()?.data_version,
+    close: () => database.close(),
   };
 }

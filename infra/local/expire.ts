@@ -6,10 +6,7 @@ import { epochSeconds } from '../../shared/time.ts';
 /** The daily time of the sweep. */
 export const expirySchedule: Schedule = { operation: 'expire-items', hour: 0, minute: 30 };
 
-/**
- * Items per read, and milliseconds between reads. Other requests to the engine wait for one read at
- * most.
- */
+/** Items per read, and milliseconds between reads. Other requests wait for one read at most. */
 const pageSize = 200;
 const pause = 10;
 

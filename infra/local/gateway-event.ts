@@ -1,26 +1,54 @@
-import type { APIGatewayEventDefaultAuthorizerContext, APIGatewayProxyEvent } from 'aws-lambda';
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayEventIdentity, APIGatewayProxyEvent } from 'aws-lambda';
+import { readPairs } from '../../shared/http/form.ts';
+import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { stage } from '../../shared/routes.ts';
+import { arrivalOf, type PublicAddress } from './public-address.ts';
 
 /** Names with values in the order sent. A name may be repeated. */
 type Pairs = readonly (readonly [string, string])[];
 
-/** Values that differ from request to request. */
-export interface EventParts {
-  method: string;
-  /** The path pattern of the route. `path` is the path below the stage, as sent. */
-  resource: string;
-  path: string;
-  headers: Pairs;
-  query?: Pairs;
-  pathParameters?: Record<string, string>;
-  body?: string | null;
-  authorizer?: APIGatewayEventDefaultAuthorizerContext;
-  requestId: string;
-  domainName: string;
-  sourceIp: string;
-  protocol?: string;
+/**
+ * Returns the event of Lambda proxy integration. `path` is the path below the stage, as sent;
+ * `query` has no question mark. Without a match the resource is `/{proxy+}`. Throws a URIError if
+ * the path is not validly encoded.
+ */
+export function proxyEvent(
+  request: IncomingMessage,
+  requestId: string,
+  sent: { path: string; query: string; match?: Match; address?: PublicAddress },
+): APIGatewayProxyEvent {
+  const { path, query, match, address } = sent;
+  const rest = path.replace(/^\/+/, '');
+  const proxied = rest === '' ? '/' : '/{proxy+}';
+  const params = Object.entries(match?.params ?? (rest === '' ? {} : { proxy: rest }));
+  const arrival = arrivalOf(request, address);
+  // API Gateway sets the X-Forwarded headers itself. Other names stay as sent.
+  const headers = request.rawHeaders.flatMap((name, i, all) =>
+    i % 2 === 0 && !/^x-forwarded-(for|port|proto)$/i.test(name) ? [[name, all[i + 1] ?? '']] : [],
+  ) as [string, string][];
+  return gatewayEvent({
+    method: request.method ?? 'GET',
+    resource: match ? resourceOf(match.route) : proxied,
+    path,
+    headers: [
+      ...headers,
+      ['X-Forwarded-For', arrival.forwardedFor],
+      ['X-Forwarded-Port', arrival.port],
+      ['X-Forwarded-Proto', arrival.protocol],
+    ],
+    query: readPairs(query),
+    pathParameters: Object.fromEntries(
+      params.map(([name, value]) => [name, decodeURIComponent(value)]),
+    ),
+    requestId,
+    domainName: arrival.hostname,
+    sourceIp: arrival.client,
+    protocol: `HTTP/${request.httpVersion}`,
+  });
 }
 
+/** Returns the event with these values, of which `resource` is the path pattern of the route. */
 export function gatewayEvent({
   method,
   resource,
@@ -34,10 +62,24 @@ export function gatewayEvent({
   domainName,
   sourceIp,
   protocol = 'HTTP/1.1',
-}: EventParts): APIGatewayProxyEvent {
+}: {
+  method: string;
+  resource: string;
+  path: string;
+  headers: Pairs;
+  query?: Pairs;
+  pathParameters?: Record<string, string>;
+  body?: string | null;
+  authorizer?: APIGatewayProxyEvent['requestContext']['authorizer'];
+  requestId: string;
+  domainName: string;
+  sourceIp: string;
+  protocol?: string;
+}): APIGatewayProxyEvent {
   const now = new Date();
   const sent = collect(headers);
   const parameters = query.length === 0 ? { last: null, all: null } : collect(query);
+  const userAgent = headers.find(([name]) => /^user-agent$/i.test(name))?.[1] ?? null;
   return {
     resource,
     path,
@@ -58,23 +100,8 @@ export function gatewayEvent({
       domainPrefix: 'local',
       extendedRequestId: requestId,
       httpMethod: method,
-      identity: {
-        accessKey: null,
-        accountId: null,
-        apiKey: null,
-        apiKeyId: null,
-        caller: null,
-        clientCert: null,
-        cognitoAuthenticationProvider: null,
-        cognitoAuthenticationType: null,
-        cognitoIdentityId: null,
-        cognitoIdentityPoolId: null,
-        principalOrgId: null,
-        sourceIp,
-        user: null,
-        userAgent: headers.find(([name]) => /^user-agent$/i.test(name))?.[1] ?? null,
-        userArn: null,
-      },
+      // The other fields are of IAM, Cognito, API keys and client certificates.
+      identity: { sourceIp, userAgent } as APIGatewayEventIdentity,
       path: `/${stage}${path}`,
       protocol,
       requestId,
@@ -87,9 +114,7 @@ export function gatewayEvent({
   };
 }
 
-/**
- * Returns both forms in which API Gateway passes repeated names: the last value, and all values.
- */
+/** Returns both forms that API Gateway gives to repeated names: the last value, and all values. */
 function collect(pairs: Pairs) {
   const byName = [...Map.groupBy(pairs, ([name]) => name)];
   const all = byName.map(([name, same]) => [name, same.map(([, value]) => value)] as const);
@@ -97,7 +122,7 @@ function collect(pairs: Pairs) {
 }
 
 /** Formats a time in the common log format, as in `20/Nov/2026:20:30:00 +0000`. */
-function clfTime(date: Date): string {
+function clfTime(date: Date) {
   const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { stage, version } from '../../shared/routes.ts';
-import { compress, type Reply } from './compress.ts';
-import { GatewayError, refuse, render } from './gateway-error.ts';
-import { hostFile } from './host-files.ts';
+import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
+import { hostFile } from './host.ts';
 import type { Mount } from './identity-provider.ts';
 import { answer } from './integration.ts';
 import type { Load } from './invoke.ts';
@@ -19,21 +19,13 @@ export interface Gateway {
   url: string;
   /** The origin that a proxy on this machine connects to. */
   local: string;
-  /**
-   * Passes requests below the path of `mount`, which is outside the stage, to `mount` from now on.
-   */
+  /** Passes requests below the path of `mount`, which is outside the stage, to `mount`. */
   mount(mount: Mount): void;
-  /**
-   * Accepts no new requests. Resolves when requests in flight are answered, or cut off after eight
-   * seconds.
-   */
+  /** Accepts no new requests. Resolves when those in flight are over, after eight seconds at most. */
   stop(): Promise<void>;
 }
 
-/**
- * In bytes. API Gateway's limit is 10 KB. This limit is higher, so that the 503 of our own handlers
- * can be tested.
- */
+/** In bytes. API Gateway's limit is 10 KB, but the 503 of our own handlers must be testable. */
 const longestUrl = 256 * 1024;
 const patience = 8_000;
 
@@ -50,36 +42,28 @@ export async function startGateway(options: {
   address?: PublicAddress;
   securityContact?: string;
 }): Promise<Gateway> {
-  const { port, host = '127.0.0.1', load, log, timeout = 29_000 } = options;
-  const { address, securityContact } = options;
+  const { port, host = '127.0.0.1', load, log, timeout = 29_000, address } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
-
   const mounts: Mount[] = [];
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse) {
     const start = performance.now();
     const requestId = randomUUID();
     const { method = 'GET' } = request;
     const url = localUrl(request.url, address?.path);
-    const served: Served = {
-      method,
-      url,
-      status: undefined,
-      milliseconds: 0,
-      requestId,
-      roundTrips: 0,
-    };
+    const served: Served = { method, url, requestId, milliseconds: 0, roundTrips: 0 };
     if (log) {
       response.once('close', () => {
-        if (response.writableFinished) served.status = response.statusCode;
+        served.status = response.writableFinished ? response.statusCode : undefined;
         served.milliseconds = performance.now() - start;
         log(served);
       });
     }
-    const reply = (answer: Reply, own?: 'own') => {
+    const reply = async (result: APIGatewayProxyResult, own?: 'own') => {
+      const answered = await toReply(request, result);
       response.setHeader('x-amzn-RequestId', requestId);
       if (!server.listening) response.setHeader('Connection', 'close');
-      send(response, answer, own);
+      send(response, answered, own);
     };
     try {
       refuseMalformed(request);
@@ -90,26 +74,22 @@ export async function startGateway(options: {
         mounted.serve(request, response);
         return;
       }
-      const file = hostFile(method, url, { address, securityContact });
-      if (file) {
-        reply(toReply(file));
-        return;
-      }
-      const exchange = { request, response, requestId, load, timeout, served, address };
-      const result = await countRoundTrips(async (roundTrips) => {
-        try {
-          return await answer(exchange);
-        } finally {
-          served.roundTrips = roundTrips();
-        }
-      });
-      reply(await compress(request, toReply(result)));
+      const result =
+        hostFile(method, url, options) ??
+        (await countRoundTrips(async (roundTrips) => {
+          try {
+            return await answer(request, response, { load, timeout, served, address });
+          } finally {
+            served.roundTrips = roundTrips();
+          }
+        }));
+      await reply(result);
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
       const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
       for (const name of response.getHeaderNames()) response.removeHeader(name);
-      reply(toReply(render(refusal, requestId)), 'own');
+      await reply(render(refusal, requestId), 'own');
     }
   }
 
@@ -117,13 +97,10 @@ export async function startGateway(options: {
   server.on('connection', () => {
     accepted += 1;
   });
-  server.on('request', serve);
-  server.on('checkContinue', serve);
-  server.on('checkExpectation', serve);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, serve);
   server.on('clientError', refuse);
   await listen(server, port, host);
-  const listening = server.address();
-  const bound = listening !== null && typeof listening === 'object' ? listening.port : port;
+  const { port: bound } = server.address() as AddressInfo;
   const local = `http://${nameOf(host)}:${bound}`;
   const top = address ? address.url.origin + address.path : local;
   return {
@@ -152,7 +129,7 @@ export async function startGateway(options: {
  * Throws GatewayError unless there is one valid Host header (RFC 9112 section 3.2) and no unknown
  * expectation (RFC 9110 section 10.1.1).
  */
-function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage): void {
+function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMessage) {
   const { host = httpVersion === '1.0' ? ['localhost'] : [] } = headersDistinct;
   const isHost = /^(\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?$/i.test(host[0] ?? '');
   if (!isHost || host.length > 1) throw new GatewayError('DEFAULT_4XX', 400);
@@ -161,65 +138,25 @@ function refuseMalformed({ headers, headersDistinct, httpVersion }: IncomingMess
   }
 }
 
-/**
- * Headers that a Lambda cannot set: API Gateway passes them on under another name. API Gateway also
- * renames WWW-Authenticate. It is kept here, because clients rely on it as in RFC 6749 section 5.2.
- */
-const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
-
-function toReply(result: APIGatewayProxyResult): Reply {
-  return {
-    statusCode: result.statusCode,
-    headers: { ...result.headers, ...result.multiValueHeaders },
-    body: Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8'),
-  };
-}
-
-function send(response: ServerResponse, { statusCode, headers, body }: Reply, own?: 'own'): void {
-  for (const [name, value] of Object.entries(headers)) {
-    const known = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
-    response.setHeader(known, Array.isArray(value) ? value.map(String) : `${value}`);
-  }
-  const hasBody = statusCode !== 204 && statusCode !== 304;
-  if (hasBody) {
-    if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-    // A response to HEAD without its body cannot state the length of the GET response.
-    const isLeftOut = response.req.method === 'HEAD' && body.length === 0;
-    if (!isLeftOut) response.setHeader('Content-Length', body.length);
-  }
-  if (response.req.complete) {
-    response.writeHead(statusCode).end(body);
-    return;
-  }
-  // The client is still sending. Closing at once could lose the response, so the client gets a
-  // second to read it and stop.
-  response.writeHead(statusCode, { Connection: 'close' }).write(body);
-  const end = () => response.end();
-  const timer = setTimeout(end, 1_000);
-  response.req
-    .resume()
-    .once('end', end)
-    .once('close', () => clearTimeout(timer));
-}
-
 /** Returns the host name under which this machine reaches `host`. */
-function nameOf(host: string): string {
+function nameOf(host: string) {
   if (['127.0.0.1', '0.0.0.0', '::', '::1'].includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-async function listen(server: Server, port: number, host: string): Promise<void> {
+async function listen(server: Server, port: number, host: string) {
   server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const another = `type npm start -- --port ${port < 1024 || port > 65_000 ? 3000 : port + 1}`;
+    const elsewhere = `${host} is not an address of this machine: check --host`;
     const why: Record<string, string> = {
       EADDRINUSE: `port ${port} is in use: ${another}`,
       EACCES: `port ${port} needs administrator rights: ${another}`,
-      EADDRNOTAVAIL: `${host} is not an address of this machine: check --host`,
-      ENOTFOUND: `${host} is not an address of this machine: check --host`,
+      EADDRNOTAVAIL: elsewhere,
+      ENOTFOUND: elsewhere,
     };
     throw new Error(why[code ?? ''] ?? `port ${port} cannot be opened: ${message}`, { cause });
   }

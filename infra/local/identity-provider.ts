@@ -14,14 +14,10 @@ export interface Mount {
   serve(request: IncomingMessage, response: ServerResponse): void;
 }
 
-/** Environment variables that name the identity provider. */
-interface Environment {
-  OIDC_ISSUER: string;
-  OIDC_CLIENT_ID: string;
-  OIDC_CLIENT_SECRET: string;
-}
-
+const { base, Check } = interactionPolicy;
 const path = '/identity-provider';
+/** In seconds. */
+const lifetimes = { AccessToken: 600, Grant: 600, IdToken: 600, Session: 600 };
 /** In code points. */
 const longestName = 64;
 /** In bytes. */
@@ -31,29 +27,29 @@ const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
- * Creates an OpenID Connect provider for this machine, where anyone signs in with any name. The
- * sign-in of the service is therefore the same as with a real provider. `host` is the URL that it
- * is mounted at, such as `http://localhost:3000` or `https://example.org/reviews`. Subjects are the
- * names, so accounts stay the same after a restart.
+ * Creates an OpenID Connect provider, where anyone signs in with any name. `host` is the URL that it
+ * is mounted at, such as `http://localhost:3000` or `https://example.org/reviews`. `environment` are
+ * the variables that name it. Subjects are the names, so accounts stay the same after a restart.
  */
-export async function identityProvider(
-  host: string,
-  redirect_uri: string,
-): Promise<Mount & { environment: Environment }> {
+export async function identityProvider(host: string, redirect_uri: string) {
   const issuer = new URL(host.replace(/\/$/, '') + path);
-  const environment: Environment = {
-    OIDC_ISSUER: issuer.href,
-    OIDC_CLIENT_ID: 'review-service',
-    OIDC_CLIENT_SECRET: randomBytes(32).toString('base64url'),
-  };
+  const client_id = 'review-service';
+  const client_secret = randomBytes(32).toString('base64url');
   // Set explicitly, because the library warns about its default. The library's types lack it.
   const { createMemoryAdapter } = await import(memoryAdapter);
-  const provider = new Provider(environment.OIDC_ISSUER, {
+  // Asks at every sign-in, so that a developer can change accounts.
+  const policy = base();
+  policy.remove('consent');
+  const ask = new Check('ask_each_time', 'the name is asked for at each sign-in', ({ oidc }) =>
+    oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
+  );
+  policy.get('login')?.checks.add(ask);
+  const provider = new Provider(issuer.href, {
     adapter: createMemoryAdapter(0),
     clients: [
       {
-        client_id: environment.OIDC_CLIENT_ID,
-        client_secret: environment.OIDC_CLIENT_SECRET,
+        client_id,
+        client_secret,
         redirect_uris: [redirect_uri],
         grant_types: ['authorization_code'],
         response_types: ['code'],
@@ -70,17 +66,12 @@ export async function identityProvider(
     conformIdTokenClaims: false,
     findAccount: (_, name) => ({
       accountId: name,
-      claims: () => ({
-        sub: name,
-        name,
-        email: `${mailbox(name)}@example.com`,
-        musicdb_username: name,
-      }),
+      claims: () => {
+        const email = `${mailbox(name)}@example.com`;
+        return { sub: name, name, email, musicdb_username: name };
+      },
     }),
-    interactions: {
-      policy: askEachTime(),
-      url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}`,
-    },
+    interactions: { policy, url: (_, { uid }) => `${issuer.pathname}/sign-in/${uid}` },
     async loadExistingGrant({ oidc }) {
       const grant = new provider.Grant({
         clientId: oidc.client?.clientId,
@@ -90,19 +81,12 @@ export async function identityProvider(
       await grant.save();
       return grant;
     },
-    ttl: {
-      AccessToken: 600,
-      AuthorizationCode: 60,
-      Grant: 600,
-      IdToken: 600,
-      Interaction: 3600,
-      Session: 600,
-    },
+    ttl: { ...lifetimes, AuthorizationCode: 60, Interaction: 3600 },
   });
   provider.proxy = true;
   const callback = provider.callback();
 
-  async function signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function signIn(request: IncomingMessage, response: ServerResponse) {
     if (request.method !== 'POST') {
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.end(`${await signInPage()}`);
@@ -127,8 +111,12 @@ export async function identityProvider(
 
   return {
     path,
-    environment,
-    serve(request, response) {
+    environment: {
+      OIDC_ISSUER: issuer.href,
+      OIDC_CLIENT_ID: client_id,
+      OIDC_CLIENT_SECRET: client_secret,
+    },
+    serve(request: IncomingMessage, response: ServerResponse): void {
       if ((request.url ?? '').length > longestUrl) {
         response.writeHead(414, { 'Content-Type': 'text/plain' }).end('The URL is too long');
         return;
@@ -153,24 +141,9 @@ export async function identityProvider(
 }
 
 /** Returns the name in ASCII: émile becomes emile. */
-function mailbox(name: string): string {
+function mailbox(name: string) {
   const letters = name.normalize('NFKD').replaceAll(/\p{M}/gu, '');
   return letters.replaceAll(/[^A-Za-z0-9]+/g, '.').replaceAll(/^\.|\.$/g, '') || 'reader';
-}
-
-/** Returns a policy that asks at every sign-in, so that a developer can change accounts. */
-function askEachTime() {
-  const policy = interactionPolicy.base();
-  policy.remove('consent');
-  const { Check } = interactionPolicy;
-  policy
-    .get('login')
-    ?.checks.add(
-      new Check('ask_each_time', 'the name is asked for at each sign-in', ({ oidc }) =>
-        oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
-      ),
-    );
-  return policy;
 }
 
 function signInPage() {

@@ -1,45 +1,40 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { matchRoute, resourceOf } from '../../shared/http/match-route.ts';
 import { isUtf8 } from '../../shared/http/media-type.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits.ts';
 import { stage } from '../../shared/routes.ts';
-import { authorize } from './authorize.ts';
-import { GatewayError } from './gateway-error.ts';
+import { proxyEvent } from './gateway-event.ts';
+import { GatewayError } from './gateway-response.ts';
 import { invoke, type Load, Timeout } from './invoke.ts';
 import type { Served } from './log.ts';
-import { proxyEvent } from './proxy-event.ts';
 import type { PublicAddress } from './public-address.ts';
 
 const largestBody = 10 * 1024 * 1024;
-/**
- * In bytes. A character is at most six bytes of JSON, so a shorter body fits Lambda without
- * counting.
- */
+/** In bytes. A character is at most six bytes of JSON, so shorter bodies fit Lambda uncounted. */
 const surelyFits = 512 * 1024;
 const metadata = '/.well-known/oauth-authorization-server';
-
-/** A request to a function, with all that its handling needs. */
-export interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  requestId: string;
-  load: Load;
-  timeout: number;
-  served: Served;
-  address: PublicAddress | undefined;
-}
 
 /**
  * Answers a request by the function of its route, as Lambda proxy integration does. Throws
  * GatewayError for errors that API Gateway answers itself.
  */
-export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult> {
-  const { request, requestId, load, timeout, served, address } = exchange;
-  const { method = 'GET' } = request;
+export async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  {
+    load,
+    timeout,
+    served,
+    address,
+  }: { load: Load; timeout: number; served: Served; address: PublicAddress | undefined },
+): Promise<APIGatewayProxyResult> {
+  const { method, requestId, url } = served;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
-  const [requested = '', ...query] = served.url.split('?');
+  const [requested = '', ...rest] = url.split('?');
+  const query = rest.join('?');
   // Clients look for the metadata of an issuer with a path here (RFC 8414 section 3.1). A custom
   // domain can map this path.
   const isMetadata = requested === `${metadata}${address?.path ?? ''}/${stage}`;
@@ -50,11 +45,9 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
   const path = sentPath.slice(stage.length + 1) || '/';
   const match = matchRoute(method, path);
   if (match) served.route = `/${stage}${resourceOf(match.route)}`;
-  const event = readable(() =>
-    proxyEvent(request, { requestId, path, query: query.join('?'), match, address }),
-  );
+  const event = readable(() => proxyEvent(request, requestId, { path, query, match, address }));
   if (request.headers.expect !== undefined && !isLonger(request, largestBody)) {
-    exchange.response.writeContinue();
+    response.writeContinue();
   }
   const body = await readBody(request, largestBody);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
@@ -68,7 +61,7 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
     throw new GatewayError('REQUEST_TOO_LARGE');
   }
   if (path.includes('/oauth/')) {
-    served.application = /\bclient_id=(\w+)/.exec(`${query.join('?')}&${event.body ?? ''}`)?.[1];
+    served.application = /\bclient_id=(\w+)/.exec(`${query}&${event.body ?? ''}`)?.[1];
   }
   const operation = match?.route.operation ?? 'no-route';
   try {
@@ -85,7 +78,7 @@ export async function answer(exchange: Exchange): Promise<APIGatewayProxyResult>
   }
 }
 
-function readable<T>(read: () => T): T {
+function readable<T>(read: () => T) {
   try {
     return read();
   } catch (error) {
@@ -93,14 +86,11 @@ function readable<T>(read: () => T): T {
   }
 }
 
-function isLonger({ headers }: IncomingMessage, most: number): boolean {
+function isLonger({ headers }: IncomingMessage, most: number) {
   return Number(headers['content-length']) > most;
 }
 
-/**
- * Reads the body of a request. Returns undefined if it has more than `most` bytes; the connection
- * stays open for the response.
- */
+/** Reads a body of at most `most` bytes; otherwise undefined, and the connection stays open. */
 export async function readBody(
   request: IncomingMessage,
   most: number,
@@ -121,11 +111,53 @@ export async function readBody(
  * silently, which would store other text than was sent. If another charset is named, the function
  * gets the text and reports the error.
  */
-function textOf(body: Buffer, contentType = ''): string {
+function textOf(body: Buffer, contentType = '') {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     if (isUtf8(contentType)) throw new GatewayError('BAD_REQUEST_BODY');
     return body.toString();
   }
+}
+
+/** The policy of our authorizer. A resource is the route itself, or a prefix of its path. */
+interface AuthorizerPolicy {
+  principalId: string;
+  policyDocument: { Statement: readonly { Effect: string; Resource: string }[] };
+  context?: Record<string, string | number | boolean>;
+}
+
+/**
+ * Calls the authorizer as API Gateway calls a TOKEN authorizer without a cache. Returns the value
+ * of `requestContext.authorizer`. Throws GatewayError if the token is refused.
+ */
+async function authorize(event: APIGatewayProxyEvent, load: Load, timeout: number) {
+  const name = Object.keys(event.headers).find((name) => name.toLowerCase() === 'authorization');
+  const authorizationToken = event.headers[name ?? ''] ?? '';
+  if (!new RegExp(tokenExpression).test(authorizationToken)) throw new GatewayError('UNAUTHORIZED');
+
+  const methodArn = `arn:aws:execute-api:local:000000000000:local/${stage}/${event.httpMethod}${event.path}`;
+  let policy: AuthorizerPolicy;
+  try {
+    const request = { type: 'TOKEN', authorizationToken, methodArn };
+    const result = await invoke(await load('authorizer'), 'authorizer', request, timeout);
+    policy = result as AuthorizerPolicy;
+  } catch (error) {
+    if (error instanceof Error && error.message === 'Unauthorized') {
+      throw new GatewayError('UNAUTHORIZED');
+    }
+    console.error(`${event.requestContext.requestId}: authorizer:`, error);
+    throw new GatewayError('AUTHORIZER_FAILURE');
+  }
+  const { principalId, policyDocument, context = {} } = policy;
+  const strings = Object.entries(context).map(([name, value]) => [name, `${value}`]);
+  const authorizer: Record<string, string> = { ...Object.fromEntries(strings), principalId };
+  const isAllowed = policyDocument.Statement.every(({ Effect, Resource }) => {
+    const covers = Resource.endsWith('*')
+      ? methodArn.startsWith(Resource.slice(0, -1))
+      : methodArn === Resource;
+    return Effect === 'Allow' && covers;
+  });
+  if (!isAllowed) throw new GatewayError('ACCESS_DENIED', 403, authorizer);
+  return authorizer;
 }

@@ -4,19 +4,16 @@ import type { Context } from 'aws-lambda';
 /** The `handler` that a file under functions/ exports. */
 export type Handler = (event: unknown, context: Context) => unknown;
 
-/** Loads the handler of an operation, which is imported at the first call. */
+/** Loads the handler of an operation. */
 export type Load = (operation: string) => Promise<Handler>;
 
-/** Loads handlers from functions/. */
+/** Loads handlers from functions/, each at its first call. */
 export const loadFunction: Load = async (operation) => {
   const { handler } = await import(`../../functions/${operation}.ts`);
   return handler;
 };
 
-/**
- * Thrown by `invoke` after the timeout. The handler keeps running, because nothing can stop it
- * here.
- */
+/** Thrown by `invoke` after the timeout. Nothing can stop the handler here, so it keeps running. */
 export class Timeout extends Error {}
 
 /** Runs `handler` as Lambda does, and returns or throws the same. `timeout` is in milliseconds. */
@@ -27,12 +24,13 @@ export async function invoke(
   timeout = 900_000,
 ): Promise<unknown> {
   const context = contextOf(operation, timeout);
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Timeout(`${operation} took over ${timeout} ms`)), timeout);
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Timeout(`${operation} took over ${timeout} ms`)),
+    timeout,
+  );
   try {
-    return await Promise.race([(async () => handler(event, context))(), over]);
+    return await Promise.race([(async () => handler(event, context))(), late]);
   } finally {
     clearTimeout(timer);
   }

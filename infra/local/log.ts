@@ -7,58 +7,44 @@ export interface Served {
   method: string;
   /** As sent, below the origin and the path of the public address. */
   url: string;
-  /**
-   * The path pattern of the route, such as `/ws/1/user/{user_id}`, or the path of a mount. Absent
-   * if none matches.
-   */
+  /** The path pattern of the matching route, such as `/ws/1/user/{user_id}`, or of a mount. */
   route?: string;
-  /** Undefined if the client closed the connection before the response. */
-  status: number | undefined;
+  /** Absent if the client closed the connection before the response. */
+  status?: number;
   milliseconds: number;
   requestId: string;
   roundTrips: number;
-  /**
-   * Taken from the access token. For an OAuth endpoint only the application is known, from its
-   * parameters.
-   */
+  /** From the access token. An OAuth endpoint knows the application only, from its parameters. */
   user?: string;
   application?: string;
 }
 
-/**
- * Returns the log line of a request: method, path, status, milliseconds, user and application. A
- * verbose line has round trips to the database and the request id as well.
- */
+/** Returns the log line of a request, if verbose with round trips to the database and its id. */
 export function requestLine(served: Served, isVerbose: boolean): string {
   const { method, status = 0, milliseconds, user, application, roundTrips, requestId } = served;
   const colour = status >= 500 || status === 0 ? 'red' : status >= 400 ? 'yellow' : 'green';
-  const who = [user && `user ${user}`, application && `application ${application}`];
   const trips = `${roundTrips} round trip${roundTrips === 1 ? '' : 's'}`;
-  const more = isVerbose && [trips, `request ${requestId}`];
+  const details = [
+    user && `user ${user}`,
+    application && `application ${application}`,
+    ...(isVerbose ? [trips, `request ${requestId}`] : []),
+  ];
   return [
     styleText('bold', method),
     shown(served),
     styleText(colour, status === 0 ? 'gone' : `${status}`),
     `${Math.ceil(milliseconds)} ms`,
-    ...[...who, ...(more || [])].map((part) => part && styleText('dim', part)),
-  ]
-    .filter(Boolean)
-    .join(' ');
+    ...details.flatMap((part) => (part ? [styleText('dim', part)] : [])),
+  ].join(' ');
 }
 
-/**
- * Returns the path, with the query only for the API. Queries of pages contain codes, and queries of
- * OAuth may contain secrets.
- */
-function shown({ url }: Served): string {
+/** Keeps queries of the API only. Those of pages contain codes, those of OAuth may have secrets. */
+function shown({ url }: Served) {
   const path = url.replace(/\?.*/, '');
   return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
 }
 
-/**
- * Returns the log line as JSON for programs. It names no person and contains nothing that the
- * client sent except the method.
- */
+/** Returns the line as JSON. It names no person, and nothing that the client sent but the method. */
 export function jsonLine({ method, route, status, milliseconds, requestId }: Served): string {
   return JSON.stringify({
     time: new Date().toISOString(),
@@ -74,10 +60,7 @@ export function startedLine(url: string): string {
   return JSON.stringify({ time: new Date().toISOString(), message: 'started', url });
 }
 
-/**
- * Turns an entry that a function logs as an object, for CloudWatch, into text. Each line of a stack
- * trace stands on its own line.
- */
+/** Turns an entry that a function logs as an object, for CloudWatch, into lines of text. */
 export function readable(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !('message' in entry)) return entry;
   if (entry instanceof Error) return entry;

@@ -3,7 +3,6 @@ import { BlockList, isIP } from 'node:net';
 import { stage } from '../../shared/routes.ts';
 import { isLoopback } from '../../shared/values.ts';
 
-/** The public address of the service, at a proxy in front of it. */
 export interface PublicAddress {
   /** For example `https://example.org/reviews`. */
   url: URL;
@@ -11,16 +10,6 @@ export interface PublicAddress {
   path: string;
   /** The proxies whose X-Forwarded headers are trusted. */
   proxies: BlockList;
-}
-
-/** Origin and route of a request, as API Gateway reports them. */
-export interface Arrival {
-  protocol: 'http' | 'https';
-  hostname: string;
-  port: string;
-  client: string;
-  /** The value of X-Forwarded-For. */
-  forwardedFor: string;
 }
 
 /**
@@ -47,7 +36,7 @@ export function readPublicAddress(publicUrl: string, trustedProxies = ''): Publi
   return { url, path, proxies: readProxies(trustedProxies) };
 }
 
-function readProxies(trustedProxies: string): BlockList {
+function readProxies(trustedProxies: string) {
   const proxies = new BlockList();
   proxies.addSubnet('127.0.0.0', 8);
   proxies.addAddress('::1', 'ipv6');
@@ -79,22 +68,23 @@ export function localUrl(sent = '/', path = ''): string {
 }
 
 /**
- * Returns origin and route of a request. X-Forwarded headers count only behind a public address,
- * and only from a trusted proxy.
+ * Returns origin and client of a request, as API Gateway reports them. X-Forwarded headers count
+ * only behind a public address, and only from a trusted proxy. `forwardedFor` is X-Forwarded-For.
  */
 export function arrivalOf(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   address?: PublicAddress,
-): Arrival {
+) {
   const { remoteAddress: peer, localPort } = socket;
   const sent = [headers['x-forwarded-for'] ?? []].flat();
   if (!address) {
+    const client = peer ?? '127.0.0.1';
     return {
       protocol: 'http',
       hostname: (headers.host ?? 'localhost').replace(/:\d+$/, ''),
       port: `${localPort}`,
-      client: peer ?? '127.0.0.1',
-      forwardedFor: [...sent, peer ?? '127.0.0.1'].join(', '),
+      client,
+      forwardedFor: [...sent, client].join(', '),
     };
   }
   const { url, proxies } = address;
@@ -111,17 +101,17 @@ export function arrivalOf(
   };
 }
 
-function isTrusted(address: string | undefined, proxies: BlockList): boolean {
+function isTrusted(address: string | undefined, proxies: BlockList) {
   // A link-local address ends in its interface, as in fe80::1%eth0.
   const plain = (address ?? '').replace(/%.*/, '');
   const family = isIP(plain);
   return family !== 0 && proxies.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-function listOf(header: string): string[] {
+function listOf(header: string) {
   return header
     .toLowerCase()
-    .split(',')
-    .map((value) => value.trim())
+    .trim()
+    .split(/\s*,\s*/)
     .filter(Boolean);
 }

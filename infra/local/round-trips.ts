@@ -2,13 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-/** Round trips of one function call. Parallel requests are one round trip. */
-interface Tally {
-  trips: number;
-  underWay: number;
-}
-
-const tallies = new AsyncLocalStorage<Tally>();
+/** Round trips of each function call. Parallel requests are one round trip. */
+const tallies = new AsyncLocalStorage<{ trips: number; underWay: number }>();
 
 /** Calls `run` with a function that returns the number of round trips to the database so far. */
 export function countRoundTrips<T>(run: (count: () => number) => T): T {
@@ -17,7 +12,7 @@ export function countRoundTrips<T>(run: (count: () => number) => T): T {
 }
 
 // The SDK uses `node:http`, and nothing else in a function does.
-const tallyOf = new WeakMap<ClientRequest, Tally>();
+const tallyOf = new WeakMap<ClientRequest, ReturnType<typeof tallies.getStore>>();
 
 subscribe('http.client.request.start', (message) => {
   const tally = tallies.getStore();

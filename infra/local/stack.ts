@@ -9,7 +9,7 @@ import { announce, type Discovery, localKey, readDiscovery, retract } from './di
 import { refuseForeign } from './engine-records.ts';
 import { expireItems, expirySchedule } from './expire.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { type HostOptions, readHost } from './host-options.ts';
+import { type HostOptions, readHost } from './host.ts';
 import { identityProvider } from './identity-provider.ts';
 import { loadFunction } from './invoke.ts';
 import type { Served } from './log.ts';
@@ -17,11 +17,11 @@ import { followClock } from './schedule.ts';
 import { followStream, type Stream } from './stream.ts';
 import { createTable } from './table.ts';
 
-/**
- * In milliseconds: the longest time for a step of the stop. The gateway gives its requests eight
- * seconds. All steps together end within ten seconds.
- */
+/** In milliseconds, for a step of the stop. The gateway gives its requests eight seconds. */
 const patience = 8_500;
+
+/** Steps that end what was started, in the order of the start. */
+type Undo = (() => unknown)[];
 
 /** The running service on this machine. */
 export interface Stack {
@@ -30,10 +30,7 @@ export interface Stack {
   /** The origin that a proxy on this machine connects to. */
   local: string;
   endpoint: string;
-  /**
-   * The folder with the entry for other programs: `dataDir`, or a temporary folder if `dataDir` is
-   * in use and the data is in memory.
-   */
+  /** Has `stack.json`. A temporary folder if `dataDir` is in use and the data is in memory. */
   dataDir: string;
   stream: Stream;
   /** Sentences about an upgrade of the data folder. */
@@ -60,9 +57,13 @@ export async function startStack(
 ): Promise<Stack> {
   const { port, memory = false, log } = options;
   const dynamodbEndpoint = options.dynamodbEndpoint || process.env.DYNAMODB_ENDPOINT || undefined;
-  if (dynamodbEndpoint !== undefined) refuseNoUrl(dynamodbEndpoint);
+  if (dynamodbEndpoint && !/^https?:$/.test(URL.parse(dynamodbEndpoint)?.protocol ?? '')) {
+    throw new Error(
+      `DYNAMODB_ENDPOINT ${dynamodbEndpoint} is not a URL: set it to one such as http://localhost:8000`,
+    );
+  }
   const host = readHost(options);
-  const undo: (() => unknown)[] = [];
+  const undo: Undo = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= undoAll(undo);
@@ -94,8 +95,7 @@ export async function startStack(
       refuseForeign(file);
       const database = await startDatabase({ file, temporary });
       undo.push(database.stop);
-      ({ endpoint, failure } = database);
-      discovery.engine_pid = database.pid;
+      ({ endpoint, failure, pid: discovery.engine_pid } = database);
     }
     discovery.dynamodb_endpoint = endpoint;
     announce(dataDir, discovery);
@@ -104,7 +104,7 @@ export async function startStack(
     Object.assign(process.env, databaseEnvironment(endpoint, discovery.table_name));
 
     // Stopped in parallel, so that new requests are refused while a job or a batch finishes.
-    const workers: (() => unknown)[] = [];
+    const workers: Undo = [];
     undo.push(() => Promise.all(workers.map((stopWorker) => stopWorker())));
     const stream = await followStream({ endpoint, streamArn, consumers, load: loadFunction, file });
     workers.push(stream.stop);
@@ -131,18 +131,11 @@ export async function startStack(
   }
 }
 
-function refuseNoUrl(endpoint: string): void {
-  if (/^https?:$/.test(URL.parse(endpoint)?.protocol ?? '')) return;
-  throw new Error(
-    `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
-  );
-}
-
 /**
  * Sets AUTH_URL, the address of the pages. People sign in at `issuer`; without an issuer, at an
  * embedded provider, whose issuer is returned.
  */
-async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promise<string | null> {
+async function setUpSignIn(gateway: Gateway, issuer: string | undefined) {
   process.env.AUTH_URL = new URL('..', `${gateway.url}/`).href.replace(/\/$/, '');
   if (issuer) return null;
   const callback = `${process.env.AUTH_URL}/account/callback`;
@@ -153,7 +146,7 @@ async function setUpSignIn(gateway: Gateway, issuer: string | undefined): Promis
 }
 
 /** Runs every step in reverse order, even if an earlier step hangs or fails. */
-async function undoAll(steps: (() => unknown)[]): Promise<void> {
+async function undoAll(steps: Undo) {
   for (const step of steps.toReversed()) {
     const over = new AbortController();
     try {
@@ -166,10 +159,8 @@ async function undoAll(steps: (() => unknown)[]): Promise<void> {
   }
 }
 
-/**
- * Locks `dataDir`, or `temporary` if another stack uses `dataDir`, and returns the locked folder.
- */
-function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): string {
+/** Locks and returns `dataDir`, or `temporary` if another stack uses `dataDir`. */
+function hold(dataDir: string, undo: Undo, temporary?: string) {
   try {
     undo.push(lockFolder(dataDir));
     return dataDir;
@@ -180,11 +171,8 @@ function hold(dataDir: string, undo: (() => unknown)[], temporary?: string): str
   }
 }
 
-/**
- * Ends an engine that outlived its stack, because two engines on one file would not notice each
- * other.
- */
-async function endLeftover(dataDir: string): Promise<void> {
+/** Ends an engine that outlived its stack. Two engines on one file would not notice each other. */
+async function endLeftover(dataDir: string) {
   const pid = readDiscovery(dataDir)?.engine_pid;
   const isOurs = () => {
     const commandLine = pid ? `/proc/${pid}/cmdline` : '';
@@ -198,11 +186,8 @@ async function endLeftover(dataDir: string): Promise<void> {
   }
 }
 
-/**
- * Makes a temporary folder, in memory if the system can. The database needs a file, or stream
- * records could not be deleted.
- */
-function temporaryFolder(undo: (() => unknown)[]): string {
+/** In memory if the system can. The database needs a file, or its stream records would pile up. */
+function temporaryFolder(undo: Undo) {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const folder = mkdtempSync(join(parent, 'review-service-'));
   undo.push(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,16 +10,14 @@ import {
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { type Consumer, isFor } from '../../shared/background.ts';
 import { chunks } from '../../shared/chunks.ts';
-import { clientOptions } from './database.ts';
+import { impatientOptions } from './database.ts';
 import { engineRecords } from './engine-records.ts';
 import { type Handler, invoke, type Load } from './invoke.ts';
 
 export interface Stream {
   /** Resolves when every consumer has processed all that was written before the call. */
   idle(): Promise<void>;
-  /**
-   * Resolves when the current batches are done or given up. The next start reads the rest again.
-   */
+  /** Resolves when current batches are done or given up. The next start reads the rest again. */
   stop(): Promise<void>;
 }
 
@@ -44,16 +42,8 @@ export async function followStream(options: {
   const { endpoint, streamArn, consumers, load, file } = options;
   // Loaded here, so that a missing file fails the start and not the first record.
   const handlers = await Promise.all(consumers.map(({ operation }) => load(operation)));
-  const client = new DynamoDBStreamsClient({
-    ...clientOptions(endpoint),
-    maxAttempts: 1,
-    // A request that hangs must not stop the consumers for good.
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: 5_000,
-      throwOnRequestTimeout: true,
-    },
-  });
+  // A request that hangs must not stop the consumers for good.
+  const client = new DynamoDBStreamsClient(impatientOptions(endpoint));
   const records = file === undefined ? undefined : engineRecords(file);
   const positions = new Map(consumers.map(({ operation }) => [operation, 0]));
 
@@ -83,7 +73,7 @@ export async function followStream(options: {
 interface Source {
   /** Returns the next records, or none at the end. */
   read(): Promise<StreamRecord[]>;
-  /** Reports the last record that the consumer has processed. */
+  /** Takes the last record that the consumer has processed. */
   done(sequenceNumber: string): void;
   /** Unchanged while there is nothing new to read. */
   version(): unknown;
@@ -100,12 +90,12 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   const pause = (milliseconds: number) =>
     sleep(milliseconds, undefined, { signal }).catch(() => {});
 
-  async function backOff(error: unknown): Promise<void> {
+  async function backOff(error: unknown) {
     if (failures === 0) console.error(`${operation} cannot read the stream and retries:`, error);
     await pause(Math.min(longestBackoff, 50 * 2 ** failures++));
   }
 
-  async function deliver(records: DynamoDBRecord[]): Promise<void> {
+  async function deliver(records: DynamoDBRecord[]) {
     let left = records;
     while (left.length > 0 && !signal.aborted) {
       try {
@@ -119,7 +109,7 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
     }
   }
 
-  async function run(): Promise<void> {
+  async function run() {
     let lastVersion: unknown;
     while (!signal.aborted) {
       const now = performance.now();
@@ -157,17 +147,14 @@ function follow(consumer: Consumer, handler: Handler, { read, done, version }: S
   };
 }
 
-/**
- * Returns a function that reads the next records, also after an error. Shards are read one after
- * another, oldest first.
- */
+/** Reads the next records, also after an error. Shards follow one another, oldest first. */
 function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise<StreamRecord[]> {
   const finished = new Set<string>();
   let shard: string | undefined;
   let iterator: string | undefined;
   let last: string | undefined;
 
-  async function open(): Promise<string | undefined> {
+  async function open() {
     const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
     const ids = (StreamDescription?.Shards ?? []).map(({ ShardId = '' }) => ShardId);
     shard = ids.find((id) => !finished.has(id));
@@ -176,9 +163,8 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
       new GetShardIteratorCommand({
         StreamArn,
         ShardId: shard,
-        ...(last === undefined
-          ? { ShardIteratorType: 'TRIM_HORIZON' }
-          : { ShardIteratorType: 'AFTER_SEQUENCE_NUMBER', SequenceNumber: last }),
+        ShardIteratorType: last === undefined ? 'TRIM_HORIZON' : 'AFTER_SEQUENCE_NUMBER',
+        SequenceNumber: last,
       }),
     );
     return ShardIterator;
@@ -208,31 +194,20 @@ function reader(client: DynamoDBStreamsClient, StreamArn: string): () => Promise
 }
 
 /** On AWS, a write that changes nothing makes no record. */
-function hasChanged({ dynamodb, eventName }: StreamRecord): boolean {
+function hasChanged({ dynamodb, eventName }: StreamRecord) {
   return eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.NewImage, dynamodb?.OldImage);
 }
 
-/**
- * Converts a record to the form of Lambda: time in seconds, the rest as in DynamoDB. We store no
- * binary attributes.
- */
-function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
-  const created = dynamodb?.ApproximateCreationDateTime?.getTime();
-  return {
-    ...record,
-    eventSource: 'aws:dynamodb',
-    dynamodb: {
-      ...dynamodb,
-      ApproximateCreationDateTime: created === undefined ? undefined : created / 1000,
-    } as DynamoDBRecord['dynamodb'],
-  };
+/** Converts a record to Lambda's form: time in seconds. We store no binary attributes. */
+function toLambda({ dynamodb, ...record }: StreamRecord) {
+  const created = dynamodb?.ApproximateCreationDateTime;
+  const ApproximateCreationDateTime = created && created.getTime() / 1000;
+  const change = { ...dynamodb, ApproximateCreationDateTime };
+  return { ...record, eventSource: 'aws:dynamodb', dynamodb: change } as DynamoDBRecord;
 }
 
-/**
- * Returns the index of the first failed record of a partial batch response. An unknown id fails the
- * whole batch, as on AWS.
- */
-function firstFailed(records: readonly DynamoDBRecord[], result: unknown): number {
+/** Index of the first failed record. An unknown id fails the whole batch, as on AWS. */
+function firstFailed(records: readonly DynamoDBRecord[], result: unknown) {
   const failed = (result as DynamoDBBatchResponse | undefined)?.batchItemFailures ?? [];
   const indexes = failed.map(({ itemIdentifier }) =>
     records.findIndex(({ dynamodb }) => dynamodb?.SequenceNumber === itemIdentifier),

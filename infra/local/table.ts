@@ -11,10 +11,9 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../shared/table/definition.ts';
-import { clientOptions } from './database.ts';
+import { impatientOptions, longestAnswer } from './database.ts';
 
-/** In milliseconds: the longest wait for a response, and for a new table. */
-const longestAnswer = 5_000;
+/** In milliseconds. */
 const longestCreation = 60_000;
 
 /**
@@ -22,15 +21,7 @@ const longestCreation = 60_000;
  * the user if the table has another shape.
  */
 export async function createTable(endpoint: string, tableName: string): Promise<string> {
-  const client = new DynamoDBClient({
-    ...clientOptions(endpoint),
-    maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: 1_000,
-      requestTimeout: longestAnswer,
-      throwOnRequestTimeout: true,
-    },
-  });
+  const client = new DynamoDBClient(impatientOptions(endpoint));
   const definition = tableInput(tableName);
   try {
     const existing = await orExplain(endpoint, async () => {
@@ -66,10 +57,8 @@ export async function createTable(endpoint: string, tableName: string): Promise<
   }
 }
 
-/**
- * Returns the result of `ask`. Throws a sentence about the problem with the database at `endpoint`.
- */
-async function orExplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T> {
+/** Throws a sentence about the problem with the database, if there is one. */
+async function orExplain<T>(endpoint: string, ask: () => Promise<T>) {
   try {
     return await ask();
   } catch (cause) {
@@ -77,7 +66,7 @@ async function orExplain<T>(endpoint: string, ask: () => Promise<T>): Promise<T>
   }
 }
 
-function problemWith(endpoint: string, error: unknown): string {
+function problemWith(endpoint: string, error: unknown) {
   const { name, message, code } = error as NodeJS.ErrnoException;
   if (name === 'TimeoutError')
     return `no DynamoDB answers at ${endpoint} within ${longestAnswer / 1000} seconds`;
@@ -117,31 +106,24 @@ function keySchema(partitionKey: string, sortKey: string): KeySchemaElement[] {
 }
 
 /** Returns the parts in which a table must match its definition, in a fixed order. */
-function shape({
-  KeySchema,
-  GlobalSecondaryIndexes = [],
-  StreamSpecification,
-}: TableDescription): unknown {
+function shape({ KeySchema, GlobalSecondaryIndexes, StreamSpecification }: TableDescription) {
   const keys = (schema: KeySchemaElement[] = []) => schema.map((key) => key.AttributeName);
-  return {
-    keys: keys(KeySchema),
-    stream: StreamSpecification?.StreamViewType,
-    indexes: GlobalSecondaryIndexes.map(({ IndexName, KeySchema, Projection }) =>
-      [IndexName, ...keys(KeySchema), ':', ...(Projection?.NonKeyAttributes ?? []).toSorted()].join(
-        ' ',
-      ),
-    ).toSorted(),
-  };
+  const indexes = GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => {
+    const attributes = Projection?.NonKeyAttributes?.toSorted() ?? [];
+    return [IndexName, ...keys(KeySchema), ':', ...attributes].join(' ');
+  });
+  const stream = StreamSpecification?.StreamViewType;
+  return { keys: keys(KeySchema), stream, indexes: indexes?.toSorted() };
 }
 
-async function activeTable(client: DynamoDBClient, TableName: string): Promise<TableDescription> {
+async function activeTable(client: DynamoDBClient, TableName: string) {
   const deadline = Date.now() + longestCreation;
   while (Date.now() < deadline) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     if (!Table?.TableStatus) break;
     const indexes = Table.GlobalSecondaryIndexes ?? [];
-    if (Table.TableStatus === 'ACTIVE' && indexes.every((index) => index.IndexStatus === 'ACTIVE'))
-      return Table;
+    const states = [Table.TableStatus, ...indexes.map(({ IndexStatus }) => IndexStatus)];
+    if (states.every((state) => state === 'ACTIVE')) return Table;
     await sleep(100);
   }
   throw new Error(`the table ${TableName} is not active`);

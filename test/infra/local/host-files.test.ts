@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { startGateway } from '../../../infra/local/gateway.ts';
-import { readSecurityContact } from '../../../infra/local/host-files.ts';
+import { readSecurityContact } from '../../../infra/local/host.ts';
 import { readPublicAddress } from '../../../infra/local/public-address.ts';
 import { uncheckedFetch } from '../../helpers/contract.ts';
 

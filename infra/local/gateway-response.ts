@@ -1,0 +1,153 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, deflate, gzip } from 'node:zlib';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { gatewayResponses } from '../../shared/http/gateway-responses.ts';
+import { commonHeaders } from '../../shared/http/response.ts';
+
+/** An error that API Gateway answers itself. The message is the type of its gateway response. */
+export class GatewayError extends Error {
+  readonly status: number | undefined;
+  readonly authorizer: Record<string, string>;
+
+  /** `status` is of the DEFAULT types only, `authorizer` the context of an authorizer's refusal. */
+  constructor(type: string, status?: number, authorizer: Record<string, string> = {}) {
+    super(type);
+    this.status = status;
+    this.authorizer = authorizer;
+  }
+}
+
+/** Renders a gateway response from API Gateway's mapping syntax. */
+export function render(refusal: GatewayError, requestId: string): APIGatewayProxyResult {
+  const found = gatewayResponses.find(({ type }) => type === refusal.message);
+  if (!found) throw refusal;
+  const authorizer = Object.entries(refusal.authorizer);
+  const context = new Map([
+    ['context.requestId', requestId],
+    ...authorizer.map(([name, value]) => [`context.authorizer.${name}`, value] as const),
+  ]);
+  const headers = Object.entries(found.headers).flatMap(([name, mapping]) => {
+    const value = mapping.startsWith("'") ? mapping.slice(1, -1) : context.get(mapping);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return {
+    statusCode: found.status ?? refusal.status ?? 500,
+    headers: Object.fromEntries(headers),
+    body: found.body.replace(/\$(context(?:\.\w+)+)/g, (_, name) => context.get(name) ?? ''),
+  };
+}
+
+/** Sockets already answered. Their parsers report further errors after the first. */
+const refused = new WeakSet<Duplex>();
+
+/** Answers a client whose bytes are not a valid request. */
+export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (refused.has(socket)) return;
+  refused.add(socket);
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const status = tooLarge ? 431 : 400;
+  const body = JSON.stringify({
+    error: 'invalid_request',
+    description: tooLarge ? 'The URL or the headers are too long' : 'This is not valid HTTP/1.1',
+  });
+  const headers = {
+    ...commonHeaders,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+  // The rest is read and dropped. Otherwise the client might lose the answer.
+  socket.resume();
+  setTimeout(() => socket.destroy(), 1_000).unref();
+}
+
+/** A response before it is sent. */
+interface Reply {
+  statusCode: number;
+  headers: Record<string, unknown>;
+  body: Buffer;
+}
+
+const codings = { gzip: promisify(gzip), deflate: promisify(deflate) };
+/** In bytes: `minimumCompressionSize` of API Gateway, as deployed. */
+const smallestBody = 1024;
+/** Compresses a list of 50 in 0.4 ms instead of 1.3, and a fifth larger. */
+const level = constants.Z_BEST_SPEED;
+
+/**
+ * Turns a result into bytes, compressed as by API Gateway: if the client names a supported coding.
+ * `*` or no header names none. The ETag stays the same, as on API Gateway.
+ */
+export async function toReply(request: IncomingMessage, result: APIGatewayProxyResult) {
+  const { statusCode } = result;
+  const body = Buffer.from(result.body ?? '', result.isBase64Encoded ? 'base64' : 'utf8');
+  const headers = { ...result.headers, ...result.multiValueHeaders };
+  const reply: Reply = { statusCode, headers, body };
+  const isBare = request.method === 'HEAD' || !hasBody(reply);
+  if (isBare || body.length < smallestBody) return reply;
+  const coding = codingFor(request.headers['accept-encoding'] ?? '');
+  const isEncoded = Object.keys(headers).some((name) => /^content-encoding$/i.test(name));
+  if (!coding || isEncoded) return reply;
+  reply.headers['Content-Encoding'] = coding;
+  return { ...reply, body: await codings[coding](body, { level }) };
+}
+
+/** Chooses the coding by RFC 9110 section 12.5.3, and gzip if both have the same weight. */
+function codingFor(acceptEncoding: string) {
+  const asked = acceptEncoding.split(',').map((item) => {
+    const [name, weight = 1] = item
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*q\s*=\s*/);
+    return { name, weight: Number(weight) };
+  });
+  const weightOf = (coding: string) => asked.find(({ name }) => name === coding)?.weight ?? 0;
+  const coding = weightOf('deflate') > weightOf('gzip') ? 'deflate' : 'gzip';
+  return weightOf(coding) > 0 ? coding : undefined;
+}
+
+function hasBody({ statusCode }: Reply) {
+  return statusCode !== 204 && statusCode !== 304;
+}
+
+/**
+ * Headers that a Lambda cannot set: API Gateway passes them on under another name. API Gateway also
+ * renames WWW-Authenticate. It is kept here, because clients rely on it as in RFC 6749 section 5.2.
+ */
+const remapped = /^(connection|content-length|date|server|transfer-encoding)$/i;
+
+/** Sends a reply of a function, or the gateway's own, whose headers keep their names. */
+export function send(response: ServerResponse, reply: Reply, own?: 'own'): void {
+  const { statusCode, headers, body } = reply;
+  for (const [name, value] of Object.entries(headers)) {
+    const known = own || !remapped.test(name) ? name : `x-amzn-Remapped-${name}`;
+    response.setHeader(known, Array.isArray(value) ? value.map(String) : `${value}`);
+  }
+  if (hasBody(reply)) {
+    if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
+    // A response to HEAD without its body cannot state the length of the GET response.
+    const isLeftOut = response.req.method === 'HEAD' && body.length === 0;
+    if (!isLeftOut) response.setHeader('Content-Length', body.length);
+  }
+  if (response.req.complete) {
+    response.writeHead(statusCode).end(body);
+    return;
+  }
+  // The client is still sending. Closing at once could lose the response, so the client gets a
+  // second to read it and stop.
+  response.writeHead(statusCode, { Connection: 'close' }).write(body);
+  const end = () => response.end();
+  const timer = setTimeout(end, 1_000);
+  response.req
+    .resume()
+    .once('end', end)
+    .once('close', () => clearTimeout(timer));
+}

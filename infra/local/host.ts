@@ -1,0 +1,102 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { commonHeaders } from '../../shared/http/response.ts';
+import { stage, version } from '../../shared/routes.ts';
+import { type PublicAddress, readPublicAddress } from './public-address.ts';
+
+/** Options of the host, as the operator sets them. */
+export interface HostOptions {
+  /** The address to listen on. */
+  host?: string;
+  publicUrl?: string;
+  trustedProxies?: string;
+  securityContact?: string;
+  oidcIssuer?: string;
+  insecureSignIn?: boolean;
+}
+
+/**
+ * Validates the options of the host. With a public URL the development sign-in, where anyone signs
+ * in as anybody, needs `insecureSignIn`. Throws a sentence for the operator.
+ */
+export function readHost(options: HostOptions) {
+  const { host, publicUrl, trustedProxies, securityContact, oidcIssuer } = options;
+  const named = { host, securityContact: securityContact && readSecurityContact(securityContact) };
+  if (publicUrl === undefined) {
+    if (trustedProxies === undefined) return named;
+    throw new Error(
+      'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
+    );
+  }
+  const { OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = process.env;
+  const settings = { OIDC_ISSUER: oidcIssuer, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  const missing = Object.entries(settings).flatMap(([name, value]) => (value ? [] : [name]));
+  if (missing.length > 0 && !options.insecureSignIn) {
+    throw new Error(
+      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set ${missing.join(', ')}. For a demonstration, start with --insecure-sign-in instead`,
+    );
+  }
+  return { ...named, address: readPublicAddress(publicUrl, trustedProxies) };
+}
+
+/** Reads an e-mail address, or a URL of RFC 9116 section 2.5.3. Throws a sentence. */
+export function readSecurityContact(contact: string): string {
+  const url = /^[^\s:/@]+@[^\s@]+$/.test(contact) ? `mailto:${contact}` : contact;
+  if (/^(https:\/\/|mailto:|tel:)\S+$/.test(url)) return url;
+  throw new Error(
+    `SECURITY_CONTACT ${contact} is not a contact: set it to an e-mail address or URL, such as security@example.org or https://example.org/security`,
+  );
+}
+
+/** In days. After this time a reader must fetch security.txt again. */
+const contactLifetime = 30;
+
+/**
+ * Returns the response for paths of the host outside the stage: the root, robots.txt and
+ * security.txt. Returns undefined for any other path.
+ */
+export function hostFile(
+  method: string,
+  url: string,
+  { address, securityContact }: { address?: PublicAddress; securityContact?: string },
+): APIGatewayProxyResult | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  const top = `${address?.path ?? ''}/${stage}/`;
+  if (url === '/') {
+    return { statusCode: 302, headers: { Location: top }, body: `{"message":"See ${top}"}` };
+  }
+  if (url === '/robots.txt') return plain(robots(top));
+  if (url === '/.well-known/security.txt' && securityContact) {
+    return plain(security(securityContact, address));
+  }
+  return undefined;
+}
+
+/** Allows the home page, other pages, and the documentation, which loads the OpenAPI document. */
+function robots(top: string) {
+  const api = `${top.slice(0, -1)}${version}/`;
+  return [
+    'User-agent: *',
+    `Allow: ${api}openapi.json`,
+    `Disallow: ${api}`,
+    `Disallow: ${top}account`,
+    `Disallow: ${top}oauth/`,
+  ];
+}
+
+function security(contact: string, address: PublicAddress | undefined) {
+  const expires = new Date(Date.now() + contactLifetime * 86_400_000).toISOString();
+  const canonical = address && `Canonical: ${address.url.origin}/.well-known/security.txt`;
+  return [`Contact: ${contact}`, `Expires: ${expires}`, ...(canonical ? [canonical] : [])];
+}
+
+function plain(lines: readonly string[]) {
+  return {
+    statusCode: 200,
+    headers: {
+      ...commonHeaders,
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'public, max-age=3600',
+    },
+    body: `${lines.join('\n')}\n`,
+  };
+}
