@@ -11,20 +11,13 @@ import {
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import {
-  Aws,
-  Duration,
-  NestedStack,
-  RemovalPolicy,
-  Size,
-  Stack,
-  Validations,
-} from 'aws-cdk-lib/core';
+import { Aws, Duration, NestedStack, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { gatewayResponses, tokenExpression } from '../../shared/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/http/match-route.ts';
 import { preflightHeaders } from '../../shared/http/response.ts';
 import { type Route, routes, stage } from '../../shared/routes.ts';
+import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 import { type FunctionDefaults, TableFunction, type TableFunctionProps } from './table-function.ts';
 
@@ -48,20 +41,15 @@ const accessLogLine = JSON.stringify({
   client: '$context.authorizer.client_id',
 }).replace('"$context.status"', '$context.status');
 
-/** A literal header value, because a mapping that API Gateway rejects would fail the deployment. */
+/** A literal header value: a mapping that API Gateway rejects would fail the deployment. */
 const challenge = `'Bearer realm="review", error="insufficient_scope"'`;
 
 /**
  * The route signs in or issues tokens. It needs no token and may wait for the identity provider, so
  * a flood here must not take the executions of the API.
  */
-function isSignIn({ path }: Route): boolean {
+function isSignIn({ path }: Route) {
   return path.startsWith('/oauth/') || path === '/account/sign-in' || path === '/account/callback';
-}
-
-/** The route has a large response. At the full rate its transfer would be the largest cost. */
-function isLarge({ path }: Route): boolean {
-  return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
 }
 
 /** Limits of one method: API Gateway counts each method separately. */
@@ -72,24 +60,24 @@ function throttling(rate: number, burst = 2 * rate) {
 /** Returns limits that differ from those of the stage: requests a second, and burst. */
 function limitsOf(route: Route, rate: number) {
   if (isSignIn(route)) return throttling(Math.ceil(rate / 10));
-  return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
+  // At the full rate, the transfer of these large responses would be the largest cost.
+  const isLarge = route.path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(route.path);
+  return isLarge ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 
-/** The REST API, first without its routes, because other constructs need its address before. */
+/** The REST API, at first without its routes: other constructs need its address before. */
 export class Api extends Construct {
   readonly restApi: RestApi;
   readonly accessLog: LogGroup;
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the routes. */
   readonly url: string;
-  /** Functions by operation. */
   readonly functions = new Map<string, TableFunction>();
-  /** Holds functions with their roles and logs, because a stack may have only 500 resources. */
+  /** For functions with their roles and logs, because a stack may have only 500 resources. */
   readonly #functionStack: NestedStack;
 
   constructor(scope: Construct, id: string, options: Options) {
     super(scope, id);
     const { logDays, rateLimit, hasTracing, hasFirewall, hasExactChallenge, domain } = options;
-
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: logDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -142,23 +130,15 @@ export class Api extends Construct {
         templates: { 'application/json': body },
       });
     }
-    Validations.of(this.restApi).acknowledge(
-      ...Object.entries({ ...accepted, ...(hasFirewall ? {} : noFirewall) }).map(
-        ([rule, reason]) => ({ id: `AwsSolutions-${rule}`, reason }),
-      ),
-    );
+    acknowledge(this.restApi, { ...accepted, ...(hasFirewall ? {} : noFirewall) });
     this.#functionStack = new NestedStack(this, 'Functions', {
       description: 'Review service: the functions behind the API',
     });
   }
 
-  /**
-   * Adds a function for each route, an authorizer for the routes that are not public, and a
-   * function for all other paths.
-   */
+  /** Adds a function for each route and for all other paths, and the authorizer. */
   addRoutes(defaults: FunctionDefaults): void {
-    // Any authorizer of the API, because its id is unknown here: it is created after the functions.
-    // The API has only one.
+    // Any authorizer of the API, which has only one: it is created after the functions.
     const authorizerFunction = this.#function('authorizer', 'authorizers/*', {
       defaults,
       description: 'Verifies the access token',
@@ -206,7 +186,7 @@ export class Api extends Construct {
   }
 
   /** Adds a function that only this API may call, with calls of this pattern. */
-  #function(operation: string, calls: string, props: TableFunctionProps): LambdaFunction {
+  #function(operation: string, calls: string, props: TableFunctionProps) {
     const created = new TableFunction(this.#functionStack, operation, props);
     this.functions.set(operation, created);
     created.lambda.addPermission('Call', {
@@ -224,7 +204,7 @@ export class Api extends Construct {
  * Returns the calls of a route as stage, method and path. A star stands for a path parameter, for
  * GET and HEAD (so that one permission is enough), and for an optional slash at the end.
  */
-function callsOf(route: Route): string {
+function callsOf(route: Route) {
   const [method, ...others] = methodsOf(route);
   const path = resourceOf(route).replaceAll(/{[^}]+}/g, '*');
   return `${stage}/${others.length > 0 ? '*' : method}${path}*`;

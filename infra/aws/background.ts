@@ -5,15 +5,15 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration, Validations } from 'aws-cdk-lib/core';
+import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { consumers, type RecordKind, schedules } from '../../shared/background.ts';
+import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 
-/**
- * The functions that follow the table's stream and those that run daily. Records and jobs that fail
- * for good go to one dead-letter queue.
- */
+const streaming = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+
+/** The functions that follow the table's stream or run daily, and their dead-letter queue. */
 export class Background extends Construct {
   readonly deadLetters: Queue;
   readonly consumers: readonly TableFunction[];
@@ -26,10 +26,7 @@ export class Background extends Construct {
       enforceSSL: true,
       retentionPeriod: Duration.days(14),
     });
-    Validations.of(this.deadLetters).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason: 'This queue is itself the dead-letter queue',
-    });
+    acknowledge(this.deadLetters, { SQS3: 'This queue is itself the dead-letter queue' });
     const toDeadLetters = new PolicyStatement({
       actions: ['sqs:SendMessage'],
       resources: [this.deadLetters.queueArn],
@@ -39,9 +36,7 @@ export class Background extends Construct {
     const eventSourceArn = table.tableStreamArn;
     if (!eventSourceArn) throw new Error('The table has no stream');
     const fromStream = new PolicyStatement({
-      actions: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-        (action) => `dynamodb:${action}`,
-      ),
+      actions: streaming.map((action) => `dynamodb:${action}`),
       resources: [eventSourceArn],
     });
     this.consumers = consumers.map(({ operation, records, batchSize }) => {
@@ -62,9 +57,8 @@ export class Background extends Construct {
         maxBatchingWindow: Duration.seconds(5),
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
-        // A record that never succeeds must not block later records until the stream drops them,
-        // after a day. The number of attempts is not the limit, because every attempt fails at once
-        // while totals are rebuilt.
+        // A failing record must not block later ones until the stream drops them, after a day. Age
+        // is the limit, because every attempt fails at once while totals are rebuilt.
         retryAttempts: 10_000,
         maxRecordAge: Duration.hours(6),
         onFailure: new SqsDlq(this.deadLetters),
@@ -93,10 +87,7 @@ export class Background extends Construct {
   }
 }
 
-/**
- * Returns the filter pattern of Lambda that matches the same records as `isFor` in
- * shared/background.ts.
- */
+/** Returns Lambda's filter pattern for the same records as `isFor` in shared/background.ts. */
 function patternOf({ sortKey, only }: RecordKind) {
   const Keys = { sk: { S: [sortKey] } };
   if (only === undefined) return { dynamodb: { Keys } };

@@ -2,10 +2,7 @@ import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Construct } from 'constructs';
 import type { Options } from './options.ts';
 
-/**
- * Sends mails about the actual and the forecast monthly cost of the account. AWS knows both some
- * hours late, and the budget limits nothing.
- */
+/** Sends mails about the account's monthly cost, some hours late. The budget limits nothing. */
 export class Budget extends Construct {
   constructor(scope: Construct, id: string, { dollars, mail }: NonNullable<Options['budget']>) {
     super(scope, id);
@@ -18,12 +15,9 @@ export class Budget extends Construct {
       },
       subscribers: [{ subscriptionType: 'EMAIL', address: mail }],
     });
+    const budgetLimit = { amount: dollars, unit: 'USD' };
     new CfnBudget(this, 'Monthly', {
-      budget: {
-        budgetType: 'COST',
-        timeUnit: 'MONTHLY',
-        budgetLimit: { amount: dollars, unit: 'USD' },
-      },
+      budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit },
       notificationsWithSubscribers: [warning('ACTUAL', 80), warning('FORECASTED', 100)],
     });
   }

@@ -15,17 +15,14 @@ import { actionsIn, indexesIn } from './table-use.ts';
 
 /** The code of a Lambda, as uploaded. */
 export interface Bundle {
-  /** The folder with index.cjs, and with its source map if requested. */
+  /** Has index.cjs, and its source map if requested. */
   directory: string;
-  /** The size of index.cjs, minified. */
+  /** Of index.cjs, minified. */
   bytes: number;
   /** IAM actions of the code on the table itself: `GetItem`, `ConditionCheckItem` and so on. */
   actions: readonly string[];
   indexes: readonly string[];
-  /**
-   * The environment variables that the code reads, except those of Lambda and the AWS SDK. `*_API`
-   * stands for all names that end so.
-   */
+  /** The code's own environment variables. `*_API` stands for all names that end so. */
   variables: readonly string[];
 }
 
@@ -35,8 +32,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export const bundleOptions = {
   bundle: true,
   minify: true,
-  // CommonJS, because an import of a Node module loads all its exports. One of them is a WebSocket
-  // client, which takes a quarter of every cold start.
+  // An import in ESM would load all exports of a Node module. One of them, a WebSocket client, takes
+  // a quarter of every cold start.
   format: 'cjs',
   supported: { 'dynamic-import': false },
   outExtension: { '.js': '.cjs' },
@@ -46,25 +43,20 @@ export const bundleOptions = {
   define: { 'import.meta.dirname': '__dirname' },
   sourcesContent: false,
   legalComments: 'none',
-  // Lambda sets credentials in the environment. The SDK's search for others is 130 KB of code and
-  // takes 10 ms of every cold start.
+  // The SDK's search for credentials is 130 KB of code and takes 10 ms of every cold start.
   alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
 } satisfies BuildOptions;
 
 /** Files that functions read from their own folder. */
 const files = { 'get-reference-asset': Object.values(assets) };
 
-/**
- * Bundles every file under functions/ into its own folder in `outdir`. Returns the bundles by
- * operation.
- */
+/** Bundles files under functions/ into folders in `outdir`. Returns the bundles by operation. */
 export function bundleFunctions(
   outdir: string,
   hasSourceMaps = false,
   operations = readdirSync(join(root, 'functions')).map((file) => parse(file).name),
 ): Map<string, Bundle> {
-  // Lambda needs only the `handler` export. The others, such as texts for the OpenAPI document, are
-  // left out.
+  // Other exports, such as texts for the OpenAPI document, are left out.
   const entries = mkdtempSync(join(tmpdir(), 'entries-'));
   for (const operation of operations) {
     const file = JSON.stringify(join(root, 'functions', `${operation}.ts`));
@@ -104,23 +96,15 @@ export function bundleFunctions(
       const directory = resolve(outdir, operation);
       const file = join(directory, 'index.cjs');
       const code = ownCode.get(file) ?? '';
-      const output = metafile.outputs[relative(root, file)];
-      if (!output) throw new Error(`esbuild made no ${file}`);
-      return [
-        operation,
-        {
-          directory,
-          bytes: output.bytes,
-          actions: actionsIn(code),
-          indexes: indexesIn(code),
-          variables: variablesIn(readFileSync(file, 'utf8')),
-        },
-      ];
+      const { bytes = 0 } = metafile.outputs[relative(root, file)] ?? {};
+      const variables = variablesIn(readFileSync(file, 'utf8'));
+      const uses = { actions: actionsIn(code), indexes: indexesIn(code), variables };
+      return [operation, { directory, bytes, ...uses }];
     }),
   );
 }
 
-function variablesIn(code: string): string[] {
+function variablesIn(code: string) {
   const reads = code.matchAll(/process\.env(?:\.(\w+)|\[`\$\{\w+\}(\w+)`\])/g);
   const names = [...reads].map(([, name, ending]) => name ?? `*${ending}`);
   return [...new Set(names)].filter((name) => !/^(AWS_|_|NODE_|\*_ARN$)/.test(name)).sort();

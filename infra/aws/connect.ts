@@ -6,9 +6,8 @@ import {
 
 /**
  * Sets the environment variables that shared/ reads to those of a deployed service; `name` is its
- * service stack. The caller must be signed in to AWS as for its command line. Returns the
- * environment that the data stack was deployed as, if the stack has that parameter. Throws if there
- * is no such stack.
+ * service stack. The caller must be signed in to AWS as for its command line. Returns the data
+ * stack's environment, if it has that parameter. Throws a sentence if there is no such stack.
  */
 export async function connect(name: string): Promise<{ environment: string | undefined }> {
   const [data, service] = await describeBoth(name);
@@ -26,11 +25,7 @@ export async function connect(name: string): Promise<{ environment: string | und
   return { environment: parameter?.ParameterValue };
 }
 
-/**
- * Reads both stacks. Throws a sentence for the operator if region, credentials or the stack are
- * missing.
- */
-async function describeBoth(name: string): Promise<[Stack, Stack]> {
+async function describeBoth(name: string) {
   const client = new CloudFormationClient({ maxAttempts: 3 });
   try {
     return await Promise.all([describe(client, `${name}-data`), describe(client, name)]);
@@ -48,13 +43,13 @@ async function describeBoth(name: string): Promise<[Stack, Stack]> {
   }
 }
 
-async function describe(client: CloudFormationClient, StackName: string): Promise<Stack> {
+async function describe(client: CloudFormationClient, StackName: string) {
   const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName }));
   if (!stack) throw new Error(`there is no stack ${StackName}`);
   return stack;
 }
 
-function output({ StackName, Outputs = [] }: Stack, name: string): string {
+function output({ StackName, Outputs = [] }: Stack, name: string) {
   const value = Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
   if (!value)
     throw new Error(

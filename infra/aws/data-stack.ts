@@ -15,25 +15,11 @@ import {
   Table,
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import {
-  type App,
-  Aws,
-  CfnOutput,
-  Duration,
-  RemovalPolicy,
-  Stack,
-  Validations,
-} from 'aws-cdk-lib/core';
+import { type App, Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { keepEnvironment } from './environment.ts';
+import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
-
-/**
- * Removal policy of resources with deletion protection. With RETAIN_ON_UPDATE_OR_DELETE,
- * CloudFormation would try to delete them after a failed first deployment. The deletion would be
- * refused, and the rollback would fail too.
- */
-const protectedPolicy = RemovalPolicy.RETAIN;
 
 /** The data: table, user pool and keys. In production they stay when the stack is deleted. */
 export class DataStack extends Stack {
@@ -67,8 +53,7 @@ export class DataStack extends Stack {
       ...caps,
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: isProduction,
-      removalPolicy: isProduction ? protectedPolicy : RemovalPolicy.DESTROY,
+      ...protection(isProduction),
     });
     for (const index of tableDefinition.indexes) {
       this.table.addGlobalSecondaryIndex({
@@ -99,11 +84,8 @@ export class DataStack extends Stack {
     new CfnOutput(this, 'SessionKeysArn', { value: this.sessionKeys.secretArn });
   }
 
-  /**
-   * Adds a secret of 64 letters and digits, which are 48 bytes of base64url with over 380 random
-   * bits.
-   */
-  #keys(id: string, description: string, isProduction: boolean): Secret {
+  /** Adds a secret of 64 letters and digits: 48 bytes of base64url, over 380 random bits. */
+  #keys(id: string, description: string, isProduction: boolean) {
     const secret = new Secret(this, id, {
       description,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
@@ -112,15 +94,13 @@ export class DataStack extends Stack {
         ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         : RemovalPolicy.DESTROY,
     });
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason:
-        'An operator replaces a key with `admin key rotate`: every function reads the new key before it signs, and the old key still verifies',
+    acknowledge(secret, {
+      SMG4: 'An operator replaces a key with `admin key rotate`: every function reads the new key before it signs, and the old key still verifies',
     });
     return secret;
   }
 
-  #userPool({ isProduction, mailFrom }: Options): UserPool {
+  #userPool({ isProduction, mailFrom }: Options) {
     const pool = new UserPool(this, 'UserPool', {
       selfSignUpEnabled: true,
       signInAliases: { email: true },
@@ -141,19 +121,21 @@ export class DataStack extends Stack {
         ? UserPoolEmail.withSES({ fromEmail: mailFrom, sesRegion: Aws.REGION })
         : undefined,
       featurePlan: FeaturePlan.ESSENTIALS,
-      deletionProtection: isProduction,
-      removalPolicy: isProduction ? protectedPolicy : RemovalPolicy.DESTROY,
+      ...protection(isProduction),
     });
-    Validations.of(pool).acknowledge(
-      {
-        id: 'AwsSolutions-COG2',
-        reason: 'The public signs in to write reviews: each user may choose a second factor',
-      },
-      {
-        id: 'AwsSolutions-COG8',
-        reason: 'The plus plan costs by the user; an operator can turn it on here',
-      },
-    );
+    acknowledge(pool, {
+      COG2: 'The public signs in to write reviews: each user may choose a second factor',
+      COG8: 'The plus plan costs by the user; an operator can turn it on here',
+    });
     return pool;
   }
+}
+
+/**
+ * Protects a resource from deletion in production. With RETAIN_ON_UPDATE_OR_DELETE, CloudFormation
+ * would try to delete it after a failed first deployment, and the rollback would fail too.
+ */
+function protection(deletionProtection: boolean) {
+  const removalPolicy = deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+  return { deletionProtection, removalPolicy };
 }

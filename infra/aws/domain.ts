@@ -18,10 +18,7 @@ export interface DomainProps {
   domain: NonNullable<Options['domain']>;
 }
 
-/**
- * The API under a custom domain: `https://<name>/ws/1`. The version is a resource of the API, so
- * only the stage is mapped.
- */
+/** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
 export class Domain extends Construct {
   constructor(scope: Construct, id: string, { restApi, domain }: DomainProps) {
     super(scope, id);
@@ -39,10 +36,8 @@ export class Domain extends Construct {
     name.addBasePathMapping(restApi, { basePath: stage, stage: restApi.deploymentStage });
 
     if (domain.hostedZone) {
-      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', {
-        hostedZoneId: domain.hostedZone.id,
-        zoneName: domain.hostedZone.name,
-      });
+      const { id: hostedZoneId, name: zoneName } = domain.hostedZone;
+      const zone = HostedZone.fromHostedZoneAttributes(this, 'Zone', { hostedZoneId, zoneName });
       const target = RecordTarget.fromAlias(new ApiGatewayDomain(name));
       // The dot makes the name absolute instead of relative to the zone.
       new ARecord(this, 'Address', { zone, target, recordName: `${domain.name}.` });

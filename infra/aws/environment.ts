@@ -1,14 +1,12 @@
 import { CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib/core';
 
 /**
- * Binds a stack to the environment of its first deployment. An update keeps the value of a
- * parameter. If the template does not allow the value, CloudFormation refuses the update before it
- * changes anything.
+ * Binds a stack to the environment of its first deployment. An update keeps a parameter's value, and
+ * CloudFormation refuses the update if the template does not allow it.
  */
 export function keepEnvironment(stack: Stack, isProduction: boolean): void {
-  const [environment, other] = isProduction
-    ? ['production', 'development']
-    : ['development', 'production'];
+  const environment = isProduction ? 'production' : 'development';
+  const other = isProduction ? 'development' : 'production';
   const reason = `${environment}, but this stack is ${other}: deploy it with --context environment=${other}, or choose another name with --context name=...`;
   const parameter = new CfnParameter(stack, 'Environment', {
     description: 'The environment of the first deployment, which cannot change',
@@ -16,12 +14,7 @@ export function keepEnvironment(stack: Stack, isProduction: boolean): void {
     allowedValues: [environment],
     constraintDescription: reason,
   });
-  new CfnRule(stack, 'KeepsEnvironment', {
-    assertions: [
-      {
-        assert: Fn.conditionEquals(parameter.valueAsString, environment),
-        assertDescription: `Environment must be ${reason}`,
-      },
-    ],
-  });
+  const assert = Fn.conditionEquals(parameter.valueAsString, environment);
+  const assertDescription = `Environment must be ${reason}`;
+  new CfnRule(stack, 'KeepsEnvironment', { assertions: [{ assert, assertDescription }] });
 }

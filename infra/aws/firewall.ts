@@ -8,7 +8,7 @@ const perAddress = 3000;
 
 /**
  * Blocks IP addresses with a bad reputation or too many requests. AWS's rules for bodies are left
- * out, because reviews are free text and some would look like an attack.
+ * out, because some reviews would look like an attack.
  */
 export class Firewall extends Construct {
   constructor(scope: Construct, id: string, { restApi }: { restApi: RestApi }) {
@@ -18,46 +18,36 @@ export class Firewall extends Construct {
       cloudWatchMetricsEnabled: true,
       sampledRequestsEnabled: false,
     });
+    const content = {
+      error: 'too_many_requests',
+      description: 'Too many requests: slow down, then try again',
+    };
+    const headers = Object.entries({ ...commonHeaders, 'Retry-After': '60' });
+    const tooMany = {
+      responseCode: 429,
+      customResponseBodyKey: 'TooMany',
+      responseHeaders: headers.map(([name, value]) => ({ name, value })),
+    };
+    const reputation = { vendorName: 'AWS', name: 'AWSManagedRulesAmazonIpReputationList' };
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       visibilityConfig: visible('Firewall'),
       customResponseBodies: {
-        TooMany: {
-          contentType: 'APPLICATION_JSON',
-          content: JSON.stringify({
-            error: 'too_many_requests',
-            description: 'Too many requests: slow down, then try again',
-          }),
-        },
+        TooMany: { contentType: 'APPLICATION_JSON', content: JSON.stringify(content) },
       },
       rules: [
         {
           name: 'RatePerAddress',
           priority: 0,
           statement: { rateBasedStatement: { limit: perAddress, aggregateKeyType: 'IP' } },
-          action: {
-            block: {
-              customResponse: {
-                responseCode: 429,
-                customResponseBodyKey: 'TooMany',
-                responseHeaders: Object.entries({ ...commonHeaders, 'Retry-After': '60' }).map(
-                  ([name, value]) => ({ name, value }),
-                ),
-              },
-            },
-          },
+          action: { block: { customResponse: tooMany } },
           visibilityConfig: visible('RatePerAddress'),
         },
         {
           name: 'IllRepute',
           priority: 1,
-          statement: {
-            managedRuleGroupStatement: {
-              vendorName: 'AWS',
-              name: 'AWSManagedRulesAmazonIpReputationList',
-            },
-          },
+          statement: { managedRuleGroupStatement: reputation },
           overrideAction: { none: {} },
           visibilityConfig: visible('IllRepute'),
         },

@@ -4,11 +4,10 @@ import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-log
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { type Route, routes } from '../../shared/routes.ts';
+import { routes } from '../../shared/routes.ts';
 import { tableDefinition } from '../../shared/table/definition.ts';
 import type { Api } from './api.ts';
 import type { Background } from './background.ts';
-import type { TableFunction } from './table-function.ts';
 
 export const period = Duration.minutes(5);
 export const hour = Duration.hours(1);
@@ -16,49 +15,38 @@ export const hour = Duration.hours(1);
 /** Returns the metrics of a service with this name, including those from its logs. */
 export function metricsOf(
   scope: Construct,
-  {
-    api,
-    background,
-    table,
-    name,
-  }: { api: Api; background: Background; table: ITable; name: string },
+  { api, background, table }: { api: Api; background: Background; table: ITable },
+  name: string,
 ) {
-  // Each successful request that is not a GET is a change: a review published, a vote cast, a token
-  // issued.
-  const changes = FilterPattern.literal(
-    '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
-  );
-  new MetricFilter(scope, 'ChangesLogged', {
-    logGroup: api.accessLog,
-    filterPattern: changes,
-    metricNamespace: name,
-    metricName: 'Changes',
-    dimensions: { Route: '$.route' },
-  });
   const logged = (
     metricName: string,
     pattern: string,
-    { id = `${metricName}Logged`, logGroup = api.accessLog as ILogGroup } = {},
-  ) =>
-    new MetricFilter(scope, id, {
-      logGroup,
-      filterPattern: FilterPattern.literal(pattern),
-      metricNamespace: name,
-      metricName,
-    }).metric({ statistic: 'Sum', period });
-
-  // Not API Gateway's own count, which includes the 501 of oEmbed and the 503 of a query string
-  // that is too long. Any client can cause these. The bulk lookups do not log this 503, but log
-  // every failure. A 5xx of API Gateway itself has an `error`.
+    {
+      id = `${metricName}Logged`,
+      logGroup = api.accessLog,
+      dimensions,
+    }: { id?: string; logGroup?: ILogGroup; dimensions?: Record<string, string> } = {},
+  ) => {
+    const filterPattern = FilterPattern.literal(pattern);
+    const props = { logGroup, filterPattern, metricNamespace: name, metricName, dimensions };
+    return new MetricFilter(scope, id, props).metric({ statistic: 'Sum', period });
+  };
+  // A change is a successful request except GET: a review published, a vote cast, a token issued.
+  logged(
+    'Changes',
+    '{ $.status < 400 && $.method != "GET" && $.method != "HEAD" && $.method != "OPTIONS" }',
+    { dimensions: { Route: '$.route' } },
+  );
+  // Not API Gateway's own count: any client can cause the 501 of oEmbed, and the 503 of a query
+  // string that is too long. The bulk lookups do not log this 503, but log every failure. A 5xx of
+  // API Gateway itself has an `error`.
   const bulk = ['batch-get-reviews', 'batch-get-entities'];
-  const byOthers = bulk
-    .flatMap((operation) =>
-      ['GET', 'HEAD'].map((method) => `$.route != "${method} ${resourceOf(routeOf(operation))}"`),
-    )
-    .join(' && ');
+  const byOthers = bulk.flatMap((operation) =>
+    ['GET', 'HEAD'].map((method) => `$.route != "${method} ${resourceOf(routeOf(operation))}"`),
+  );
   const serverErrors = logged(
     'ServerErrors',
-    `{ $.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers})) }`,
+    `{ $.status >= 500 && $.status != 501 && ($.error != "-" || (${byOthers.join(' && ')})) }`,
   );
   for (const operation of bulk) {
     logged('ServerErrors', '{ $.message.message = "Request failed" }', {
@@ -78,8 +66,8 @@ export function metricsOf(
       '{ $.lambdaStatus = "429" || $.authorizerLambdaStatus = "429" }',
     ),
     tooMany: logged('TooManyRequests', '{ $.status = 429 }'),
-    latencies: routes.map(({ operation }) =>
-      functionOf(api, operation).metricDuration({ statistic: 'p99', period, label: operation }),
+    latencies: routes.map(({ operation: label }) =>
+      functionOf(api, label).metricDuration({ statistic: 'p99', period, label }),
     ),
     conflicts: table.metric('TransactionConflict', { statistic: 'Sum', period }),
     iteratorAges: background.consumers.map(({ node, lambda }) =>
@@ -98,13 +86,13 @@ export function metricsOf(
   };
 }
 
-function routeOf(operation: string): Route {
+function routeOf(operation: string) {
   const match = routes.find((route) => route.operation === operation);
   if (!match) throw new Error(`there is no route ${operation}`);
   return match;
 }
 
-function functionOf(api: Api, operation: string): TableFunction['lambda'] {
+function functionOf(api: Api, operation: string) {
   const match = api.functions.get(operation);
   if (!match) throw new Error(`${operation} has no function`);
   return match.lambda;
@@ -112,11 +100,11 @@ function functionOf(api: Api, operation: string): TableFunction['lambda'] {
 
 /** Returns the metric of changes by a route in an hour. */
 export function changesBy(name: string, operation: string): Metric {
-  const { method } = routeOf(operation);
+  const route = routeOf(operation);
   return new Metric({
     namespace: name,
     metricName: 'Changes',
-    dimensionsMap: { Route: `${method} ${resourceOf(routeOf(operation))}` },
+    dimensionsMap: { Route: `${route.method} ${resourceOf(route)}` },
     statistic: 'Sum',
     period: hour,
   });
@@ -124,19 +112,12 @@ export function changesBy(name: string, operation: string): Metric {
 
 /** Returns the largest of the metrics at each time. */
 export function anyOf(metrics: readonly IMetric[], label: string): MathExpression {
-  const ids = metrics.map((_, i) => `m${i}`);
-  return new MathExpression({
-    expression: `MAX([${ids}])`,
-    usingMetrics: Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric])),
-    period,
-    label,
-  });
+  const usingMetrics = Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric]));
+  const expression = `MAX([${Object.keys(usingMetrics)}])`;
+  return new MathExpression({ expression, usingMetrics, period, label });
 }
 
-/**
- * Returns the throttle metrics of the table and of each index. A throttled index also blocks writes
- * of the table.
- */
+/** Returns metrics of the table and of each index: a throttled index blocks writes of the table. */
 export function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
   return [{}, ...indexes].map(

@@ -7,13 +7,19 @@ const retentions = Object.values(RetentionDays).filter(
   (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
 
+const Name = matching(
+  /^[a-z][a-z0-9-]{0,30}$/,
+  'up to 31 lower-case letters, digits and hyphens, a letter first',
+);
 const Flag = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((text) => text === 'true'),
 );
 const Mail = matching(/^[!-?A-~]+@[\w-]+(\.[\w-]+)+$/, 'an e-mail address');
 const Url = matching(/^https:\/\/[^\s?#]+$/, 'an address that begins with https://');
-const Units = whole(1, 39_999);
+const Text = v.optional(v.string());
+const Interval = v.optional(whole(0, 60_000));
+const Units = v.optional(whole(1, 39_999));
 const LogDays = v.pipe(
   v.string(),
   v.transform(Number),
@@ -22,33 +28,20 @@ const LogDays = v.pipe(
 
 /** Options of a deployment: `cdk deploy --context <key>=<value>`, or `context` in cdk.json. */
 const Context = v.object({
-  /** The name of the service stack. The data stack is named `<name>-data`. */
-  name: v.optional(
-    matching(
-      /^[a-z][a-z0-9-]{0,30}$/,
-      'up to 31 lower-case letters, digits and hyphens, a letter first',
-    ),
-    'review-service',
-  ),
+  /** Of the service stack. The data stack is named `<name>-data`. */
+  name: v.optional(Name, 'review-service'),
   /** In production, data outlives its stack and cannot be deleted by mistake. */
   environment: v.optional(
     v.picklist(['production', 'development'], 'must be production or development'),
     'production',
   ),
-  /**
-   * Requests a second that each route accepts from all clients together. The burst is twice as
-   * many.
-   */
+  /** Requests a second of all clients to each route. The burst is twice as many. */
   rateLimit: v.optional(whole(1, 99_999), '500'),
-  /**
-   * Concurrent executions of each function that signs in or issues tokens. They are reserved, and
-   * also the maximum.
-   */
+  /** Concurrent executions of each function that signs in or issues tokens, at least and at most. */
   signInConcurrency: v.optional(whole(1, 1000)),
   /** Request units a second that the table and each of its indexes may consume. */
-  maxReadRequestUnits: v.optional(Units),
-  maxWriteRequestUnits: v.optional(Units),
-  /** Retention time of logs. */
+  maxReadRequestUnits: Units,
+  maxWriteRequestUnits: Units,
   logDays: v.optional(LogDays, '30'),
   /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
@@ -63,11 +56,11 @@ const Context = v.object({
       'the ARN of a certificate in Certificate Manager',
     ),
   ),
-  hostedZoneId: v.optional(v.string()),
-  hostedZoneName: v.optional(v.string()),
+  hostedZoneId: Text,
+  hostedZoneName: Text,
   /** An identity provider other than the user pool. */
   oidcIssuer: v.optional(Url),
-  oidcClientId: v.optional(v.string()),
+  oidcClientId: Text,
   /** A secret with the client secret as plain text. The right to read it names the whole ARN. */
   oidcClientSecretArn: v.optional(
     matching(
@@ -82,14 +75,14 @@ const Context = v.object({
   /** The header of a 403 names the missing scope, by a mapping that AWS does not document. */
   exactChallenge: v.optional(Flag, 'false'),
   // MUSICDB_API and the like, see shared/entity/metadata-provider.ts.
-  musicdbApi: v.optional(v.string()),
-  musicdbPage: v.optional(v.string()),
-  musicdbAgent: v.optional(v.string()),
-  musicdbInterval: v.optional(whole(0, 60_000)),
-  bookdbApi: v.optional(v.string()),
-  bookdbPage: v.optional(v.string()),
-  bookdbAgent: v.optional(v.string()),
-  bookdbInterval: v.optional(whole(0, 60_000)),
+  musicdbApi: Text,
+  musicdbPage: Text,
+  musicdbAgent: Text,
+  musicdbInterval: Interval,
+  bookdbApi: Text,
+  bookdbPage: Text,
+  bookdbAgent: Text,
+  bookdbInterval: Interval,
   /** The address of the source code, for the home page. */
   sourceUrl: v.optional(Url),
 });
@@ -100,8 +93,8 @@ type ContextValues = v.InferOutput<typeof Context>;
 export type Options = ReturnType<typeof readOptions>;
 
 /**
- * Reads the options from the context of the app. Throws a sentence for the operator. Values that
- * AWS would reject in the middle of a deployment are rejected here.
+ * Reads the options from the context of the app. Throws a sentence for the operator, also for values
+ * that AWS would reject in the middle of a deployment.
  */
 export function readOptions(node: Node) {
   const given = Object.keys(Context.entries).flatMap((key) => {
@@ -151,10 +144,7 @@ export function readOptions(node: Node) {
   };
 }
 
-/**
- * Returns options that are valid only together, or undefined if none is set. Throws if some are
- * missing.
- */
+/** Returns options that are valid only together, or undefined. Throws if some are missing. */
 function together<K extends keyof ContextValues>(chosen: ContextValues, ...names: K[]) {
   const missing = names.filter((name) => chosen[name] === undefined);
   if (missing.length === names.length) return undefined;

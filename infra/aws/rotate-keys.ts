@@ -10,7 +10,7 @@ import { secretLifetime } from '../../shared/secrets.ts';
 /** A secret with keys, as read by shared/secrets.ts. */
 export type KeySecret = 'SIGNING_KEYS' | 'SESSION_KEYS';
 
-/** In milliseconds: the time after which every process has read the secret again. */
+/** In milliseconds, until every process has read the secret again. */
 const settled = secretLifetime + 30_000;
 
 /**
@@ -39,25 +39,23 @@ export async function retireKey(secret: KeySecret): Promise<{ secret: KeySecret;
   return writeKeys(secret, keys.slice(0, -1));
 }
 
-async function readKeys(secret: KeySecret): Promise<string[]> {
-  const { SecretString = '' } = await client().send(
-    new GetSecretValueCommand({ SecretId: arnOf(secret) }),
-  );
+async function readKeys(secret: KeySecret) {
+  const command = new GetSecretValueCommand({ SecretId: arnOf(secret) });
+  const { SecretString = '' } = await client().send(command);
   return SecretString.split(',');
 }
 
 async function writeKeys(secret: KeySecret, keys: string[]) {
-  await client().send(
-    new PutSecretValueCommand({ SecretId: arnOf(secret), SecretString: keys.join(',') }),
-  );
+  const SecretString = keys.join(',');
+  await client().send(new PutSecretValueCommand({ SecretId: arnOf(secret), SecretString }));
   return { secret, keys: keys.length };
 }
 
-function client(): SecretsManagerClient {
+function client() {
   return new SecretsManagerClient({ maxAttempts: 3 });
 }
 
-function arnOf(secret: KeySecret): string {
+function arnOf(secret: KeySecret) {
   const arn = process.env[`${secret}_ARN`];
   if (!arn)
     throw new Error(

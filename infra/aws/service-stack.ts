@@ -3,39 +3,28 @@ import { version } from '../../shared/routes.ts';
 import { Api } from './api.ts';
 import { Background } from './background.ts';
 import { Budget } from './budget.ts';
-import type { Bundle } from './bundle.ts';
 import type { DataStack } from './data-stack.ts';
 import { Domain } from './domain.ts';
 import { keepEnvironment } from './environment.ts';
 import { Firewall } from './firewall.ts';
 import { Monitoring } from './monitoring.ts';
-import type { Options } from './options.ts';
 import { SignIn } from './sign-in.ts';
+import type { FunctionDefaults } from './table-function.ts';
 
-export interface ServiceStackProps {
-  options: Options;
-  data: DataStack;
-  bundles: ReadonlyMap<string, Bundle>;
-}
-
-/**
- * All resources without data. The stack can be deleted and deployed again; only the address of the
- * API changes.
- */
+/** All resources without data. After a new deployment only the address of the API differs. */
 export class ServiceStack extends Stack {
-  constructor(scope: App, id: string, { options, data, bundles }: ServiceStackProps) {
+  constructor(
+    scope: App,
+    id: string,
+    { options, data, bundles }: Pick<FunctionDefaults, 'options' | 'bundles'> & { data: DataStack },
+  ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
-    const { table, userPool, userPoolDomain, signingKeys, sessionKeys } = data;
+    const { table, signingKeys, sessionKeys } = data;
     const { isProduction, issuer, databases, sourceUrl, domain, hasFirewall, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
-    const signIn = new SignIn(this, 'SignIn', {
-      authUrl: api.url,
-      userPool,
-      userPoolDomain,
-      issuer,
-    });
+    const signIn = new SignIn(this, 'SignIn', { authUrl: api.url, data, issuer });
     const defaults = {
       options,
       bundles,

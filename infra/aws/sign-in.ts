@@ -2,36 +2,33 @@ import {
   CfnManagedLoginBranding,
   type CfnUserPoolClient,
   OAuthScope,
-  type UserPool,
   UserPoolClient,
   UserPoolClientIdentityProvider,
-  type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { SecretValue, Token, Validations } from 'aws-cdk-lib/core';
+import { SecretValue, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { DataStack } from './data-stack.ts';
+import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 
 export interface SignInProps {
   /** {auth_url} */
   authUrl: string;
-  userPool: UserPool | undefined;
-  userPoolDomain: UserPoolDomain | undefined;
+  data: DataStack;
   issuer: Options['issuer'];
 }
 
 /** The sign-in: connects the pages and the identity provider. */
 export class SignIn extends Construct {
-  /**
-   * OIDC_LOGOUT_URL is set only if the provider's sign-out address is not in its discovery
-   * document.
-   */
+  /** Has OIDC_LOGOUT_URL only if the provider's discovery document lacks that address. */
   readonly settings: Readonly<Record<string, string>>;
   readonly clientSecret: ISecret;
 
   constructor(scope: Construct, id: string, props: SignInProps) {
     super(scope, id);
-    const { authUrl, userPool, userPoolDomain, issuer } = props;
+    const { authUrl, issuer } = props;
+    const { userPool, userPoolDomain } = props.data;
     if (issuer) {
       this.settings = { OIDC_ISSUER: issuer.url, OIDC_CLIENT_ID: issuer.clientId };
       this.clientSecret = Secret.fromSecretCompleteArn(this, 'Secret', issuer.clientSecretArn);
@@ -64,24 +61,19 @@ export class SignIn extends Construct {
       OIDC_CLIENT_ID: client.userPoolClientId,
       OIDC_LOGOUT_URL: `${userPoolDomain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
     };
-    // Read from CloudFormation, because the construct would add a Lambda that may describe every
-    // client.
+    // From CloudFormation: the construct would add a Lambda that may describe every client.
     const { attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     this.clientSecret = new Secret(this, 'Secret', {
       description: 'The client secret of the pages at the user pool',
       secretStringValue: SecretValue.unsafePlainText(Token.asString(attrClientSecret)),
     });
-    Validations.of(this.clientSecret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason: 'The user pool generates this secret: it changes when the client is replaced',
+    acknowledge(this.clientSecret, {
+      SMG4: 'The user pool generates this secret: it changes when the client is replaced',
     });
   }
 }
 
-/**
- * Encodes a URL like encodeURIComponent, except tokens for values that only CloudFormation knows.
- * These are host names.
- */
-function encoded(url: string): string {
+/** Encodes a URL, except tokens for values that only CloudFormation knows: host names. */
+function encoded(url: string) {
   return url.replaceAll(':', '%3A').replaceAll('/', '%2F');
 }

@@ -4,10 +4,8 @@ import type { Bundle } from './bundle.ts';
 
 const reading = ['GetItem', 'BatchGetItem', 'Query'];
 
-/** Actions that store the metadata of entities. */
+/** Actions that store the metadata of entities, and its partitions as a pattern of IAM. */
 const storing = ['PutItem', 'UpdateItem'];
-
-/** Partitions with the metadata of entities, as a pattern of IAM. */
 const metadata = 'METADATA#*';
 
 const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
@@ -21,10 +19,7 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'HEALTH', 'IMPORT'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
-  /**
-   * Partitions of indexes: all reviews and users, the facets, and the published reviews of an
-   * entity or author. Private partitions have a prefix.
-   */
+  /** Of indexes: reviews, users, facets, and an entity's or author's. Private ones have a prefix. */
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };
 
@@ -39,18 +34,13 @@ export function tableRights(
 ): PolicyStatement[] {
   const used = [...actions, ...(indexes.length > 0 ? ['Query'] : [])];
   const excess = used.filter((action) => !isAllowed(allowed, action));
-  if (excess.length > 0) {
-    throw new Error(`${operation} has table: '${allowed}', but its code uses ${excess}`);
-  }
-  if (!isNeeded(allowed, used)) {
-    throw new Error(
-      `${operation} has table: '${allowed}', but its code uses ${used.join() || 'none of the table'}`,
-    );
+  if (excess.length > 0 || !isNeeded(allowed, used)) {
+    const uses = `${excess}` || `${used}` || 'none of the table';
+    throw new Error(`${operation} has table: '${allowed}', but its code uses ${uses}`);
   }
   const isPublic = allowed === 'public' || allowed === 'metadata';
-  const { read, queried, listed }: Partial<typeof publicPartitions> = isPublic
-    ? publicPartitions
-    : {};
+  const limits: Partial<typeof publicPartitions> = isPublic ? publicPartitions : {};
+  const { read, queried, listed } = limits;
   const isStoring = (action: string) => allowed === 'metadata' && storing.includes(action);
   const named = (some: readonly string[]) => some.map((action) => `dynamodb:${action}`);
   const isQuery = (action: string) => action === 'Query';
@@ -67,20 +57,20 @@ export function tableRights(
   ].flat();
 }
 
-function isNeeded(allowed: Route['table'], done: readonly string[]): boolean {
+function isNeeded(allowed: Route['table'], done: readonly string[]) {
   if (allowed === 'write') return done.some((action) => !reading.includes(action));
   if (allowed === 'metadata') return done.some((action) => storing.includes(action));
   return allowed === 'none' || done.length > 0;
 }
 
-function isAllowed(allowed: Route['table'], action: string): boolean {
+function isAllowed(allowed: Route['table'], action: string) {
   if (allowed === 'metadata' && storing.includes(action)) return true;
   return allowed === 'write' || (allowed !== 'none' && reading.includes(action));
 }
 
 /**
- * Returns a statement that allows the actions on the resources. With `partitions`, the right covers
- * only partition keys that match a pattern. Returns none if there are no actions or resources.
+ * Returns a statement that allows the actions on the resources, or none if there are none. With
+ * `partitions`, the right covers only partition keys that match a pattern.
  */
 export function allow(
   actions: readonly string[],
@@ -88,13 +78,7 @@ export function allow(
   partitions?: readonly string[],
 ): PolicyStatement[] {
   if (actions.length === 0 || resources.length === 0) return [];
-  return [
-    new PolicyStatement({
-      actions: [...actions],
-      resources,
-      conditions: partitions && {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': partitions },
-      },
-    }),
-  ];
+  const onKeys = { 'dynamodb:LeadingKeys': partitions };
+  const conditions = partitions && { 'ForAllValues:StringLike': onKeys };
+  return [new PolicyStatement({ actions: [...actions], resources, conditions })];
 }

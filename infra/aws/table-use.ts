@@ -1,13 +1,11 @@
 import { tableDefinition } from '../../shared/table/definition.ts';
 
-/**
- * IAM actions by command. TransactWrite needs the actions of its parts, and Query is found by its
- * callers. No function may Scan.
- */
+/** IAM actions by command. TransactWrite needs those of its parts. No function may Scan. */
 const actionsOf: Readonly<Record<string, readonly string[]>> = {
   Get: ['GetItem'],
   BatchGet: ['BatchGetItem'],
   TransactGet: ['GetItem'],
+  // Found by its callers, see below.
   Query: [],
   Put: ['PutItem'],
   Update: ['UpdateItem'],
@@ -18,17 +16,9 @@ const actionsOf: Readonly<Record<string, readonly string[]>> = {
   GetSecretValue: [],
 };
 
-const actionOfPart = {
-  Put: 'PutItem',
-  Update: 'UpdateItem',
-  Delete: 'DeleteItem',
-  ConditionCheck: 'ConditionCheckItem',
-};
+const partsOfTransactWrite = ['Put', 'Update', 'Delete', 'ConditionCheck'];
 
-/**
- * Returns the IAM actions of the code on the table itself. Throws if the code sends a command
- * without a known action.
- */
+/** Returns the IAM actions of the code on the table itself. Throws for an unknown command. */
 export function actionsIn(code: string): string[] {
   const matches = [...code.matchAll(/\bnew (\w+?)Command\d*\(|\bpaginate([A-Z]\w*?)\d*\(/g)];
   const commands = matches.map(([, command, paged]) => command ?? paged ?? '');
@@ -38,18 +28,14 @@ export function actionsIn(code: string): string[] {
     return known;
   });
   if (commands.includes('TransactWrite')) {
-    for (const [part, action] of Object.entries(actionOfPart)) {
-      if (new RegExp(`\\b${part}: `).test(code)) actions.push(action);
-    }
+    const parts = partsOfTransactWrite.filter((part) => new RegExp(`\\b${part}: `).test(code));
+    actions.push(...parts.map((part) => `${part}Item`));
   }
   if (/(?<!function\*? )\b(queryItems|countItems)\d*\(/.test(code)) actions.push('Query');
   return [...new Set(actions)].sort();
 }
 
-/**
- * Returns the indexes that the code queries, from its calls of `queryIndex`. A call with
- * `${scope}-by-${order}` matches all indexes.
- */
+/** Returns the indexes in calls of `queryIndex`. `${scope}-by-${order}` matches all indexes. */
 export function indexesIn(code: string): string[] {
   const calls = [...code.matchAll(/(?<!function\* )\bqueryIndex\d*\(\s*(["`][^"`]+["`])?/g)];
   const patterns = calls.map(([call, name]) => {
