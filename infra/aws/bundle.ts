@@ -32,8 +32,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export const bundleOptions = {
   bundle: true,
   minify: true,
-  // An import in ESM would load all exports of a Node module. One of them, a WebSocket client, takes
-  // a quarter of every cold start.
+  // An ESM import would load all exports of a Node module. One of them, a WebSocket client, takes a
+  // quarter of every cold start.
   format: 'cjs',
   supported: { 'dynamic-import': false },
   outExtension: { '.js': '.cjs' },

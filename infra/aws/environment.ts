@@ -1,8 +1,8 @@
 import { CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib/core';
 
 /**
- * Binds a stack to the environment of its first deployment. An update keeps a parameter's value, and
- * CloudFormation refuses the update if the template does not allow it.
+ * Binds a stack to the environment of its first deployment. An update keeps a parameter's value.
+ * CloudFormation refuses the update if the template does not allow that value.
  */
 export function keepEnvironment(stack: Stack, isProduction: boolean): void {
   const environment = isProduction ? 'production' : 'development';

@@ -39,8 +39,10 @@ const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonl
   eraser: { behind: Duration.hours(1), fedBy: ['delete-review', 'delete-me'] },
 };
 
-const atOnce = { evaluationPeriods: 1 };
-const below = { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
+type Limits = Pick<AlarmProps, 'threshold'> & Partial<AlarmProps>;
+
+/** Limits for a count that must not be zero. */
+const belowOne = { threshold: 1, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
 
 /** A dashboard, alarms, and mails about them if an address is given. */
 export class Monitoring extends Construct {
@@ -71,106 +73,112 @@ export class Monitoring extends Construct {
       period,
       label: 'Requests with a 5xx response, per cent',
     });
-    this.#alarm('ServerErrors', 'More than 1 % of the requests have a 5xx response', failed, 1);
+    this.#alarm(
+      'ServerErrors',
+      failed,
+      { threshold: 1 },
+      'More than 1 % of the requests have a 5xx response',
+    );
     for (const [i, group] of chunks(latencies, perAlarm).entries()) {
       this.#alarm(
         `Latency${i + 1}`,
-        `The slowest 1 % of requests take over 2 s at one of these routes: ${group.map(({ label }) => label).join(', ')}`,
         anyOf(group, 'The slowest route, p99 in ms'),
-        2000,
-        { evaluationPeriods: 3 },
+        { threshold: 2000, evaluationPeriods: 3 },
+        `The slowest 1 % of requests take over 2 s at one of these routes: ${group.map(({ label }) => label).join(', ')}`,
       );
     }
     this.#alarm(
       'Throttles',
-      'Requests fail because the functions need more concurrent executions than the quota of this account allows',
       throttled,
-      10,
+      { threshold: 10 },
+      'Requests fail because the functions need more concurrent executions than the quota of this account allows',
     );
     this.#alarm(
       'TooManyRequests',
-      'Many requests have a 429 response: there is a flood of requests, or `rateLimit` is too low',
       tooMany,
-      100,
+      { threshold: 100 },
+      'Many requests have a 429 response: there is a flood of requests, or `rateLimit` is too low',
     );
     this.#alarm(
       'TransactionConflicts',
-      'More than one write a second conflicts with another write. This is the first sign of too much traffic to a review, an author or an entity',
       conflicts,
-      300,
-      { evaluationPeriods: 3 },
+      { threshold: 300, evaluationPeriods: 3 },
+      'More than one write a second conflicts with another write. This is the first sign of too much traffic to a review, an author or an entity',
     );
     for (const kind of ['Read', 'Write'] as const) {
       this.#alarm(
         `Table${kind}Throttles`,
-        `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index: one partition has too much traffic, or a quota is reached`,
         anyOf(tableThrottles(table, kind), `${kind}s throttled`),
-        0,
+        { threshold: 0 },
+        `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index: one partition has too much traffic, or a quota is reached`,
       );
     }
     for (const [i, { node, lambda }] of background.consumers.entries()) {
       const limits = consumerLimits[node.id];
       const age = iteratorAges[i];
       if (!limits || !age) throw new Error(`consumerLimits has no entry for ${node.id}`);
-      const behind = `${node.id} is over ${limits.behind.toHumanString()} behind the stream`;
-      this.#alarm(`IteratorAge-${node.id}`, behind, age, limits.behind.toMilliseconds());
+      this.#alarm(
+        `IteratorAge-${node.id}`,
+        age,
+        { threshold: limits.behind.toMilliseconds() },
+        `${node.id} is over ${limits.behind.toHumanString()} behind the stream`,
+      );
       // Its own metrics do not show that it is off: they are missing then, as without changes.
-      const changed = limits.fedBy.map((operation, i) => [
-        `changes${i}`,
-        changesBy(name, operation),
-      ]);
+      const changed = Object.fromEntries(
+        limits.fedBy.map((operation, i) => [`changes${i}`, changesBy(name, operation)]),
+      );
       const none = new MathExpression({
-        expression: `0 * MAX([${changed.map(([metric]) => metric)}])`,
-        usingMetrics: Object.fromEntries(changed),
+        expression: `0 * MAX([${Object.keys(changed)}])`,
+        usingMetrics: changed,
         period: hour,
       });
       const invocations = lambda.metricInvocations({ statistic: 'Sum', period: hour });
       this.#alarm(
         `Unfollowed-${node.id}`,
-        `There were changes, but ${node.id} was not called: its event source mapping is disabled or broken. Repair it within a day, because the stream then drops its records`,
         new MathExpression({
           expression: 'MAX([none, invocations])',
           usingMetrics: { none, invocations },
           period: hour,
           label: `Calls of ${node.id} where there were changes`,
         }),
-        1,
         // Within the day that the stream keeps records. Two hours, because one hour may end between
         // a change and its processing.
-        { ...below, evaluationPeriods: 24, datapointsToAlarm: 2 },
+        { ...belowOne, evaluationPeriods: 24, datapointsToAlarm: 2 },
+        `There were changes, but ${node.id} was not called: its event source mapping is disabled or broken. Repair it within a day, because the stream then drops its records`,
       );
     }
     this.#alarm(
       'DeadLetters',
-      'A stream record or a daily job failed for good. The message names the function, and infra/aws/README.md says what to do',
       deadLetters,
-      0,
-      atOnce,
+      { threshold: 0, evaluationPeriods: 1 },
+      'A stream record or a daily job failed for good. The message names the function, and infra/aws/README.md says what to do',
     );
     this.#alarm(
       'AuthorizerFailures',
-      'The authorizer fails: requests with a token have a 5xx response',
       authorizerFailures,
-      5,
-      atOnce,
+      { threshold: 5, evaluationPeriods: 1 },
+      'The authorizer fails: requests with a token have a 5xx response',
     );
     for (const errors of jobErrors) {
-      const failed = `${errors.label} failed; AWS retries it twice`;
-      this.#alarm(`Errors-${errors.label}`, failed, errors, 0, atOnce);
+      this.#alarm(
+        `Errors-${errors.label}`,
+        errors,
+        { threshold: 0, evaluationPeriods: 1 },
+        `${errors.label} failed; AWS retries it twice`,
+      );
     }
     for (const { node, lambda } of background.jobs) {
       this.#alarm(
         `NotRun-${node.id}`,
-        `${node.id} has not run for 26 hours: its rule is disabled or broken. A new service is in this state until its first night`,
         new MathExpression({
           expression: 'FILL(runs, 0)',
           usingMetrics: { runs: lambda.metricInvocations({ statistic: 'Sum', period: hour }) },
           period: hour,
           label: `Runs of ${node.id}`,
         }),
-        1,
         // An alarm may cover a day with periods below an hour, and a week with longer periods.
-        { ...below, evaluationPeriods: 26, treatMissingData: TreatMissingData.BREACHING },
+        { ...belowOne, evaluationPeriods: 26, treatMissingData: TreatMissingData.BREACHING },
+        `${node.id} has not run for 26 hours: its rule is disabled or broken. A new service is in this state until its first night`,
       );
     }
 
@@ -189,22 +197,15 @@ export class Monitoring extends Construct {
     });
   }
 
-  /** Adds an alarm for two periods above the threshold, unless `more` says otherwise. */
-  #alarm(
-    id: string,
-    alarmDescription: string,
-    metric: IMetric,
-    threshold: number,
-    more: Partial<AlarmProps> = {},
-  ) {
+  /** Adds an alarm for two periods above the threshold, unless `limits` say otherwise. */
+  #alarm(id: string, metric: IMetric, limits: Limits, alarmDescription: string) {
     const alarm = new Alarm(this, id, {
-      alarmDescription,
       metric,
-      threshold,
+      alarmDescription,
       evaluationPeriods: 2,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...more,
+      ...limits,
     });
     if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));
   }

@@ -37,7 +37,7 @@ const Context = v.object({
   ),
   /** Requests a second of all clients to each route. The burst is twice as many. */
   rateLimit: v.optional(whole(1, 99_999), '500'),
-  /** Concurrent executions of each function that signs in or issues tokens, at least and at most. */
+  /** Concurrent executions of each function that signs in or issues tokens: reserved, and most. */
   signInConcurrency: v.optional(whole(1, 1000)),
   /** Request units a second that the table and each of its indexes may consume. */
   maxReadRequestUnits: Units,
@@ -93,8 +93,8 @@ type ContextValues = v.InferOutput<typeof Context>;
 export type Options = ReturnType<typeof readOptions>;
 
 /**
- * Reads the options from the context of the app. Throws a sentence for the operator, also for values
- * that AWS would reject in the middle of a deployment.
+ * Reads the options from the context of the app. Throws a sentence for the operator, also where AWS
+ * would reject a value in the middle of a deployment.
  */
 export function readOptions(node: Node) {
   const given = Object.keys(Context.entries).flatMap((key) => {

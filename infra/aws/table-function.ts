@@ -43,7 +43,7 @@ export interface TableFunctionProps {
 }
 
 /**
- * The Lambda of an operation, whose name is the id, with its own log group. Its role has exactly the
+ * The Lambda of an operation, whose name is the id, with its own log group. Its role has only the
  * rights that its code uses. No construct adds to the role.
  */
 export class TableFunction extends Construct {

@@ -19,7 +19,7 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'HEALTH', 'IMPORT'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
-  /** Of indexes: reviews, users, facets, and an entity's or author's. Private ones have a prefix. */
+  /** Of indexes: reviews, users, facets, an entity's, an author's. Private ones have a prefix. */
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };
 

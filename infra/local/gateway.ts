@@ -7,12 +7,17 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { stage, version } from '../../shared/routes.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
-import type { Mount } from './identity-provider.ts';
 import { answer } from './integration.ts';
 import type { Load } from './invoke.ts';
 import type { Served } from './log.ts';
 import { localUrl, type PublicAddress } from './public-address.ts';
 import { countRoundTrips } from './round-trips.ts';
+
+/** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
+interface Mount {
+  path: string;
+  serve(request: IncomingMessage, response: ServerResponse): void;
+}
 
 export interface Gateway {
   /** The public base URL: `http://localhost:3000/ws/1`, or below the public address. */
@@ -21,7 +26,7 @@ export interface Gateway {
   local: string;
   /** Passes requests below the path of `mount`, which is outside the stage, to `mount`. */
   mount(mount: Mount): void;
-  /** Accepts no new requests. Resolves when those in flight are over, after eight seconds at most. */
+  /** Accepts no new requests. Resolves when those in flight are over, at most after 8 seconds. */
   stop(): Promise<void>;
 }
 

@@ -8,12 +8,6 @@ import { field } from '../../shared/pages/fields.ts';
 import { layout } from '../../shared/pages/layout.ts';
 import { readBody } from './integration.ts';
 
-/** Serves HTTP requests whose path, below the path of the public address, begins with `path`. */
-export interface Mount {
-  path: string;
-  serve(request: IncomingMessage, response: ServerResponse): void;
-}
-
 const { base, Check } = interactionPolicy;
 const path = '/identity-provider';
 /** In seconds. */
@@ -27,9 +21,9 @@ const longestUrl = 4096;
 const memoryAdapter = 'oidc-provider/lib/adapters/memory_adapter.js';
 
 /**
- * Creates an OpenID Connect provider, where anyone signs in with any name. `host` is the URL that it
- * is mounted at, such as `http://localhost:3000` or `https://example.org/reviews`. `environment` are
- * the variables that name it. Subjects are the names, so accounts stay the same after a restart.
+ * Creates an OpenID Connect provider, where anyone signs in with any name. `host` is the URL it is
+ * mounted at, such as `https://example.org/reviews`. Returns it with the environment variables that
+ * name it. Subjects are the names, so accounts stay the same after a restart.
  */
 export async function identityProvider(host: string, redirect_uri: string) {
   const issuer = new URL(host.replace(/\/$/, '') + path);

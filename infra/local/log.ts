@@ -44,7 +44,7 @@ function shown({ url }: Served) {
   return path.startsWith(`/${stage}${version}/`) && !path.includes('/oauth/') ? url : path;
 }
 
-/** Returns the line as JSON. It names no person, and nothing that the client sent but the method. */
+/** Returns the line as JSON, without persons and, except for the method, the client's data. */
 export function jsonLine({ method, route, status, milliseconds, requestId }: Served): string {
   return JSON.stringify({
     time: new Date().toISOString(),
