@@ -37,7 +37,7 @@ const Context = v.object({
   ),
   /** Requests a second of all clients to each route. The burst is twice as many. */
   rateLimit: v.optional(whole(1, 99_999), '500'),
-  /** Concurrent executions of each function that signs in or issues tokens: reserved, and most. */
+  /** Reserved and most concurrent executions of each function that signs in or issues tokens. */
   signInConcurrency: v.optional(whole(1, 1000)),
   /** Request units a second that the table and each of its indexes may consume. */
   maxReadRequestUnits: Units,

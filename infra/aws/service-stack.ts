@@ -11,7 +11,7 @@ import { Monitoring } from './monitoring.ts';
 import { SignIn } from './sign-in.ts';
 import type { FunctionDefaults } from './table-function.ts';
 
-/** All resources without data. After a new deployment only the address of the API differs. */
+/** All resources without data. It can be deleted and deployed again; the API's address changes. */
 export class ServiceStack extends Stack {
   constructor(
     scope: App,

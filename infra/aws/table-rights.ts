@@ -19,7 +19,8 @@ const uuid = [8, 4, 4, 4, 12].map((length) => '?'.repeat(length)).join('-');
 const publicPartitions = {
   read: ['REVIEW#*', 'USER#*', 'ENTITY#*', 'TOTALS', 'TREE#*', 'HEALTH', 'IMPORT'],
   queried: ['REVIEW#*', 'TOTALS', 'CHANGES', 'CHANGES#*'],
-  /** Of indexes: reviews, users, facets, an entity's, an author's. Private ones have a prefix. */
+  // Of indexes: all reviews and users, facets, published reviews of an entity or author. Private
+  // partitions have a prefix.
   listed: ['REVIEW', 'USER', '*|*', uuid],
 };
 

@@ -15,7 +15,7 @@ export function indexRecords(file: string): void {
 /** In bytes: checked in a fifth of a second. Damage in a larger file shows when it is read. */
 const largestChecked = 256 * 1024 * 1024;
 
-/** Throws a sentence if `file` is damaged or not the engine's, which would accept any database. */
+/** Throws a sentence if `file` is damaged or another program's. The engine would accept both. */
 export function refuseForeign(file: string): void {
   if (!existsSync(file)) return;
   const remedy =

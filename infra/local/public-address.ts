@@ -109,9 +109,6 @@ function isTrusted(address: string | undefined, proxies: BlockList) {
 }
 
 function listOf(header: string) {
-  return header
-    .toLowerCase()
-    .trim()
-    .split(/\s*,\s*/)
-    .filter(Boolean);
+  const values = header.toLowerCase().split(',');
+  return values.map((value) => value.trim()).filter(Boolean);
 }
