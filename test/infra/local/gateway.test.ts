@@ -568,7 +568,7 @@ describe('compression', () => {
 
   test('parses the slowest header at once', async () => {
     const taken = await cpuOf(async () => {
-      expect(await get(`gzip${' '.repeat(40_000)}x`)).not.toMatch(/content-encoding/i);
+      expect(await get(`gzip${' '.repeat(100_000)}x`)).not.toMatch(/content-encoding/i);
     });
     expect(taken).toBeLessThan(1_000);
   });
