@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { ApiError } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
-import type { Application } from '../shared/oauth/application.ts';
 import { findApplication, isOwnerBlocked } from '../shared/oauth/application-repository.ts';
 import {
   answerAuthorization,
@@ -10,21 +9,16 @@ import {
 } from '../shared/oauth/authorization-repository.ts';
 import { answerUri } from '../shared/oauth/authorization-request.ts';
 import { blockedOwnerPage, obstaclePage } from '../shared/pages/consent-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { refuseBlocked } from '../shared/user/writer.ts';
 import { oneOf } from '../shared/values.ts';
 
-export const request = v.object({
-  caller: Session,
+export const request = signedIn({
   query: v.object({ request_id: v.string() }),
   body: bodyOf({ decision: oneOf(['approve', 'refuse']) }),
 });
 
-/**
- * Handles the answer from the consent page. The client receives a code, or `access_denied` (RFC
- * 6749 section 4.1.2).
- */
+/** Answers the client with a code, or with `access_denied` (RFC 6749 section 4.1.2). */
 export const handler = page(
   request,
   async ({ caller, query: { request_id }, body }, { visitor }) => {
@@ -34,11 +28,8 @@ export const handler = page(
       if (application && (await isOwnerBlocked(application))) return blockedOwnerPage(application);
     }
     try {
-      const { request, code } = await answerAuthorization(
-        request_id,
-        body.decision,
-        caller.user_id,
-      );
+      const { user_id } = caller;
+      const { request, code } = await answerAuthorization(request_id, body.decision, user_id);
       const answer = code === undefined ? ({ error: 'access_denied' } as const) : { code };
       return { location: answerUri(request.redirect_uri, request.state, authUrl(), answer) };
     } catch (error) {
@@ -49,7 +40,7 @@ export const handler = page(
   },
 );
 
-async function findRequestingApplication(requestId: string): Promise<Application | undefined> {
+async function findRequestingApplication(requestId: string) {
   const authorization = await findAuthorizationRequest(requestId);
   return authorization && findApplication(authorization.client_id);
 }

@@ -5,13 +5,12 @@ import type {
 } from 'aws-lambda';
 import { matchRoute } from '../shared/http/match-route.ts';
 import { openToken, type TokenContent } from '../shared/oauth/credentials.ts';
-import { type Grant, scopesOf } from '../shared/oauth/grant.ts';
+import { scopesOf } from '../shared/oauth/grant.ts';
 import { findGrant } from '../shared/oauth/grant-repository.ts';
 
 /**
- * Authorizes the bearer of an access token for the requested route only. Throws `Unauthorized`,
- * which API Gateway turns into 401, or denies, which becomes 403. The context tells the 403 which
- * scope is missing.
+ * Authorizes an access token for the requested route only. API Gateway turns `Unauthorized` into
+ * 401, and a denial into 403, whose text is in the context.
  */
 export async function handler({
   authorizationToken,
@@ -39,11 +38,10 @@ export async function handler({
 }
 
 /**
- * Reads the grant of a token: from a replica for GET, consistently for writes. A replica costs half
- * and may lag a moment. A grant missing from the replica is read again consistently, because a new
- * token may be used before every replica has its grant.
+ * Reads the grant of a token: from a replica for GET, at half the cost, consistently for writes.
+ * A replica may lag, so a grant missing there is read again consistently.
  */
-async function currentGrant(token: TokenContent, method: string): Promise<Grant | undefined> {
+async function currentGrant(token: TokenContent, method: string) {
   const known = method === 'GET' ? await findGrant(token) : undefined;
   return known ?? findGrant(token, { consistent: true });
 }

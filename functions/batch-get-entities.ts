@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { findSummaries } from '../shared/entity/summary.ts';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { EntitiesById } from '../shared/review/presented.ts';
 
 export const request = v.object({

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { BulkIds, BulkQueryString, bulkErrors, lookUp } from '../shared/http/bulk.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { ReviewsById } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { findPublicReviews } from '../shared/review/review-repository.ts';

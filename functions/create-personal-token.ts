@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { bodyOf } from '../shared/http/request.ts';
 import { createPersonalToken, lifetimes } from '../shared/oauth/personal-token-repository.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { newTokenPage, tokensPage } from '../shared/pages/tokens-page.ts';
 import { scopes } from '../shared/routes.ts';
 import { Name } from '../shared/values.ts';
 
 const Ticked = v.optional(v.literal('yes', 'must be ticked or not'));
 
-export const request = v.object({
-  caller: Session,
+export const request = signedIn({
   body: bodyOf({
     name: Name(64),
     days: v.picklist(lifetimes.map(String), `must be ${lifetimes.join(', ')} days`),
@@ -20,10 +18,7 @@ export const request = v.object({
   }),
 });
 
-/**
- * Creates a personal access token and shows it once. If the response is lost, the token has to be
- * revoked.
- */
+/** Creates a token and shows it once. If the response is lost, the token has to be revoked. */
 export const handler = page(
   request,
   async ({ caller: { user_id }, body }) => {
@@ -33,5 +28,5 @@ export const handler = page(
     const token = await createPersonalToken({ user_id, name, scopes: chosen, days });
     return newTokenPage(name, token, chosen);
   },
-  ({ caller }, filled, { visitor }) => tokensPage(caller.user_id, visitor.csrf, filled),
+  (_, filled, { visitor }) => tokensPage(visitor, filled),
 );

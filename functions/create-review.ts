@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { invalidRequest } from '../shared/errors.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { Created } from '../shared/http/presented.ts';
 import { bodyOf, Caller } from '../shared/http/request.ts';

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { invalidGrant, invalidScope } from '../shared/errors.ts';
-import type { Docs } from '../shared/http/docs.ts';
+import type { Docs } from '../shared/http/endpoint.ts';
 import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { TokenForm } from '../shared/oauth/forms.ts';
 import { accessTokenLifetime, tokenResponse } from '../shared/oauth/grant.ts';
 import { redeemCode, rotateRefreshToken } from '../shared/oauth/grant-repository.ts';
 import { TokenResponse } from '../shared/oauth/presented.ts';
 import { parseScopes } from '../shared/oauth/scopes.ts';
-import type { Scope } from '../shared/routes.ts';
 
 export const request = v.object({ body: TokenForm });
 
@@ -54,18 +53,10 @@ export const handler = oauthEndpoint(TokenForm, async (client, form) => {
   if (form.grant_type === 'authorization_code') {
     return tokenResponse(await redeemCode(form.code, client_id, redirect_uri, form.code_verifier));
   }
-  const scopes = requestedScopes(form.scope);
+  // By default, a refresh keeps all granted scopes (RFC 6749 section 6).
+  const scopes = form.scope === undefined ? undefined : parseScopes(form.scope);
+  if (form.scope !== undefined && !scopes)
+    throw invalidScope('scope may hold review, vote and user');
   const grant = await rotateRefreshToken(form.refresh_token, client, scopes);
   return tokenResponse(grant, accessTokenLifetime, scopes);
 });
-
-/**
- * Returns the scopes requested at a refresh (RFC 6749 section 6). Undefined means all granted
- * scopes.
- */
-function requestedScopes(scope: string | undefined): Scope[] | undefined {
-  if (scope === undefined) return undefined;
-  const scopes = parseScopes(scope);
-  if (!scopes) throw invalidScope('scope may hold review, vote and user');
-  return scopes;
-}

@@ -1,18 +1,16 @@
 import * as v from 'valibot';
-import { bodyOf, IntegerParameter, PathId } from '../shared/http/request.ts';
+import { bodyOf, IntegerParameter, ReviewPath } from '../shared/http/request.ts';
 import { Grounds } from '../shared/moderation/decision.ts';
 import { decideReview } from '../shared/moderation/decision-repository.ts';
 import { verdicts } from '../shared/moderation/verdict.ts';
 import { casePage } from '../shared/pages/case-page.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
 const Count = IntegerParameter(0, Number.MAX_SAFE_INTEGER);
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ review_id: PathId('Review') }),
+export const request = signedIn({
+  path: ReviewPath,
   body: bodyOf({
     decision: v.picklist(verdicts, `must be one of ${verdicts.join(', ')}`),
     ...Grounds.entries,
@@ -21,10 +19,7 @@ export const request = v.object({
   }),
 });
 
-/**
- * Decides on the version of a review that the moderator has seen. If another moderator was faster,
- * shows that decision.
- */
+/** Decides on the version that the moderator has seen. Shows the decision of a faster moderator. */
 export const handler = page(
   request,
   async ({ caller, path, body: { decision, version, edits, ...why } }, { visitor }) => {

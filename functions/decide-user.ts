@@ -3,8 +3,7 @@ import * as v from 'valibot';
 import { nameOfEntity } from '../shared/entity/entity-type.ts';
 import { findKeptMetadata } from '../shared/entity/metadata.ts';
 import { notFound } from '../shared/errors.ts';
-import { bodyOf, PathId } from '../shared/http/request.ts';
-import { readFromCursor } from '../shared/list/cursor.ts';
+import { bodyOf, UserPath } from '../shared/http/request.ts';
 import { type Decider, Grounds } from '../shared/moderation/decision.ts';
 import { findHistory } from '../shared/moderation/decision-log.ts';
 import { decideUser } from '../shared/moderation/decision-repository.ts';
@@ -13,39 +12,32 @@ import { hideReviews, stepSize } from '../shared/moderation/hide-reviews.ts';
 import { authorPage } from '../shared/pages/author-page.ts';
 import type { Page } from '../shared/pages/html-response.ts';
 import { csrfField, type Visitor } from '../shared/pages/layout.ts';
+import { readDated } from '../shared/pages/lists.ts';
 import { moderationUrl, requireModerator } from '../shared/pages/moderation.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { oneOf, Uuid } from '../shared/values.ts';
 
-/** Nobody has seen anything at this time, so that nothing is hidden. */
-const longAgo = new Date(0).toISOString();
-
-export const request = v.object({
-  caller: Session,
-  path: v.object({ user_id: PathId('User') }),
+export const request = signedIn({
+  path: UserPath,
   body: bodyOf({
     decision: oneOf(['block', 'unblock', 'allow', 'hide']),
     /** Entity that the user may review again. */
     entity_id: v.optional(Uuid),
-    /** Time of the page that shows what to hide, and how far that has come; ISO 8601. */
+    /** ISO 8601 time of the page that shows what to hide. By default long ago, to hide nothing. */
     seen_at: v.optional(
       v.pipe(
         v.string(),
         v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'must be a time'),
         v.transform((time) => [time, new Date().toISOString()].sort()[0] as string),
       ),
-      longAgo,
+      new Date(0).toISOString(),
     ),
     cursor: v.optional(v.string()),
     ...Grounds.entries,
   }),
 });
 
-/**
- * Decides on an author: blocks or unblocks the account, allows a review after a deleted hidden one,
- * or hides reviews. Hides as many as one request can, then offers the next step.
- */
+/** Blocks or unblocks an account, allows a review after a deleted hidden one, or hides reviews. */
 export const handler = page(
   request,
   async ({ caller, path, body }, { visitor }) => {
@@ -60,22 +52,22 @@ export const handler = page(
   ({ path }, filled, { visitor }) => authorPage(path.user_id, visitor, { filled }),
 );
 
-/** Does one step, and shows what has come of it. The same form sent twice does nothing twice. */
+/** Hides as many reviews as one request can, then offers the next step. Idempotent. */
 async function hide(
   userId: string,
   by: Decider,
   { seen_at, cursor: from }: { seen_at: string; cursor?: string | undefined },
   { csrf }: Visitor,
 ): Promise<Page> {
-  const list = { list: 'hide', user_id: userId, seen_at, sort: 'date' };
-  const { page: step, cursor } = await readFromCursor(
-    list,
-    { offset: 0, limit: stepSize, cursor: from },
-    ({ after }) => hideReviews(userId, by, seen_at, after),
+  const { hidden, left, cursor } = await readDated(
+    { list: 'hide', user_id: userId, seen_at },
+    from,
+    (_, after) => hideReviews(userId, by, seen_at, after),
+    stepSize,
   );
   const [history, metadata] = await Promise.all([
     findHistory(userId),
-    findKeptMetadata(step.left.map(({ review }) => review)),
+    findKeptMetadata(left.map(({ review }) => review)),
   ]);
   if (!history) throw notFound('User');
   const { user, reviews } = history;
@@ -84,13 +76,13 @@ async function hide(
     title: `Reviews by ${user.display_name}`,
     content: html`<section>
       <p class="notice" role="status">
-        ${step.hidden === 1 ? '1 review is' : `${step.hidden} reviews are`} hidden.
+        ${hidden === 1 ? '1 review is' : `${hidden} reviews are`} hidden.
         ${reviews || 'None'} of this author ${reviews === 1 ? 'is' : 'are'} still public.
       </p>
       ${
-        step.left.length > 0 &&
+        left.length > 0 &&
         html`<p>These stay public:</p>
-          <ul>${step.left.map(
+          <ul>${left.map(
             ({ review, why }, i) =>
               html`<li><a href="${moderationUrl(`/reviews/${review.id}`)}"><bdi>${nameOfEntity(review, metadata[i])}</bdi></a>: ${why}</li>`,
           )}</ul>`

@@ -1,20 +1,16 @@
 import * as v from 'valibot';
-import { authUrl } from '../shared/auth-url.ts';
-import { bodyOf, PathParameter } from '../shared/http/request.ts';
-import { ClientId } from '../shared/oauth/application.ts';
+import { bodyOf } from '../shared/http/request.ts';
 import { deleteApplication } from '../shared/oauth/application-repository.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { ApplicationPath, applicationPath } from '../shared/pages/application-pages.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ client_id: PathParameter('Application', ClientId) }),
+export const request = signedIn({
+  path: ApplicationPath,
   body: bodyOf({ confirm: v.optional(v.string()) }),
 });
 
 export const handler = page(request, async ({ caller, path: { client_id }, body }) => {
-  const location = `${authUrl()}/account/applications`;
-  if (body.confirm !== 'yes') return { location: `${location}/${client_id}`, notice: 'not-ticked' };
+  if (body.confirm !== 'yes') return { location: applicationPath(client_id), notice: 'not-ticked' };
   await deleteApplication(client_id, caller.user_id);
-  return { location, notice: 'application-deleted' };
+  return { location: '/account/applications', notice: 'application-deleted' };
 });

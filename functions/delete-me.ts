@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { deleteAccount } from '../shared/account/delete-account.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Processed } from '../shared/http/presented.ts';
 import { Caller } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Processed } from '../shared/http/presented.ts';
-import { Caller, IfMatch, PathId } from '../shared/http/request.ts';
+import { Caller, IfMatch, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteReview } from '../shared/review/review-repository.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
+  path: ReviewPath,
   if_match: IfMatch,
 });
 

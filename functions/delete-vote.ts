@@ -1,15 +1,11 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Processed } from '../shared/http/presented.ts';
-import { Caller, PathId } from '../shared/http/request.ts';
+import { Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { deleteVote } from '../shared/vote/vote-repository.ts';
 
-export const request = v.object({
-  caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
-});
+export const request = v.object({ caller: Caller, path: ReviewPath });
 
 export const response = Processed;
 

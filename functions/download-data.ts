@@ -4,16 +4,14 @@ import { readOwnData } from '../shared/account/export.ts';
 import type { OwnData } from '../shared/account/presented.ts';
 import { authUrl } from '../shared/auth-url.ts';
 import { IntegerParameter } from '../shared/http/request.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { withQuery } from '../shared/pages/own-url.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({
-  caller: Session,
+export const request = signedIn({
   query: v.object({
     cursor: v.optional(v.string()),
     /** Number of the part that begins at the cursor. */
     from: v.optional(IntegerParameter(1, 9999), '1'),
-    /** Set to download this part. */
     file: v.optional(v.literal('yes')),
   }),
 });
@@ -21,10 +19,7 @@ export const request = v.object({
 /** Milliseconds for finding parts. Parts after them are listed on the next page. */
 const patience = 4_000;
 
-/**
- * Sends everything stored about the person as a file. If one response is too small for it, lists
- * links to several files.
- */
+/** Sends everything stored about the person as a file, or lists links to several files. */
 export const handler = page(request, async ({ caller, query }) => {
   const { cursor, from, file } = query;
   const end = performance.now() + patience;
@@ -37,8 +32,7 @@ export const handler = page(request, async ({ caller, query }) => {
     parts.push(addressOf({ cursor: part.next, from: from + parts.length, file: 'yes' }));
     part = await readOwnData(caller.user_id, part.next);
   }
-  const more =
-    part.next !== undefined && addressOf({ cursor: part.next, from: from + parts.length });
+  const more = part.next && addressOf({ cursor: part.next, from: from + parts.length });
   return {
     title: 'Your data',
     content: html`<section>
@@ -55,9 +49,6 @@ function download({ next: _, ...document }: OwnData, file: string) {
   return { file, document };
 }
 
-function addressOf(query: { cursor: string | undefined; from: number; file?: 'yes' }): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, `${value}`] as [string, string]],
-  );
-  return `${authUrl()}/account/data?${new URLSearchParams(given)}`;
+function addressOf(query: { cursor: string | undefined; from: number; file?: 'yes' }) {
+  return withQuery(`${authUrl()}/account/data`, query);
 }

@@ -1,29 +1,14 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { eraseAccount } from '../shared/account/erase-account.ts';
-import { describeError } from '../shared/describe-error.ts';
+import { applyInOrder } from '../shared/apply-in-order.ts';
 import { eraseGrants } from '../shared/oauth/application-grants.ts';
 import { eraseEntity, eraseRemains } from '../shared/review/erase.ts';
 import { finishDeletion } from '../shared/review/review-repository.ts';
 import { idIn } from '../shared/table/keys.ts';
 
-/**
- * Erases data left by deleted accounts, reviews and applications. Follows the stream and stops at
- * the first record that fails.
- */
-export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
-  for (const record of Records) {
-    try {
-      await erase(record);
-    } catch (error) {
-      console.error({
-        message: 'Erasing failed',
-        eventID: record.eventID,
-        error: describeError(error),
-      });
-      return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
-    }
-  }
-  return { batchItemFailures: [] };
+/** Erases data left by deleted accounts, reviews and applications. Follows the stream. */
+export function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
+  return applyInOrder(Records, erase, 'Erasing failed');
 }
 
 async function erase({ eventName, dynamodb }: DynamoDBRecord): Promise<void> {

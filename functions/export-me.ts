@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { readOwnData } from '../shared/account/export.ts';
 import { OwnData } from '../shared/account/presented.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
 

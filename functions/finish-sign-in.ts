@@ -7,21 +7,17 @@ import { findAuthorizationRequest } from '../shared/oauth/authorization-reposito
 import { answerUri } from '../shared/oauth/authorization-request.ts';
 import { backTo, obstaclePage } from '../shared/pages/consent-page.ts';
 import { signInUrl } from '../shared/pages/error-page.ts';
-import type { Page } from '../shared/pages/html-response.ts';
 import { queryOf } from '../shared/pages/own-url.ts';
 import { page } from '../shared/pages/page.ts';
-import { openRequest } from '../shared/pages/sealed-request.ts';
+import { openRequest } from '../shared/pages/sealed.ts';
 import { forgetSignIn, readSignIn, startSession } from '../shared/pages/session.ts';
 import { finishSignIn } from '../shared/user/identity-provider.ts';
 
-export const request = v.object({});
-
 /**
- * Receives a person from the identity provider, starts a session and redirects to the requested
- * page. A person who did not sign in, for example by "Cancel", may try again or return to the
- * application.
+ * Receives a person from the identity provider, starts a session and continues to the requested
+ * page. A person who canceled may try again or return to the application.
  */
-export const handler = page(request, async (_, { event }) => {
+export const handler = page(v.object({}), async (_, { event }) => {
   const signIn = await readSignIn(event);
   if (!signIn) {
     return obstaclePage({
@@ -39,29 +35,22 @@ export const handler = page(request, async (_, { event }) => {
 });
 
 /** Returns an error that the person can act on. Throws any other error. */
-function refusalOf(error: unknown): ApiError {
+function refusalOf(error: unknown) {
   if (error instanceof ApiError && error.status < 500) return error;
   throw error;
 }
 
-async function notSignedIn({ status, message }: ApiError, return_to: string): Promise<Page> {
+async function notSignedIn({ status, message }: ApiError, return_to: string) {
   const authorization = await findAuthorization(new URL(return_to).searchParams);
   const application = authorization && (await findApplication(authorization.client_id));
-  const again = { href: return_to, text: 'Try again' };
-  const denied = { error: 'access_denied' } as const;
-  const back = application && [
-    backTo(
-      application,
-      answerUri(application.redirect_uri, authorization.state, authUrl(), denied),
-    ),
-  ];
-  return obstaclePage({
-    title: 'You are not signed in',
-    application,
-    what: message,
-    ways: [again, ...(back ?? [])],
-    status,
-  });
+  const ways = [{ href: return_to, text: 'Try again' }];
+  if (application) {
+    const denied = { error: 'access_denied' } as const;
+    const { redirect_uri } = application;
+    const refused = answerUri(redirect_uri, authorization.state, authUrl(), denied);
+    ways.push(backTo(application, refused));
+  }
+  return obstaclePage({ title: 'You are not signed in', application, what: message, ways, status });
 }
 
 /** Finds the authorization request that the sign-in was part of, if any. */

@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { reviewFeed } from '../shared/feed/atom.ts';
 import { atomType } from '../shared/feed/link.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { EntityPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { AtomFeed } from '../shared/review/presented.ts';
 
-export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });
+export const request = v.object({ path: EntityPath });
 
 export const response = AtomFeed;
 

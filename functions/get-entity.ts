@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { readEntity } from '../shared/entity/summary.ts';
 import { linksOf } from '../shared/feed/link.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { EntityPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { EntityOverview } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
@@ -12,7 +11,7 @@ import type { AuthoredReview } from '../shared/review/review-repository.ts';
 import { oneOf } from '../shared/values.ts';
 
 export const request = v.object({
-  path: v.object({ entity_id: PathId('Entity') }),
+  path: EntityPath,
   query: v.object({ include_metadata: v.optional(oneOf(['true', 'false']), 'false') }),
 });
 

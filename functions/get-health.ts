@@ -5,10 +5,8 @@ import { readHealth } from '../shared/health/health.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Answer } from '../shared/http/response.ts';
 
-export const request = v.object({});
-
 /** Serves monitoring and load balancers: 200 with ages in seconds, or 503 with what is wrong. */
-export const handler = endpoint(request, async () => {
+export const handler = endpoint(v.object({}), async () => {
   const { faults, ...ages } = await readHealth().catch((error: unknown) => {
     console.error({ message: 'The database cannot be read', error: describeError(error) });
     throw serviceUnavailable('The database cannot be read');

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { readActivity } from '../shared/account/activity.ts';
 import { invalidToken } from '../shared/errors.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { OwnProfileResponse } from '../shared/user/presented.ts';
 import { presentOwnProfile } from '../shared/user/user.ts';

@@ -3,8 +3,7 @@ import { authUrl } from '../shared/auth-url.ts';
 import { notFound, notImplemented } from '../shared/errors.ts';
 import { endpoint } from '../shared/http/endpoint.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
-import { embedCode, embedSize } from '../shared/pages/embed.ts';
-import { readNamedEntity } from '../shared/pages/named-entity.ts';
+import { embedCode, embedSize, readNamedEntity } from '../shared/pages/named-entity.ts';
 import { Uuid } from '../shared/values.ts';
 
 const Pixels = v.optional(
@@ -24,9 +23,7 @@ export const request = v.object({
   }),
 });
 
-/**
- * Returns the frame of an entity to a site that knows only the address of its page (oEmbed 1.0).
- */
+/** Returns the frame of an entity to a site that knows only the page's address (oEmbed 1.0). */
 export const handler = endpoint(request, async ({ query }) => {
   const { url, format, maxwidth = embedSize.width, maxheight = embedSize.height } = query;
   if (format !== 'json') throw notImplemented('format must be json');

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { OpenApi } from '../shared/http/presented.ts';
 import { Answer } from '../shared/http/response.ts';
 import { openApiAt } from '../shared/openapi.ts';

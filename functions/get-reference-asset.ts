@@ -9,10 +9,7 @@ const request = v.object({
   path: v.object({ file: PathParameter('Page', v.picklist(Object.keys(assets))) }),
 });
 
-/**
- * Serves the script and the style of the reference as text, which API Gateway compresses. Their
- * names contain a version, so browsers may cache them forever.
- */
+/** Serves files of the reference as text, which API Gateway compresses. Names have a version. */
 export const handler = browserHandler((event) => {
   const { file } = readRequest(request, partsOf(event)).path;
   return {
@@ -27,11 +24,8 @@ export const handler = browserHandler((event) => {
   };
 });
 
-/**
- * Reads a file. Deployed, it lies beside the function (see infra/aws/bundle.ts), and otherwise in
- * its package.
- */
-function read(path: string): string {
+/** Reads a file: deployed, beside the function (see infra/aws/bundle.ts), or from its package. */
+function read(path: string) {
   const deployed = join(import.meta.dirname, parse(path).base);
   const file = existsSync(deployed) ? deployed : join(import.meta.dirname, '..', path);
   return readFileSync(file, 'utf8');

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { linkToPage } from '../shared/feed/link.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { ReviewPath } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
 import { ReviewResponse } from '../shared/review/presented.ts';
 import { presentReview } from '../shared/review/review.ts';
 import { getPublicReview, revisionTagOf } from '../shared/review/review-repository.ts';
 
-export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+export const request = v.object({ path: ReviewPath });
 
 export const response = ReviewResponse;
 

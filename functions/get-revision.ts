@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter, PathId, PathParameter } from '../shared/http/request.ts';
 import { RevisionResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';

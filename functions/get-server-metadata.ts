@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { ServerMetadata } from '../shared/oauth/presented.ts';
 import { scopes, version } from '../shared/routes.ts';
 
@@ -15,7 +14,6 @@ export const docs = {
   description: 'The metadata of RFC 8414. Client libraries configure themselves from its address.',
 } satisfies Docs<typeof request>;
 
-/** Describes the authorization server (RFC 8414). */
 export const handler = endpoint(request, (): v.InferOutput<typeof response> => {
   const issuer = authUrl();
   const methods = ['client_secret_post', 'client_secret_basic'];

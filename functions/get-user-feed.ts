@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { reviewFeed } from '../shared/feed/atom.ts';
 import { atomType } from '../shared/feed/link.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { UserPath } from '../shared/http/request.ts';
 import { Answer, brieflyShared } from '../shared/http/response.ts';
 import { AtomFeed } from '../shared/review/presented.ts';
 import { getUser } from '../shared/user/user-repository.ts';
 
-export const request = v.object({ path: v.object({ user_id: PathId('User') }) });
+export const request = v.object({ path: UserPath });
 
 export const response = AtomFeed;
 

@@ -1,16 +1,12 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { Caller, PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { Caller, ReviewPath } from '../shared/http/request.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { VoteResponse } from '../shared/vote/presented.ts';
 import { presentVote } from '../shared/vote/vote.ts';
 import { getVote } from '../shared/vote/vote-repository.ts';
 
-export const request = v.object({
-  caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
-});
+export const request = v.object({ caller: Caller, path: ReviewPath });
 
 export const response = VoteResponse;
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { readChanges } from '../shared/changes/change-feed.ts';
 import { ChangePage } from '../shared/changes/presented.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { IntegerParameter } from '../shared/http/request.ts';
 
 export const request = v.object({

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { languages } from '../shared/review/languages.ts';
 import { LanguagesResponse } from '../shared/review/presented.ts';
 

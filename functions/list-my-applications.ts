@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, listApplications } from '../shared/oauth/application-repository.ts';
@@ -16,10 +15,7 @@ export const docs = {
   description: 'Only an application of the same user sees the secrets.',
 } satisfies Docs<typeof request>;
 
-/**
- * Shows secrets only to an application of the same owner. An application of a third party must not
- * learn them.
- */
+/** An application of a third party must not learn secrets. */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
   const [applications, client] = await Promise.all([
     listApplications(user_id),

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller, pageParameters } from '../shared/http/request.ts';
 import { presentModeration } from '../shared/moderation/verdict.ts';
 import { listOwnReviews } from '../shared/review/own-reviews.ts';

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Caller } from '../shared/http/request.ts';
 import { presentApplication } from '../shared/oauth/application.ts';
 import { findApplication, findApplications } from '../shared/oauth/application-repository.ts';
@@ -19,10 +18,7 @@ export const docs = {
     'Grants of the user. An application of another owner sees only its own refresh token, and no secret.',
 } satisfies Docs<typeof request>;
 
-/**
- * Shows an application of a third party only its own refresh token, and no secret. It must not be
- * able to take other credentials of the user.
- */
+/** A third party must not be able to take other credentials of the user. */
 export const handler = endpoint(request, async ({ caller: { user_id, client_id } }) => {
   const [grants, caller] = await Promise.all([listGrants(user_id), findApplication(client_id)]);
   const isOwn = caller?.user_id === user_id;

@@ -3,8 +3,7 @@ import { type EntityGroup, entityGroups, entityTypes } from '../shared/entity/en
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { invalidRequest } from '../shared/errors.ts';
 import { linkToFeed } from '../shared/feed/link.ts';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
 import { ReviewPage } from '../shared/review/presented.ts';
 import { Language, presentReview, Stars } from '../shared/review/review.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
-import { IntegerParameter, PathId } from '../shared/http/request.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
+import { IntegerParameter, ReviewPath } from '../shared/http/request.ts';
 import { Answer } from '../shared/http/response.ts';
 import { RevisionsResponse } from '../shared/review/presented.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
@@ -9,7 +8,7 @@ import { presentRevision } from '../shared/review/revision.ts';
 import { listRevisions } from '../shared/review/revision-repository.ts';
 
 export const request = v.object({
-  path: v.object({ review_id: PathId('Review') }),
+  path: ReviewPath,
   query: v.object({ before: v.optional(IntegerParameter(1, Number.MAX_SAFE_INTEGER)) }),
 });
 

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { pagedAnswer, pagedParameters } from '../shared/http/paged.ts';
 import { UserPage } from '../shared/user/presented.ts';
 import { presentUser } from '../shared/user/user.ts';

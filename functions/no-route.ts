@@ -30,7 +30,6 @@ function refuse({ method, path }: v.InferOutput<typeof request>, what: string): 
   throw isKnown ? methodNotAllowed(methods) : notFound(what);
 }
 
-/** Returns true for the base URL itself. The whole API is below it. */
 function isBaseUrl({ httpMethod, pathParameters }: APIGatewayProxyEvent): boolean {
   const path = `/${pathParameters?.proxy ?? ''}`.replaceAll(/\/+/g, '/').replace(/\/$/, '');
   return path === version && (httpMethod === 'GET' || httpMethod === 'HEAD');
@@ -41,13 +40,8 @@ function toReference(): APIGatewayProxyResult {
   return { statusCode: 302, headers: { ...commonHeaders, Location }, body: '' };
 }
 
-/**
- * Returns true outside the API for a client that accepts HTML. Browsers do, and other clients
- * rarely.
- */
+/** True outside the API for a client that accepts HTML, as browsers do and others rarely. */
 function wantsPage(event: APIGatewayProxyEvent): boolean {
-  const isOfApi = `/${event.pathParameters?.proxy ?? ''}/`
-    .replace(/^\/+/, '/')
-    .startsWith(`${version}/`);
-  return !isOfApi && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
+  const path = `/${event.pathParameters?.proxy ?? ''}/`.replace(/^\/+/, '/');
+  return !path.startsWith(`${version}/`) && /\btext\/html\b/i.test(headerOf(event, 'Accept') ?? '');
 }

@@ -1,14 +1,13 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Processed } from '../shared/http/presented.ts';
-import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
+import { bodyOf, Caller, ReviewPath } from '../shared/http/request.ts';
 import { Answer, processed } from '../shared/http/response.ts';
 import { saveVote } from '../shared/vote/vote-repository.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
+  path: ReviewPath,
   body: bodyOf({ vote: v.boolean('must be true or false') }),
 });
 

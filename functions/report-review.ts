@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../shared/http/idempotency.ts';
 import { Processed } from '../shared/http/presented.ts';
-import { bodyOf, Caller, PathId } from '../shared/http/request.ts';
+import { bodyOf, Caller, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Reason } from '../shared/moderation/report.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
@@ -11,7 +10,7 @@ import { getPublicReview } from '../shared/review/review-repository.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
+  path: ReviewPath,
   idempotency_key: IdempotencyKey,
   body: v.nullish(bodyOf({ reason: v.nullish(Reason) })),
 });

@@ -26,27 +26,25 @@ import {
   consentPage,
   consentUrl,
   obstaclePage,
-  type Reputation,
 } from '../shared/pages/consent-page.ts';
+import { toAccount } from '../shared/pages/error-page.ts';
 import type { Page, Redirect } from '../shared/pages/html-response.ts';
 import type { Visitor } from '../shared/pages/layout.ts';
 import { page, signInFirst } from '../shared/pages/page.ts';
-import { openRequest, sealRequest } from '../shared/pages/sealed-request.ts';
+import { openRequest, sealRequest } from '../shared/pages/sealed.ts';
 import { findUser } from '../shared/user/user-repository.ts';
-
-export const request = v.object({});
 
 type Parameters = Record<string, string[] | undefined>;
 
 /**
- * The authorization endpoint (RFC 6749 section 3.1). Asks the signed-in person for consent. A
- * person who is not signed in does that first, and is redirected to no client before. An invalid
- * request redirects only people who have connected that client before (RFC 9700 section 4.11.2).
+ * The authorization endpoint (RFC 6749 section 3.1). Asks a person for consent after sign-in. An
+ * invalid request redirects only people who have connected that client before (RFC 9700 section
+ * 4.11.2).
  *
- * Before sign-in nothing is stored. The request travels through the sign-in as `sealed_request`. A
- * request that a person is asked about is stored in the table and shown by its `request_id`.
+ * Before sign-in nothing is stored: the request travels as `sealed_request`. Then it is stored, and
+ * shown by its `request_id`.
  */
-export const handler = page(request, async (_, { event, visitor }) => {
+export const handler = page(v.object({}), async (_, { event, visitor }) => {
   const parameters: Parameters = event.multiValueQueryStringParameters ?? {};
   try {
     return await answer(parameters, event, visitor);
@@ -56,11 +54,7 @@ export const handler = page(request, async (_, { event, visitor }) => {
   }
 });
 
-async function answer(
-  parameters: Parameters,
-  event: APIGatewayProxyEvent,
-  visitor: Visitor | undefined,
-): Promise<Page | Redirect> {
+async function answer(parameters: Parameters, event: APIGatewayProxyEvent, visitor?: Visitor) {
   const sealed = atMostOne(parameters, 'sealed_request');
   const id = atMostOne(parameters, 'request_id');
   if (sealed === undefined && id === undefined) return begin(parameters, event, visitor);
@@ -68,21 +62,22 @@ async function answer(
   return sealed === undefined ? askAgain(id ?? '', visitor) : resume(sealed, visitor);
 }
 
-/** Handles a request from a client. Asks the person at once, or after signing in. */
 async function begin(
   parameters: Parameters,
   event: APIGatewayProxyEvent,
-  visitor: Visitor | undefined,
+  visitor?: Visitor,
 ): Promise<Page | Redirect> {
   const application = await findClient(parameters);
   const sent = { asked: readAuthorizationRequest(parameters), state: stateOf(parameters) };
-  if (visitor) return admit(application, sent, visitor, ask);
+  if (visitor) {
+    return admit(application, sent, visitor, (stored) => ask(stored, application, visitor));
+  }
   const sealed_request = await sealRequest({ client_id: application.client_id, ...sent });
   return signInFirst(event, `${new URLSearchParams({ sealed_request })}`);
 }
 
 /** Continues after sign-in: stores the request and redirects to the question. */
-async function resume(sealed: string, visitor: Visitor): Promise<Page | Redirect> {
+async function resume(sealed: string, visitor: Visitor) {
   const { client_id, ...sent } = await openRequest(sealed);
   const application = await findApplication(client_id);
   if (!application) throw applicationChanged();
@@ -92,11 +87,8 @@ async function resume(sealed: string, visitor: Visitor): Promise<Page | Redirect
   }));
 }
 
-/**
- * Asks about a stored request. Throws ApiError 400 if it has expired or its application has
- * changed.
- */
-async function askAgain(id: string, visitor: Visitor): Promise<Page> {
+/** Asks about a stored request. Throws ApiError 400 if it expired or its application changed. */
+async function askAgain(id: string, visitor: Visitor) {
   const stored = await getAuthorizationRequest(id);
   const application = await findApplication(stored.client_id);
   const { name, redirect_uri } = stored;
@@ -106,23 +98,15 @@ async function askAgain(id: string, visitor: Visitor): Promise<Page> {
   return consentPage(id, stored, application, await reputationOf(application, visitor), visitor);
 }
 
-type Next = (
-  stored: AuthorizationRequest,
-  application: Application,
-  visitor: Visitor,
-) => Promise<Page | Redirect>;
-
 /** Continues with `next`, or returns the client's error to it. */
 async function admit(
   application: Application,
   { asked, state }: { asked: RequestedGrant; state: string | null },
   visitor: Visitor,
-  next: Next,
+  next: (stored: AuthorizationRequest) => Promise<Page | Redirect>,
 ): Promise<Page | Redirect> {
   const { client_id, name, redirect_uri } = application;
-  if (!('error' in asked)) {
-    return next({ client_id, name, redirect_uri, state, ...asked }, application, visitor);
-  }
+  if (!('error' in asked)) return next({ client_id, name, redirect_uri, state, ...asked });
   return sendBack(application, asked, answerUri(redirect_uri, state, authUrl(), asked), visitor);
 }
 
@@ -134,10 +118,7 @@ async function ask(stored: AuthorizationRequest, application: Application, visit
   return consentPage(id, stored, application, reputation, visitor);
 }
 
-/**
- * Returns an error to the client: by redirect if the person has connected it before, else by a
- * link, because anybody can register any address.
- */
+/** Redirects only to a client that the person has connected: anybody can register any address. */
 async function sendBack(
   application: Application,
   { error, error_description = error }: AuthorizationError,
@@ -150,20 +131,16 @@ async function sendBack(
   ]);
   if (isBlocked) return blockedOwnerPage(application);
   if (granted.length > 0) return { location };
-  const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
   return obstaclePage({
     title: `${application.name} was not connected`,
     application,
     what: 'Its request contains an error. It did not get access to your account',
     fault: error_description,
-    ways: [backTo(application, location), account],
+    ways: [backTo(application, location), toAccount()],
   });
 }
 
-async function reputationOf(
-  { client_id, user_id }: Application,
-  { user }: Visitor,
-): Promise<Reputation> {
+async function reputationOf({ client_id, user_id }: Application, { user }: Visitor) {
   const [developer, people, granted] = await Promise.all([
     findUser(user_id),
     countPeople(client_id),
@@ -172,16 +149,13 @@ async function reputationOf(
   return { developer, people, granted };
 }
 
-function atMostOne(parameters: Parameters, name: string): string | undefined {
+function atMostOne(parameters: Parameters, name: string) {
   const [value, ...more] = parameters[name] ?? [];
   if (more.length > 0) throw invalidRequest(`${name} must be sent only once`);
   return value;
 }
 
-/**
- * Finds the client and checks its redirect URI. Until then nobody is redirected (RFC 6749 section
- * 4.1.2.1). Throws ApiError 400.
- */
+/** Checks the client and its redirect URI before any redirect (RFC 6749 section 4.1.2.1). */
 async function findClient(parameters: Parameters): Promise<Application> {
   const client_id = atMostOne(parameters, 'client_id');
   const redirect_uri = atMostOne(parameters, 'redirect_uri');
@@ -198,7 +172,7 @@ async function findClient(parameters: Parameters): Promise<Application> {
 }
 
 /** Explains an invalid request to the person. The error itself is for the developer. */
-async function refusal(parameters: Parameters, message: string): Promise<Page> {
+async function refusal(parameters: Parameters, message: string) {
   const id = parameters.request_id?.[0];
   const isOurs = id !== undefined || parameters.sealed_request !== undefined;
   const client_id = isOurs

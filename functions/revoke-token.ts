@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidGrant } from '../shared/errors.ts';
-import type { Docs } from '../shared/http/docs.ts';
+import type { Docs } from '../shared/http/endpoint.ts';
 import { oauthEndpoint } from '../shared/http/oauth-endpoint.ts';
 import { openToken } from '../shared/oauth/credentials.ts';
 import { RevocationForm } from '../shared/oauth/forms.ts';
@@ -33,10 +33,6 @@ export const docs = {
   },
 } satisfies Docs<typeof request>;
 
-/**
- * Revokes the whole grant by either of its tokens (RFC 7009). An unknown or expired token is a
- * success.
- */
 export const handler = oauthEndpoint(RevocationForm, async (client, { token }) => {
   const grant = (await openToken('refresh', token)) ?? (await openToken('access', token));
   if (!grant) return {};

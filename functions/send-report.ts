@@ -1,30 +1,24 @@
 import * as v from 'valibot';
-import { authUrl } from '../shared/auth-url.ts';
-import { PathId } from '../shared/http/request.ts';
+import { ReviewPath } from '../shared/http/request.ts';
 import { insertReport } from '../shared/moderation/report-repository.ts';
 import { reasons } from '../shared/moderation/verdict.ts';
-import { page } from '../shared/pages/page.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { reportPage } from '../shared/pages/report-page.ts';
-import { Session } from '../shared/pages/session.ts';
 import { getPublicReview } from '../shared/review/review-repository.ts';
 import { oneOf } from '../shared/values.ts';
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ review_id: PathId('Review') }),
+export const request = signedIn({
+  path: ReviewPath,
   body: v.object({ reason: oneOf(reasons) }),
 });
 
-/**
- * Files a report as the API does. The next page confirms it, because the page of the review is the
- * same for everybody.
- */
+/** Files a report. The next page confirms it: the page of the review is the same for everybody. */
 export const handler = page(
   request,
   async ({ caller: { user_id }, path: { review_id }, body: { reason } }) => {
     const { review } = await getPublicReview(review_id);
     await insertReport(review, { user_id, reason });
-    return { location: `${authUrl()}/review/${review_id}/report` };
+    return { location: `/review/${review_id}/report` };
   },
   ({ path }, filled, { visitor }) => reportPage(path.review_id, visitor, filled),
 );

@@ -1,8 +1,6 @@
-import * as v from 'valibot';
-import { deletionPage } from '../shared/pages/deletion-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { deletionPage } from '../shared/pages/leaving.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({ caller: Session });
-
-export const handler = page(request, ({ caller }, { visitor }) => deletionPage(caller, visitor));
+export const handler = page(signedIn({}), ({ caller }, { visitor }) =>
+  deletionPage(caller, visitor),
+);

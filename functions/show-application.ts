@@ -1,15 +1,6 @@
-import * as v from 'valibot';
-import { PathParameter } from '../shared/http/request.ts';
-import { ClientId } from '../shared/oauth/application.ts';
-import { applicationPage } from '../shared/pages/application-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { ApplicationPath, applicationPage } from '../shared/pages/application-pages.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ client_id: PathParameter('Application', ClientId) }),
-});
-
-export const handler = page(request, ({ caller, path }, { visitor }) =>
-  applicationPage(path.client_id, caller.user_id, visitor.csrf),
+export const handler = page(signedIn({ path: ApplicationPath }), ({ path }, { visitor }) =>
+  applicationPage(path.client_id, visitor),
 );

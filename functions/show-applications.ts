@@ -1,10 +1,4 @@
-import * as v from 'valibot';
-import { applicationsPage } from '../shared/pages/applications-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { applicationsPage } from '../shared/pages/application-pages.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({ caller: Session });
-
-export const handler = page(request, ({ caller }, { visitor }) =>
-  applicationsPage(caller.user_id, visitor.csrf),
-);
+export const handler = page(signedIn({}), (_, { visitor }) => applicationsPage(visitor));

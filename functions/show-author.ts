@@ -1,14 +1,9 @@
-import * as v from 'valibot';
-import { PathId } from '../shared/http/request.ts';
+import { UserPath } from '../shared/http/request.ts';
 import { authorPage } from '../shared/pages/author-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { CursorQuery } from '../shared/pages/lists.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ user_id: PathId('User') }),
-  query: v.object({ cursor: v.optional(v.string()) }),
-});
+export const request = signedIn({ path: UserPath, query: CursorQuery });
 
 export const handler = page(request, ({ path, query }, { visitor }) =>
   authorPage(path.user_id, visitor, query),

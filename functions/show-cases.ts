@@ -4,27 +4,24 @@ import { findKeptMetadata } from '../shared/entity/metadata.ts';
 import { readFromCursor } from '../shared/list/cursor.ts';
 import { listCases } from '../shared/moderation/case-repository.ts';
 import { reasons } from '../shared/moderation/verdict.ts';
+import { nextPage, rowsUnder, tabs } from '../shared/pages/lists.ts';
 import {
   moderationTabs,
   moderationUrl,
-  nextPage,
   reasonsOf,
   reasonWords,
-  reportsOf,
   requireModerator,
 } from '../shared/pages/moderation.ts';
-import { page } from '../shared/pages/page.ts';
-import { reviewCell, rowsUnder } from '../shared/pages/review-table.ts';
-import { Session } from '../shared/pages/session.ts';
-import { tabs } from '../shared/pages/tabs.ts';
-import { ageOf } from '../shared/pages/words.ts';
+import { withQuery } from '../shared/pages/own-url.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
+import { reviewCell } from '../shared/pages/review-card.ts';
+import { ageOf, counted } from '../shared/pages/words.ts';
 import { oneOf } from '../shared/values.ts';
 
 /** Cases read for a page. A filter reads more, because it leaves most of them out. */
 const pageSize = { whole: 20, filtered: 100 };
 
-export const request = v.object({
-  caller: Session,
+export const request = signedIn({
   query: v.object({
     sort: v.optional(v.picklist(['date', 'popularity'], 'must be date or popularity'), 'date'),
     reason: v.optional(oneOf(reasons)),
@@ -47,17 +44,18 @@ export const handler = page(request, async ({ query }, { visitor }) => {
   const metadata = await findKeptMetadata(cases.map(({ review }) => review));
   const rows = cases.map(({ review, author, moderationCase }, i) => {
     const { reports, appeal, opened_at } = moderationCase;
-    const counted = html`${reportsOf(reports)}<br>${reasonsOf(moderationCase)}`;
+    const counts = html`${counted(reports, 'report')}<br>${reasonsOf(moderationCase)}`;
     return [
       reviewCell(review, metadata[i], moderationUrl(`/reviews/${review.id}`)),
       html`<a href="${moderationUrl(`/users/${author.id}`)}"><bdi>${author.display_name}</bdi></a>`,
-      appeal === undefined ? counted : 'Appeal',
+      appeal === undefined ? counts : 'Appeal',
       ageOf(opened_at),
     ];
   });
-  const chosen = { sort, ...(reason && { reason }) };
-  const at = (changed: object) =>
-    `${moderationUrl()}?${new URLSearchParams({ ...chosen, ...changed })}`;
+  const at = (changed: object) => withQuery(moderationUrl(), { sort, reason, ...changed });
+  const none = cursor
+    ? html`<p>None of these reviews was reported for this. There are more.</p>`
+    : html`<p>There is nothing to decide.</p>`;
   return {
     title: 'Reported reviews',
     isWide: true,
@@ -65,7 +63,7 @@ export const handler = page(request, async ({ query }, { visitor }) => {
       <section>
         <div class="choices">
           ${tabs('Reason', at({}), [
-            [`${moderationUrl()}?sort=${sort}`, 'All reasons'],
+            [at({ reason: undefined }), 'All reasons'],
             ...reasons.map((each) => [at({ reason: each }), reasonWords[each]] as const),
           ])}
           ${tabs('Order', at({}), [
@@ -73,12 +71,8 @@ export const handler = page(request, async ({ query }, { visitor }) => {
             [at({ sort: 'popularity' }), 'Most reported first'],
           ])}
         </div>
-        ${rows.length > 0 ? rowsUnder(['Review', 'Author', 'Reports', 'Waiting'], rows) : nothing(cursor)}
-        ${nextPage(moderationUrl(), chosen, cursor)}
+        ${rowsUnder(['Review', 'Author', 'Reports', 'Waiting'], rows, none)}
+        ${nextPage(moderationUrl(), cursor, { sort, reason })}
       </section>`,
   };
 });
-
-function nothing(cursor: string | undefined) {
-  return html`<p>${cursor ? 'None of these reviews was reported for this. There are more.' : 'There is nothing to decide.'}</p>`;
-}

@@ -1,19 +1,13 @@
 import { html } from 'hono/html';
-import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { type Connection, listConnections } from '../shared/oauth/connections.ts';
 import { abilitiesOf, abilityList } from '../shared/pages/abilities.ts';
-import { csrfField, type Html } from '../shared/pages/layout.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { csrfField } from '../shared/pages/layout.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { dayOf, hostOf } from '../shared/pages/words.ts';
 
-export const request = v.object({ caller: Session });
+export const request = signedIn({});
 
-/**
- * Lists the applications that may act for the person: developer, permissions, dates, and a button
- * to revoke access.
- */
 export const handler = page(request, async ({ caller }, { visitor }) => {
   const connections = await listConnections(caller.user_id);
   return {
@@ -28,7 +22,7 @@ export const handler = page(request, async ({ caller }, { visitor }) => {
   };
 });
 
-function entry({ application, developer, grants, scopes }: Connection, csrf: string): Html {
+function entry({ application, developer, grants, scopes }: Connection, csrf: string) {
   const { client_id, name, website, redirect_uri } = application;
   const abilities = abilitiesOf(scopes);
   const dangers = abilities.filter(({ isDangerous }) => isDangerous);
@@ -48,7 +42,7 @@ function entry({ application, developer, grants, scopes }: Connection, csrf: str
     </form>`;
 }
 
-function introduction(): Html {
+function introduction() {
   return html`<p>
       No application is connected. An application that wants to use your account, for example to publish a review for you, sends you here to ask.
     </p>

@@ -1,42 +1,29 @@
 import { html } from 'hono/html';
-import * as v from 'valibot';
-import { readFromCursor } from '../shared/list/cursor.ts';
 import type { Decision } from '../shared/moderation/decision.ts';
 import { listDecisions } from '../shared/moderation/decision-log.ts';
+import { CursorQuery, nextPage, readDated, rowsUnder } from '../shared/pages/lists.ts';
 import {
   decisionOf,
   linkTo,
   moderationTabs,
   moderationUrl,
   nameOf,
-  nextPage,
   requireModerator,
   saying,
 } from '../shared/pages/moderation.ts';
-import { page } from '../shared/pages/page.ts';
-import { rowsUnder } from '../shared/pages/review-table.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { minuteOf } from '../shared/pages/words.ts';
 import type { User } from '../shared/user/user.ts';
 import { findUsers } from '../shared/user/user-repository.ts';
 
-const limit = 20;
-const log = { list: 'decisions', sort: 'date' };
-
-export const request = v.object({
-  caller: Session,
-  query: v.object({ cursor: v.optional(v.string()) }),
-});
-
 /** Log of all decisions, for moderators. */
-export const handler = page(request, async ({ query }, { visitor }) => {
+export const handler = page(signedIn({ query: CursorQuery }), async ({ query }, { visitor }) => {
   requireModerator(visitor);
-  const { page, cursor } = await readFromCursor(
-    log,
-    { offset: 0, limit, cursor: query.cursor },
-    ({ after }) => listDecisions(limit, { after }),
+  const { decisions, cursor } = await readDated(
+    { list: 'decisions' },
+    query.cursor,
+    (limit, after) => listDecisions(limit, { after }),
   );
-  const { decisions } = page;
   const users = await findUsers(
     decisions.flatMap(({ user_id, moderator_id }) => [user_id, moderator_id ?? []].flat()),
   );
@@ -47,13 +34,14 @@ export const handler = page(request, async ({ query }, { visitor }) => {
     html`<bdi>${nameOf(decision.moderator_id, users)}</bdi>`,
     minuteOf(decision.decided_at),
   ]);
+  const none = html`<p>Nothing has been decided yet.</p>`;
   return {
     title: 'Log of moderation',
     isWide: true,
     content: html`${moderationTabs('/log')}
       <section>
-        ${rows.length > 0 ? rowsUnder(['Decision', 'About', 'Reports', 'By', 'When'], rows) : html`<p>Nothing has been decided yet.</p>`}
-        ${nextPage(moderationUrl('/log'), {}, cursor)}
+        ${rowsUnder(['Decision', 'About', 'Reports', 'By', 'When'], rows, none)}
+        ${nextPage(moderationUrl('/log'), cursor)}
       </section>`,
   };
 });

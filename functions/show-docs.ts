@@ -5,7 +5,6 @@ import { guides } from '../shared/guides.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import { version } from '../shared/routes.ts';
 
-/** Index of the documentation: all guides and the reference. */
 export const handler = publicPage(v.object({}), () => {
   const at = authUrl();
   return {

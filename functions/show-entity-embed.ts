@@ -1,14 +1,12 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
-import { PathId } from '../shared/http/request.ts';
+import { EntityPath } from '../shared/http/request.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';
 import { readNamedEntity } from '../shared/pages/named-entity.ts';
 import { publicDocument } from '../shared/pages/public-page.ts';
+import { stars } from '../shared/pages/review-card.ts';
 import { reviewsOf } from '../shared/pages/review-list.ts';
-import { stars } from '../shared/pages/stars.ts';
 import { colours, sourceOf } from '../shared/pages/style.ts';
-
-export const request = v.object({ path: v.object({ entity_id: PathId('Entity') }) });
 
 const style = `${colours}
 * { box-sizing: border-box; margin: 0; }
@@ -25,8 +23,7 @@ a:focus-visible { outline: 3px solid var(--accent); outline-offset: -3px; }
 .soft span { color: var(--accent); text-decoration: underline; }
 `;
 
-/** Shows the stars of an entity, as a frame for pages of other sites. */
-export const handler = publicDocument(request, async ({ path }) => {
+export const handler = publicDocument(v.object({ path: EntityPath }), async ({ path }) => {
   const { url, name, summary } = await readNamedEntity(path.entity_id);
   const { rating } = summary.average_rating;
   const body = html`<!doctype html>

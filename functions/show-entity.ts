@@ -2,12 +2,16 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
-import { PathId } from '../shared/http/request.ts';
-import { embedCode, oembedUrl } from '../shared/pages/embed.ts';
-import { headOf } from '../shared/pages/head.ts';
-import type { Html } from '../shared/pages/layout.ts';
-import { type NamedEntity, readNamedEntity } from '../shared/pages/named-entity.ts';
+import { EntityPath } from '../shared/http/request.ts';
+import { headOf, ratingData } from '../shared/pages/head.ts';
+import {
+  embedCode,
+  type NamedEntity,
+  oembedUrl,
+  readNamedEntity,
+} from '../shared/pages/named-entity.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
+import { stars } from '../shared/pages/review-card.ts';
 import {
   type ListQuery,
   listParameters,
@@ -16,17 +20,14 @@ import {
   reviewSection,
   reviewsOf,
 } from '../shared/pages/review-list.ts';
-import { histogram, stars } from '../shared/pages/stars.ts';
-import { ratingData } from '../shared/pages/structured-data.ts';
-import { hostOf, nameOfLanguage } from '../shared/pages/words.ts';
+import { counted, hostOf, nameOfLanguage } from '../shared/pages/words.ts';
 import { Language, Stars } from '../shared/review/review.ts';
 
 export const request = v.object({
-  path: v.object({ entity_id: PathId('Entity') }),
+  path: EntityPath,
   query: v.object({ rating: v.optional(Stars), language: v.optional(Language), ...listParameters }),
 });
 
-/** Page of an entity: its ratings in numbers, and its reviews. */
 export const handler = publicPage(request, async ({ path: { entity_id }, query }) => {
   const [entity, list] = await Promise.all([
     readNamedEntity(entity_id),
@@ -58,40 +59,50 @@ export const handler = publicPage(request, async ({ path: { entity_id }, query }
   };
 });
 
-function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity): string {
+function descriptionOf({ summary: { review_count, average_rating } }: NamedEntity) {
   const { rating, count } = average_rating;
-  const average = rating === null ? '' : `${rating} of 5 stars from ${ratingsOf(count)}. `;
+  const average = rating === null ? '' : `${rating} of 5 stars from ${counted(count, 'rating')}. `;
   return `${average}${reviewsOf(review_count)}.`;
 }
 
 /** Type of the entity, and a link to its page in the database that its name comes from. */
-function contentOf({ summary: { entity_type }, metadata }: NamedEntity): Html {
+function contentOf({ summary: { entity_type }, metadata }: NamedEntity) {
   return html`<p class="soft">
     ${entity_type && nameOfEntityType(entity_type)}${metadata && html` · <a href="${metadata.url}">${hostOf(metadata.url)}</a>`}
   </p>`;
 }
 
-function ratings({ url, summary }: NamedEntity, query: ListQuery): Html | '' {
-  const { rating, count } = summary.average_rating;
+function ratings(entity: NamedEntity, query: ListQuery) {
+  const { rating, count } = entity.summary.average_rating;
   if (rating === null) return '';
-  const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
-    stars: number,
-    count: summary.ratings[number] ?? 0,
-    href: listUrl(url, { ...query, rating: [number] }),
-  }));
   return html`<section>
     <h2>Ratings</h2>
     <p class="big"><span class="number">${rating}</span> ${stars(rating)}</p>
-    <p class="soft">${ratingsOf(count)}</p>
-    ${histogram(bars)}
+    <p class="soft">${counted(count, 'rating')}</p>
+    ${histogram(entity, query)}
   </section>`;
 }
 
-function ratingsOf(count: number): string {
-  return count === 1 ? '1 rating' : `${count} ratings`;
+/** Ratings by stars. The most frequent has the longest bar. */
+function histogram({ url, summary }: NamedEntity, query: ListQuery) {
+  const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
+    name: counted(number, 'star'),
+    count: summary.ratings[number] ?? 0,
+    href: listUrl(url, { ...query, rating: [number] }),
+  }));
+  const most = Math.max(1, ...bars.map(({ count }) => count));
+  return html`<table class="histogram">
+    ${bars.map(
+      ({ name, count, href }) => html`<tr>
+        <th scope="row">${count > 0 ? html`<a href="${href}">${name}</a>` : name}</th>
+        <td><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.round((count / most) * 1000) / 10}" height="1"/></svg></td>
+        <td>${count}</td>
+      </tr>`,
+    )}
+  </table>`;
 }
 
-function languages({ url, summary }: NamedEntity, query: ListQuery): Html {
+function languages({ url, summary }: NamedEntity, query: ListQuery) {
   return html`<section>
     <h2>Languages</h2>
     <ul class="row">
@@ -103,8 +114,7 @@ function languages({ url, summary }: NamedEntity, query: ListQuery): Html {
   </section>`;
 }
 
-/** Section with the feed of the reviews, and the code to show the stars on another site. */
-function feedAndEmbed(entity: NamedEntity): Html {
+function feedAndEmbed(entity: NamedEntity) {
   return html`<section>
     <h2>Follow and embed</h2>
     <p><a href="${feedUrl({ entity_id: entity.summary.id })}">Atom feed of the reviews</a></p>

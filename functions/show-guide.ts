@@ -10,7 +10,6 @@ export const request = v.object({
   path: v.object({ guide: PathParameter('Page', v.picklist(guides.map(({ slug }) => slug))) }),
 });
 
-/** Page of a guide, with a menu of all guides and links to the previous and next one. */
 export const handler = publicPage(request, ({ path }) => {
   const index = guides.findIndex(({ slug }) => slug === path.guide);
   const [previous, guide, next] = [guides[index - 1], guides[index] as Guide, guides[index + 1]];
@@ -36,6 +35,6 @@ export const handler = publicPage(request, ({ path }) => {
   };
 });
 
-function linkTo({ slug, title }: Guide, attribute: Html | false, before = ''): Html {
+function linkTo({ slug, title }: Guide, attribute: Html | false, before = '') {
   return html`<a href="${authUrl()}/docs/${slug}"${attribute}>${before}${title}</a>`;
 }

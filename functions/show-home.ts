@@ -8,15 +8,10 @@ import { reviewCard } from '../shared/pages/review-card.ts';
 import { findNewest } from '../shared/review/review-list.ts';
 import { version } from '../shared/routes.ts';
 
-export const request = v.object({});
-
 const description =
   'People’s reviews of albums, events, books and more. Read them, publish them and vote on them from any website or program.';
 
-/**
- * Landing page, the same for everybody: the purpose, the newest reviews, a start for developers.
- */
-export const handler = publicPage(request, async () => {
+export const handler = publicPage(v.object({}), async () => {
   const [reviews, count, people] = await Promise.all([
     findNewest(3),
     readLength('all'),
@@ -82,7 +77,7 @@ function developers(example?: string) {
 }
 
 /** A command to paste. Its entity is an album of MusicBrainz, “Abbey Road”. */
-function publication(baseUrl: string): string {
+function publication(baseUrl: string) {
   const review = {
     entity_id: '9162580e-5df4-32de-80cc-f45a8d8a9b1d',
     entity_type: 'release_group',
@@ -95,6 +90,6 @@ function publication(baseUrl: string): string {
 }
 
 /** A number with a space between thousands, without Intl, which costs a cold start. */
-function grouped(count: number): string {
+function grouped(count: number) {
   return `${count}`.replaceAll(/\B(?=(\d{3})+$)/g, '\u202f');
 }

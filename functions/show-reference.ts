@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { authUrl } from '../shared/auth-url.ts';
 import { requireHttps } from '../shared/http/request.ts';
 import { openApiAt } from '../shared/openapi.ts';
-import { icon } from '../shared/pages/brand.ts';
 import { browserHandler } from '../shared/pages/error-page.ts';
 import { securityHeaders } from '../shared/pages/html-response.ts';
-import type { Html } from '../shared/pages/layout.ts';
+import { icon } from '../shared/pages/layout.ts';
 import * as assets from '../shared/pages/reference-assets.ts';
+import { sourceOf } from '../shared/pages/style.ts';
 import { version } from '../shared/routes.ts';
 
 /**
@@ -73,13 +72,11 @@ export const handler = browserHandler((event) => {
   };
 });
 
-const sourceOf = (text: string) => `'sha256-${hash('sha256', text, 'base64')}'`;
-
 /**
  * The content security policy of the reference. Its sandbox keeps all scripts out of the origin of
  * the sessions. It names that origin, because 'self' is another origin in a sandbox.
  */
-function referencePolicy(): string[] {
+function referencePolicy() {
   const { origin } = new URL(authUrl());
   return [
     'sandbox allow-scripts allow-popups allow-downloads',
@@ -91,7 +88,7 @@ function referencePolicy(): string[] {
   ];
 }
 
-function referencePage(): Html {
+function referencePage() {
   const at = authUrl();
   const { info, paths, servers } = openApiAt(at);
   const operations = Object.entries(paths).flatMap(([path, item]) =>

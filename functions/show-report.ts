@@ -1,14 +1,7 @@
-import * as v from 'valibot';
-import { PathId } from '../shared/http/request.ts';
-import { page } from '../shared/pages/page.ts';
+import { ReviewPath } from '../shared/http/request.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { reportPage } from '../shared/pages/report-page.ts';
-import { Session } from '../shared/pages/session.ts';
 
-export const request = v.object({
-  caller: Session,
-  path: v.object({ review_id: PathId('Review') }),
-});
-
-export const handler = page(request, ({ path }, { visitor }) =>
+export const handler = page(signedIn({ path: ReviewPath }), ({ path }, { visitor }) =>
   reportPage(path.review_id, visitor),
 );

@@ -4,22 +4,18 @@ import { authUrl } from '../shared/auth-url.ts';
 import { nameOfEntity, nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import type { Metadata } from '../shared/entity/presented.ts';
-import { PathId } from '../shared/http/request.ts';
-import { headOf } from '../shared/pages/head.ts';
-import type { Html } from '../shared/pages/layout.ts';
+import { ReviewPath } from '../shared/http/request.ts';
+import { headOf, reviewData } from '../shared/pages/head.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
-import { excerptOf, textOf } from '../shared/pages/review-card.ts';
-import { stars } from '../shared/pages/stars.ts';
-import { reviewData } from '../shared/pages/structured-data.ts';
+import { excerptOf, stars, textOf } from '../shared/pages/review-card.ts';
 import { dayOf, hostOf, nameOfLanguage } from '../shared/pages/words.ts';
 import { licenseOf } from '../shared/review/licenses.ts';
 import { currentRevision, type Review } from '../shared/review/review.ts';
 import { type AuthoredReview, getPublicReview } from '../shared/review/review-repository.ts';
 import { version } from '../shared/routes.ts';
 
-export const request = v.object({ path: v.object({ review_id: PathId('Review') }) });
+export const request = v.object({ path: ReviewPath });
 
-/** Page of a review. */
 export const handler = publicPage(request, async ({ path: { review_id } }) => {
   const authored = await getPublicReview(review_id);
   const { review, author } = authored;
@@ -52,7 +48,7 @@ export const handler = publicPage(request, async ({ path: { review_id } }) => {
   };
 });
 
-function facts(review: Review, metadata: Metadata | null): Html {
+function facts(review: Review, metadata: Metadata | null) {
   const { id, entity_type, language, votes_positive, votes_negative } = review;
   const revisions = currentRevision(review);
   return html`<section>
@@ -72,7 +68,7 @@ function facts(review: Review, metadata: Metadata | null): Html {
 }
 
 /** The licence, and a line to credit the review (title, author, source, licence). */
-function attribution({ review, author }: AuthoredReview, name: string): Html {
+function attribution({ review, author }: AuthoredReview, name: string) {
   const { full_name, info_url } = licenseOf(review);
   return html`<section>
     <h2>Quote this review</h2>

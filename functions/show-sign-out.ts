@@ -1,19 +1,14 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
-import { farewell } from '../shared/pages/farewell.ts';
 import { csrfField } from '../shared/pages/layout.ts';
+import { farewell } from '../shared/pages/leaving.ts';
 import { page } from '../shared/pages/page.ts';
-import { hasDeleted } from '../shared/pages/session.ts';
+import { readCookie } from '../shared/pages/session.ts';
 
-export const request = v.object({});
-
-/**
- * Receives a person after the identity provider has ended its session. Asks first if the person is
- * still signed in here.
- */
-export const handler = page(request, (_, { event, visitor }) => {
-  if (!visitor) return farewell(hasDeleted(event) ? 'deletion' : 'sign-out');
+/** Receives a person after the sign-out at the identity provider. Asks if still signed in here. */
+export const handler = page(v.object({}), (_, { event, visitor }) => {
+  if (!visitor) return farewell(readCookie(event, 'deleted') === 'yes' ? 'deletion' : 'sign-out');
   return {
     title: 'Sign out?',
     content: html`<section>

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { authUrl } from '../shared/auth-url.ts';
 import { findMetadata } from '../shared/entity/metadata.ts';
 import { feedUrl } from '../shared/feed/link.ts';
-import { PathId } from '../shared/http/request.ts';
+import { UserPath } from '../shared/http/request.ts';
 import { headOf } from '../shared/pages/head.ts';
 import { publicPage } from '../shared/pages/public-page.ts';
 import {
@@ -17,11 +17,10 @@ import { getUser } from '../shared/user/user-repository.ts';
 import { userTypeOf } from '../shared/user/user-type.ts';
 
 export const request = v.object({
-  path: v.object({ user_id: PathId('User') }),
+  path: UserPath,
   query: v.object(listParameters),
 });
 
-/** Page of a user, with the reviews by the user. */
 export const handler = publicPage(request, async ({ path: { user_id }, query }) => {
   const [user, list] = await Promise.all([getUser(user_id), readReviews({ user_id }, query)]);
   const { display_name: name, created } = user;

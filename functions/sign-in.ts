@@ -15,9 +15,7 @@ export const request = v.object({
   }),
 });
 
-/**
- * Sends a person to the identity provider. Remembers the page to return to, the account by default.
- */
+/** Sends a person to the identity provider. Remembers the page to return to, or the account. */
 export const handler = browserHandler(async (event) => {
   requireHttps(event);
   const { query } = readRequest(request, partsOf(event));

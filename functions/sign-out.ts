@@ -1,16 +1,11 @@
-import * as v from 'valibot';
-import { farewell } from '../shared/pages/farewell.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { farewell } from '../shared/pages/leaving.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { findProviderSignOut } from '../shared/user/provider-sign-out.ts';
 import { endSessions } from '../shared/user/user-repository.ts';
 
-export const request = v.object({ caller: Session });
+export const request = signedIn({});
 
-/**
- * Ends every session of the person, including those of stolen cookies, and then the one at the
- * identity provider.
- */
+/** Ends all sessions of the person, stolen cookies too, and then that at the identity provider. */
 export const handler = page(request, async ({ caller }) => {
   await endSessions(caller.user_id);
   return farewell('sign-out', await findProviderSignOut());

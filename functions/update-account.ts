@@ -3,20 +3,18 @@ import { invalidToken } from '../shared/errors.ts';
 import { bodyOf } from '../shared/http/request.ts';
 import { accountPage } from '../shared/pages/account-page.ts';
 import { ownUrl } from '../shared/pages/own-url.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 import { DisplayName, Email } from '../shared/user/user.ts';
 import { findAccount, updateProfile } from '../shared/user/user-repository.ts';
 
 /** An empty field removes the address. */
 const EmailField = v.pipe(
   v.string(),
-  v.transform((text) => (text === '' ? null : text)),
+  v.transform((text) => text || null),
   v.nullable(Email),
 );
 
-export const request = v.object({
-  caller: Session,
+export const request = signedIn({
   body: bodyOf({
     display_name: v.optional(DisplayName),
     email: v.optional(EmailField),
@@ -34,6 +32,6 @@ export const handler = page(
   async ({ caller }, filled, { visitor }) => {
     const account = await findAccount(caller.user_id);
     if (!account) throw invalidToken();
-    return accountPage(account, visitor.csrf, filled);
+    return accountPage(account, visitor.csrf, undefined, filled);
   },
 );

@@ -2,36 +2,20 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { contributionOf } from '../shared/aggregates/contribution.ts';
 import { growTrees } from '../shared/aggregates/grow.ts';
 import { project } from '../shared/aggregates/project.ts';
+import { applyInOrder } from '../shared/apply-in-order.ts';
 import { changesIn, logChanges } from '../shared/changes/log.ts';
 import { describeError } from '../shared/describe-error.ts';
 
-/**
- * Updates totals, rank trees and the change log from the table's stream. Applies a batch as one. If
- * that fails, applies its records one by one, up to the first that fails.
- */
+/** Updates totals, rank trees and the change log. Applies a failed batch again, one by one. */
 export async function handler({ Records }: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> {
   try {
     await apply(Records);
     return { batchItemFailures: [] };
   } catch (error) {
-    console.warn({
-      message: 'A batch failed; retrying its records one by one',
-      error: describeError(error),
-    });
+    const message = 'A batch failed; retrying its records one by one';
+    console.warn({ message, error: describeError(error) });
   }
-  for (const record of Records) {
-    try {
-      await apply([record]);
-    } catch (error) {
-      console.error({
-        message: 'A record failed',
-        eventID: record.eventID,
-        error: describeError(error),
-      });
-      return { batchItemFailures: [{ itemIdentifier: record.dynamodb?.SequenceNumber ?? '' }] };
-    }
-  }
-  return { batchItemFailures: [] };
+  return applyInOrder(Records, (record) => apply([record]), 'A record failed');
 }
 
 async function apply(records: readonly DynamoDBRecord[]): Promise<void> {

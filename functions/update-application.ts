@@ -1,27 +1,18 @@
-import * as v from 'valibot';
-import { authUrl } from '../shared/auth-url.ts';
-import { bodyOf, PathParameter } from '../shared/http/request.ts';
-import { ClientId, Registration } from '../shared/oauth/application.ts';
+import { bodyOf } from '../shared/http/request.ts';
+import { Registration } from '../shared/oauth/application.ts';
 import { updateApplication } from '../shared/oauth/application-repository.ts';
-import { registrationPage } from '../shared/pages/application-page.ts';
-import { page } from '../shared/pages/page.ts';
-import { Session } from '../shared/pages/session.ts';
-
-export const request = v.object({
-  caller: Session,
-  path: v.object({ client_id: PathParameter('Application', ClientId) }),
-  body: bodyOf(Registration.entries),
-});
+import {
+  ApplicationPath,
+  applicationPath,
+  registrationPage,
+} from '../shared/pages/application-pages.ts';
+import { page, signedIn } from '../shared/pages/page.ts';
 
 export const handler = page(
-  request,
+  signedIn({ path: ApplicationPath, body: bodyOf(Registration.entries) }),
   async ({ caller, path, body }) => {
     await updateApplication(path.client_id, caller.user_id, body);
-    return {
-      location: `${authUrl()}/account/applications/${path.client_id}`,
-      notice: 'application-saved',
-    };
+    return { location: applicationPath(path.client_id), notice: 'application-saved' };
   },
-  ({ caller, path }, filled, { visitor }) =>
-    registrationPage(path.client_id, caller.user_id, visitor.csrf, filled),
+  ({ path }, filled, { visitor }) => registrationPage(path.client_id, visitor, filled),
 );

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Processed } from '../shared/http/presented.ts';
 import { bodyOf, Caller, optional } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';

@@ -1,15 +1,14 @@
 import * as v from 'valibot';
-import type { Docs } from '../shared/http/docs.ts';
-import { endpoint } from '../shared/http/endpoint.ts';
+import { type Docs, endpoint } from '../shared/http/endpoint.ts';
 import { Changed } from '../shared/http/presented.ts';
-import { bodyOf, Caller, IfMatch, optional, PathId } from '../shared/http/request.ts';
+import { bodyOf, Caller, IfMatch, optional, ReviewPath } from '../shared/http/request.ts';
 import { processed } from '../shared/http/response.ts';
 import { Rating, ReviewText } from '../shared/review/review.ts';
 import { updateReview } from '../shared/review/review-repository.ts';
 
 export const request = v.object({
   caller: Caller,
-  path: v.object({ review_id: PathId('Review') }),
+  path: ReviewPath,
   if_match: IfMatch,
   body: bodyOf({
     text: v.nullish(ReviewText),

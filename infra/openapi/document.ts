@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { tags } from '../../shared/http/docs.ts';
+import { tags } from '../../shared/http/endpoint.ts';
 import { type Ability, baseAbility, scopeAbilities } from '../../shared/oauth/scopes.ts';
 import { version } from '../../shared/routes.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';

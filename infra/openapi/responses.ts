@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { cursorGone, idempotencyMismatch, methodNotAllowed } from '../../shared/errors.ts';
-import type { Docs } from '../../shared/http/docs.ts';
+import type { Docs } from '../../shared/http/endpoint.ts';
 import type { RequestSchema } from '../../shared/http/request.ts';
 import type { Route } from '../../shared/routes.ts';
 

@@ -87,6 +87,11 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
+/** Paths with the id of a review, an entity or a user. */
+export const ReviewPath = v.object({ review_id: PathId('Review') });
+export const EntityPath = v.object({ entity_id: PathId('Entity') });
+export const UserPath = v.object({ user_id: PathId('User') });
+
 /** `limit` and `offset` of a list: up to 50 items. With limit 0 the answer holds only the count. */
 export const pageParameters = {
   limit: v.optional(IntegerParameter(0, 50), '50'),

@@ -3,17 +3,13 @@ import { type Ability, baseAbility, scopeAbilities } from '../oauth/scopes.ts';
 import type { Scope } from '../routes.ts';
 import type { Html } from './layout.ts';
 
-/**
- * Returns the abilities that these scopes give an application, dangerous ones last. Leaves out the
- * abilities of the scopes that it has had `before`.
- */
+/** The abilities that scopes give beyond those of `before`, dangerous ones last. */
 export function abilitiesOf(scopes: readonly Scope[], before?: readonly Scope[]): Ability[] {
   const added = scopes.filter((scope) => !before?.includes(scope));
-  const all = [
-    ...(before ? [] : [baseAbility]),
-    ...added.flatMap((scope) => scopeAbilities[scope]),
-  ];
-  return all.toSorted((a, b) => Number(a.isDangerous ?? false) - Number(b.isDangerous ?? false));
+  const base = before ? [] : [baseAbility];
+  return [...base, ...added.flatMap((scope) => scopeAbilities[scope])].toSorted(
+    (a, b) => Number(a.isDangerous ?? false) - Number(b.isDangerous ?? false),
+  );
 }
 
 /** Lists abilities and highlights those that cannot be undone. */

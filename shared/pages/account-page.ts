@@ -3,27 +3,21 @@ import { authUrl } from '../auth-url.ts';
 import type { Decided } from '../moderation/decision-log.ts';
 import type { Review } from '../review/review.ts';
 import type { Contact, User } from '../user/user.ts';
+import type { Account } from '../user/user-repository.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { blank, type FormState, faultOf, field } from './fields.ts';
+import { blank, displayName, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html } from './layout.ts';
-import { decisionOf, nextPage, saying } from './moderation.ts';
+import { nextPage } from './lists.ts';
+import { decisionOf, saying } from './moderation.ts';
 import { excerptOf } from './review-card.ts';
 import { minuteOf, nameOfType } from './words.ts';
 
-interface Account {
-  user: User;
-  contact: Contact;
-  /** A page of the decisions of moderators. */
-  decided?: readonly Decided[];
-  /** The cursor of the next page. */
-  cursor?: string;
-}
-
-/** The account page, with the profile as stored or as sent. */
+/** The account page, with the profile as stored or as sent, and a page of decisions. */
 export function accountPage(
-  { user, contact, decided = [], cursor }: Account,
+  { user, contact }: Account,
   csrf: string,
+  { decided, cursor }: { decided: readonly Decided[]; cursor?: string } = { decided: [] },
   filled: FormState = blank,
 ): Page {
   return {
@@ -50,7 +44,7 @@ export function accountPage(
   };
 }
 
-function profile(user: User, contact: Contact, csrf: string, filled: FormState): Html {
+function profile(user: User, contact: Contact, csrf: string, filled: FormState) {
   const { return_to } = filled.values;
   return html`<section>
     <h2>Profile</h2>
@@ -58,35 +52,23 @@ function profile(user: User, contact: Contact, csrf: string, filled: FormState):
     <form method="post" action="${authUrl()}/account">
       ${csrfField(csrf)}
       ${return_to && html`<input type="hidden" name="return_to" value="${return_to}">`}
-      ${field(
-        {
-          name: 'display_name',
-          label: 'Public name',
-          value: user.display_name,
-          maxlength: 64,
-          isRequired: true,
-          autocomplete: 'nickname',
-        },
+      ${field({ ...displayName, label: 'Public name', value: user.display_name, filled })}
+      ${field({
+        name: 'email',
+        label: 'Email address',
+        hint: 'Shown to applications that you connect, not to other people.',
+        type: 'email',
+        value: contact.email ?? '',
+        maxlength: 254,
+        autocomplete: 'email',
         filled,
-      )}
-      ${field(
-        {
-          name: 'email',
-          label: 'Email address',
-          hint: 'Shown to applications that you connect, not to other people.',
-          type: 'email',
-          value: contact.email ?? '',
-          maxlength: 254,
-          autocomplete: 'email',
-        },
-        filled,
-      )}
+      })}
       <button>Save</button>
     </form>
   </section>`;
 }
 
-function standing(user: User): Html {
+function standing(user: User) {
   const { karma, id } = user;
   const type = userTypeOf(user);
   const may =
@@ -104,16 +86,16 @@ function standing(user: User): Html {
   </section>`;
 }
 
-function moderation(decided: readonly Decided[], csrf: string, cursor?: string): Html {
+function moderation(decided: readonly Decided[], csrf: string, cursor?: string) {
   return html`<section>
     <h2>What moderators have decided</h2>
     <ul class="plain">${decided.map((each) => html`<li>${entry(each, csrf)}</li>`)}</ul>
-    ${nextPage(`${authUrl()}/account`, {}, cursor)}
+    ${nextPage(`${authUrl()}/account`, cursor)}
   </section>`;
 }
 
 /** A decision without its moderator, who stays anonymous to the author. */
-function entry({ decision, review }: Decided, csrf: string): Html {
+function entry({ decision, review }: Decided, csrf: string) {
   const { note, decided_at } = decision;
   return html`<h3>${decisionOf(decision)}</h3>
     <p class="soft">${minuteOf(decided_at)}</p>
@@ -130,7 +112,7 @@ export function appealOn({ id, moderation, appealed_at }: Review, csrf: string):
     : html`<p>You appealed on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
 }
 
-function appealForm(reviewId: string, csrf: string): Html {
+function appealForm(reviewId: string, csrf: string) {
   const id = `statement-${reviewId}`;
   return html`<details>
     <summary>Appeal against this decision</summary>

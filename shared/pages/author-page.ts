@@ -7,27 +7,18 @@ import { listHiddenClaims } from '../moderation/hidden-claims.ts';
 import type { HiddenClaim } from '../review/hidden-claim.ts';
 import type { User } from '../user/user.ts';
 import { userTypeOf } from '../user/user-type.ts';
-import { blank, type FormState, faultOf } from './fields.ts';
+import { blank, type FormState, faultOf, option } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Html, type Visitor } from './layout.ts';
-import {
-  decisionList,
-  moderationUrl,
-  nextPage,
-  requireModerator,
-  stateOf,
-  whyFields,
-} from './moderation.ts';
-import { readWritten, reviewCell, rowsUnder } from './review-table.ts';
+import { nextPage, rowsUnder } from './lists.ts';
+import { decisionList, moderationUrl, requireModerator, stateOf, whyFields } from './moderation.ts';
+import { reviewCell } from './review-card.ts';
+import { readWritten } from './review-list.ts';
 import { dayOf, minuteOf, nameOfType } from './words.ts';
 
 type History = NonNullable<Awaited<ReturnType<typeof findHistory>>>;
 
-/**
- * The page about an author for moderators. It lists a page of the reviews. Its forms hide all
- * reviews, allow a review after a deleted one, and block or unblock the account. A form is empty or
- * as it was sent.
- */
+/** The page about an author for moderators. Throws ApiError 404 for anyone else. */
 export async function authorPage(
   userId: string,
   visitor: Visitor,
@@ -79,19 +70,17 @@ export async function authorPage(
   };
 }
 
-/** A page of a user's published reviews. */
-async function reviewsOf(userId: string, from: string | undefined): Promise<Html> {
+async function reviewsOf(userId: string, from: string | undefined) {
   const { written, cursor } = await readWritten(userId, from);
   const rows = written.flatMap(({ review, metadata }) => {
     if (review.published_on === null) return [];
     const cell = reviewCell(review, metadata, moderationUrl(`/reviews/${review.id}`));
     return [[cell, stateOf(review), dayOf(review.published_on)]];
   });
-  return html`${rows.length > 0 ? rowsUnder(['Review', 'State', 'Published'], rows) : html`<p>None.</p>`}
-    ${nextPage(moderationUrl(`/users/${userId}`), {}, cursor)}`;
+  return html`${rowsUnder(['Review', 'State', 'Published'], rows, html`<p>None.</p>`)}
+    ${nextPage(moderationUrl(`/users/${userId}`), cursor)}`;
 }
 
-/** The form to hide all public reviews of an author. */
 function hiding({ user, reviews }: History, seenAt: string, { csrf }: Visitor, filled: FormState) {
   const all = reviews === 1 ? 'the public review' : `all ${reviews} public reviews`;
   return html`<section class="end">
@@ -117,7 +106,7 @@ function allowance(
   author: User,
   { user, csrf }: Visitor,
   filled: FormState,
-): Html {
+) {
   return html`<section>
     <h2>Hidden reviews that were deleted</h2>
     <p><bdi>${author.display_name}</bdi> can review none of these again until a moderator allows it.</p>
@@ -130,10 +119,11 @@ function allowance(
             <div class="field">
               <label for="entity_id">Entity</label>
               <select id="entity_id" name="entity_id" required>
-                ${claims.map(
-                  ({ entity_id, entity_type, marked_at }) =>
-                    html`<option value="${entity_id}"${entity_id === filled.values.entity_id && html` selected`}>${nameOfEntityType(entity_type)} ${entity_id}, deleted ${marked_at.slice(0, 10)}</option>`,
-                )}
+                ${claims.map(({ entity_id, entity_type, marked_at }) => {
+                  const deleted = `${entity_id}, deleted ${marked_at.slice(0, 10)}`;
+                  const name = `${nameOfEntityType(entity_type)} ${deleted}`;
+                  return option(entity_id, name, filled.values.entity_id);
+                })}
               </select>
             </div>
             ${whyFields(filled, 'allow-')}
@@ -148,7 +138,7 @@ export async function historyOf(history: History): Promise<Html> {
   return html`${facts(history)}${await decisionsOn(history)}`;
 }
 
-function facts({ user, reviews }: History): Html {
+function facts({ user, reviews }: History) {
   const { id, display_name, karma, created, blocked_at } = user;
   return html`<dl>
     <dt>Name</dt><dd><a href="${authUrl()}/user/${id}"><bdi>${display_name}</bdi></a></dd>
@@ -159,7 +149,7 @@ function facts({ user, reviews }: History): Html {
   </dl>`;
 }
 
-async function decisionsOn({ decisions }: History): Promise<Html> {
+async function decisionsOn({ decisions }: History) {
   return html`<h2>Decisions so far</h2>
     ${decisions.length > 0 ? await decisionList(decisions) : html`<p class="soft">None.</p>`}`;
 }

@@ -15,36 +15,30 @@ import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
-import { csrfField, type Html, type Visitor } from './layout.ts';
+import { csrfField, type Visitor } from './layout.ts';
 import {
   decisionOf,
   linkTo,
   moderationUrl,
   nameOf,
   reasonOf,
-  reportsOf,
   requireModerator,
   saying,
   stateOf,
   whyFields,
 } from './moderation.ts';
-import { textOf } from './review-card.ts';
-import { stars } from './stars.ts';
-import { minuteOf, nameOfLanguage } from './words.ts';
+import { stars, textOf } from './review-card.ts';
+import { counted, minuteOf, nameOfLanguage } from './words.ts';
 
 /** The number of reports to read, and to show of open and of earlier ones. */
 const mostRead = 1000;
 const mostReports = 100;
 
 /**
- * The page of a case: the review, reports, history, and the form to decide, empty or as it was
- * sent. Throws ApiError 404 if the review does not exist or is a draft, or its author was deleted.
+ * The page of a case: the review, reports, history, and the form to decide. Throws ApiError 404 if
+ * the review does not exist or is a draft, or its author was deleted.
  */
-export async function casePage(
-  reviewId: string,
-  visitor: Visitor,
-  filled: FormState = blank,
-): Promise<Page> {
+export async function casePage(reviewId: string, visitor: Visitor, filled = blank): Promise<Page> {
   requireModerator(visitor);
   const found = await readCase(reviewId);
   checkShown(found);
@@ -59,7 +53,7 @@ export async function casePage(
   const shown = [open, earlier].flatMap((each) => each.slice(0, mostReports));
   const users = await findUsers([
     ...shown.map(({ user_id }) => user_id),
-    ...(moderationCase.decided_by ? [moderationCase.decided_by] : []),
+    ...[moderationCase.decided_by ?? []].flat(),
   ]);
   return {
     title: `A review by ${author}`,
@@ -89,7 +83,7 @@ export async function casePage(
   };
 }
 
-function facts(review: Review, metadata?: Metadata | null): Html {
+function facts(review: Review, metadata?: Metadata | null) {
   const { entity_type, entity_id, language, published_on, created, edits } = review;
   return html`<dl>
     <dt>About</dt><dd><a href="${authUrl()}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></dd>
@@ -105,7 +99,7 @@ function facts(review: Review, metadata?: Metadata | null): Html {
 function lastDecision(
   { review: { moderation }, moderationCase: { decided_by = null } }: ReviewCase,
   users: ReadonlyMap<string, User>,
-): Html | '' {
+) {
   if (!moderation) return '';
   return html`<h2>Decided last</h2>
     <p>
@@ -115,7 +109,7 @@ function lastDecision(
     ${saying(moderation.note)}`;
 }
 
-function appealOf({ appeal, opened_at }: Case): Html | '' {
+function appealOf({ appeal, opened_at }: Case) {
   if (appeal === undefined) return '';
   return html`<section>
     <h2>The author appeals</h2>
@@ -129,11 +123,11 @@ function reports(
   found: readonly Report[],
   count: number,
   users: ReadonlyMap<string, User>,
-): Html | '' {
+) {
   if (count === 0) return '';
   const shown = found.slice(0, mostReports);
   return html`<section>
-    <h2>${reportsOf(count)}${when}</h2>
+    <h2>${counted(count, 'report')}${when}</h2>
     <ul class="plain">
       ${shown.map(
         ({ user_id, reason, reported_at }) => html`<li>
@@ -142,17 +136,16 @@ function reports(
         </li>`,
       )}
     </ul>
-    ${count > shown.length && html`<p>And ${reportsOf(count - shown.length)} more.</p>`}
+    ${count > shown.length && html`<p>And ${counted(count - shown.length, 'report')} more.</p>`}
   </section>`;
 }
 
-/** The form to decide, or the reason why this moderator cannot. */
 function verdict(
   { review, moderationCase: { state, appeal, decided_by, version } }: ReviewCase,
   known: readonly Report[],
   { user, csrf }: Visitor,
   filled: FormState,
-): Html {
+) {
   const obstacle =
     review.user_id === user.id
       ? 'This review is your own'

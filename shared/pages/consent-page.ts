@@ -3,11 +3,13 @@ import { authUrl } from '../auth-url.ts';
 import type { Application } from '../oauth/application.ts';
 import type { AuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { Grant } from '../oauth/grant.ts';
+import type { Scope } from '../routes.ts';
 import type { User } from '../user/user.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
-import { type NextStep, nextSteps, signInUrl } from './error-page.ts';
+import { type NextStep, nextSteps, signInUrl, toAccount } from './error-page.ts';
 import type { Page } from './html-response.ts';
-import { csrfField, type Html, type Visitor } from './layout.ts';
+import { csrfField, type Visitor } from './layout.ts';
+import { withQuery } from './own-url.ts';
 import { dayOf, hostOf, peopleOf } from './words.ts';
 
 /** Facts about an application that its developer has not provided. */
@@ -18,10 +20,7 @@ export interface Reputation {
   granted: readonly Grant[];
 }
 
-/**
- * Asks a person whether an application may act for them. Shows its identity and the access it would
- * get first, and its developer's own description last. Does not ask if the developer is blocked.
- */
+/** Asks a person whether an application may act for them, unless its developer is blocked. */
 export function consentPage(
   id: string,
   request: AuthorizationRequest,
@@ -40,7 +39,7 @@ export function consentPage(
     content: html`<section>
         <p>
           <strong>${name}</strong> asks to act for you, <strong>${user.display_name}</strong>.
-          <a href="${signInUrl(at, true)}">Not you? Use another account</a>
+          <a href="${signInUrl(at, 'login')}">Not you? Use another account</a>
         </p>
         ${whatItGets(name, request.scopes, granted)}
         <h2>Who is asking</h2>
@@ -69,14 +68,12 @@ export function consentPage(
 
 /** Address of the question about a stored request. */
 export function consentUrl(id: string): string {
-  return `${authUrl()}/oauth/authorize?${new URLSearchParams({ request_id: id })}`;
+  return withQuery(`${authUrl()}/oauth/authorize`, { request_id: id });
 }
 
-/** An obstacle to consent. */
 interface Obstacle {
   title: string;
-  /** The requesting application, if known. */
-  application: Pick<Application, 'name' | 'website' | 'redirect_uri'> | undefined;
+  application: Application | undefined;
   /** Explanation: a sentence without its full stop. */
   what: string;
   /** Error for the developer to fix, also without a full stop. */
@@ -87,17 +84,9 @@ interface Obstacle {
 }
 
 /** Explains who sent the person here, what is in the way, and how to continue. */
-export function obstaclePage({
-  title,
-  application,
-  what,
-  fault,
-  ways,
-  status = 400,
-}: Obstacle): Page {
-  const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
+export function obstaclePage({ title, application, what, fault, ways, status }: Obstacle): Page {
   return {
-    status,
+    status: status ?? 400,
     title,
     content: html`<section>
       ${
@@ -108,43 +97,33 @@ export function obstaclePage({
       }
       <p>${what}.</p>
       ${fault && html`<details><summary>For the developer</summary><p>${fault}.</p></details>`}
-      ${nextSteps(...(ways ?? (application ? [backTo(application), account] : [account])))}
+      ${nextSteps(...(ways ?? [...(application ? [backTo(application)] : []), toAccount()]))}
     </section>`,
   };
 }
 
-/**
- * Explains that an application cannot be connected while its owner is blocked. No redirect or link
- * leads back to the application.
- */
+/** Explains that the owner of an application is blocked. No link leads back to the application. */
 export function blockedOwnerPage(application: Application): Page {
   return obstaclePage({
     title: `${application.name} cannot be connected`,
     application,
     what: 'A moderator has blocked the account of its developer. It cannot get access to your account',
-    ways: [{ href: `${authUrl()}/account`, text: 'Go to your account' }],
+    ways: [toAccount()],
     status: 403,
   });
 }
 
 /**
- * Link back to an application: `href`, or its website. A website on another host than the redirect
- * URI is replaced by the root of that host.
+ * Link back to an application: `href`, or its website. The root of the redirect URI's host replaces
+ * a website on another host.
  */
-export function backTo(
-  { website, redirect_uri }: Pick<Application, 'website' | 'redirect_uri'>,
-  href?: string,
-): NextStep {
+export function backTo({ website, redirect_uri }: Application, href?: string): NextStep {
   const host = hostOf(redirect_uri);
   const home = hostOf(website) === host ? website : URL.parse('/', redirect_uri)?.href;
   return { href: href ?? home ?? website, text: `Go back to ${host}` };
 }
 
-function whatItGets(
-  name: string,
-  scopes: AuthorizationRequest['scopes'],
-  granted: readonly Grant[],
-): Html {
+function whatItGets(name: string, scopes: readonly Scope[], granted: readonly Grant[]) {
   const before =
     granted.length > 0 ? [...new Set(granted.flatMap((grant) => grant.scopes))] : undefined;
   const added = abilitiesOf(scopes, before);

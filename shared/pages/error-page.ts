@@ -7,16 +7,13 @@ import { toApiError } from '../http/error-response.ts';
 import { headResponse } from '../http/response.ts';
 import { type Page, respond } from './html-response.ts';
 import type { Html } from './layout.ts';
-import { askedPath } from './own-url.ts';
+import { askedPath, withQuery } from './own-url.ts';
 
-/** Context of an error page. */
+/** Context of an error page. `here` is the page to go back to. */
 export interface ErrorContext {
   requestId: string;
-  /** The page to go back to. */
   here?: string;
-  /** Set if the account of the session was deleted. */
   isAccountGone?: boolean;
-  /** Set if a moderator has blocked the account. */
   isBlocked?: boolean;
   /** Set if the visitor is unknown, so that there is no account to link to. */
   isForAnybody?: boolean;
@@ -28,10 +25,12 @@ export interface NextStep {
   text: string;
 }
 
-/**
- * Makes a Lambda handler for browsers that knows no visitor. Errors become pages, never redirects,
- * as `endpoint` turns them into JSON.
- */
+/** The link to the account. */
+export function toAccount(text = 'Go to your account'): NextStep {
+  return { href: `${authUrl()}/account`, text };
+}
+
+/** Makes a Lambda handler for browsers that knows no visitor. Errors become pages, no redirects. */
 export function browserHandler(
   handle: (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult> | APIGatewayProxyResult,
 ) {
@@ -41,30 +40,24 @@ export function browserHandler(
       const { event, error } = request;
       const { requestId } = event.requestContext;
       const here = event.httpMethod === 'POST' ? undefined : authUrl() + askedPath(event);
-      const place = { requestId, here, isForAnybody: true };
-      request.response = await respond(explain(error, place));
+      request.response = await respond(explain(error, { requestId, here, isForAnybody: true }));
     })
     .handler(handle);
 }
 
-/**
- * Explains an error in plain words, with a link to continue. Leaves out WWW-Authenticate, because
- * pages do not use tokens.
- */
+/** Explains an error in plain words, with a link to continue. */
 export function explain(thrown: unknown, place: ErrorContext): Page {
   const error = toApiError(thrown, place.requestId);
+  const { status } = error;
+  // Pages use no tokens.
   const { 'WWW-Authenticate': _, ...headers } = error.headers;
-  const { title, text, way } = inWords(error, place);
-  return {
-    status: error.status,
-    headers,
-    title,
-    content: html`<section>
+  const [title, text, way] = inWords(error, place);
+  const content = html`<section>
       <p>${text}</p>
-      ${error.status < 500 ? '' : html`<p class="soft">request_id: ${place.requestId}</p>`}
+      ${status >= 500 && html`<p class="soft">request_id: ${place.requestId}</p>`}
       ${nextSteps(way)}
-    </section>`,
-  };
+    </section>`;
+  return { status, headers, title, content };
 }
 
 /** Renders links to next steps as buttons, the best first. */
@@ -74,60 +67,45 @@ export function nextSteps(...ways: readonly NextStep[]): Html {
   </div>`;
 }
 
-/**
- * Address that signs a person in and returns to a page. With `isAnew`, the identity provider asks
- * again even a person whom it knows.
- */
-export function signInUrl(return_to: string, isAnew = false): string {
-  const query = new URLSearchParams({ ...(isAnew && { prompt: 'login' }), return_to });
-  return `${authUrl()}/account/sign-in?${query}`;
+/** Address that signs a person in and returns to a page. `prompt: login` asks even known people. */
+export function signInUrl(return_to: string, prompt?: 'login'): string {
+  return withQuery(`${authUrl()}/account/sign-in`, { prompt, return_to });
 }
 
 function inWords(
   { code, status, message, headers }: ApiError,
   { here, isAccountGone, isBlocked, isForAnybody }: ErrorContext,
-): { title: string; text: string; way: NextStep } {
-  const account = { href: `${authUrl()}/account`, text: 'Go to your account' };
-  const back = here === undefined ? account : { href: here, text: 'Open the page again' };
+): [title: string, text: string, way: NextStep] {
+  const back = here === undefined ? toAccount() : { href: here, text: 'Open the page again' };
   if (code === 'invalid_token' || (code === 'not_authorized' && isAccountGone)) {
-    return {
-      title: 'Your account was deleted',
-      text: 'Nothing was changed. If you sign in again, you get a new account.',
-      way: { ...account, text: 'Sign in' },
-    };
+    const text = 'Nothing was changed. If you sign in again, you get a new account.';
+    return ['Your account was deleted', text, toAccount('Sign in')];
   }
   switch (code) {
-    case 'not_authorized':
-      return {
-        title: 'You are signed out',
-        text: 'Nothing was changed. Sign in to return to the page.',
-        way: { href: signInUrl(here ?? account.href), text: 'Sign in' },
-      };
+    case 'not_authorized': {
+      const way = { href: signInUrl(here ?? toAccount().href), text: 'Sign in' };
+      return ['You are signed out', 'Nothing was changed. Sign in to return to the page.', way];
+    }
     case 'access_denied':
       return isBlocked
-        ? { title: 'Nothing was changed', text: `${message}.`, way: account }
-        : { title: 'Please try again', text: `${message}.`, way: back };
-    case 'limit_exceeded':
-      return {
-        title: 'You have reached your daily limit',
-        text: `The limit depends on your karma.${headers['Retry-After'] ? ' You can continue after midnight UTC.' : ''}`,
-        way: back,
-      };
+        ? ['Nothing was changed', `${message}.`, toAccount()]
+        : ['Please try again', `${message}.`, back];
+    case 'limit_exceeded': {
+      const until = headers['Retry-After'] ? ' You can continue after midnight UTC.' : '';
+      const text = `The limit depends on your karma.${until}`;
+      return ['You have reached your daily limit', text, back];
+    }
     case 'not_found':
-    case 'method_not_allowed':
-      return {
-        title: code === 'not_found' ? message : 'Page not found',
-        text: isForAnybody
-          ? 'Check the address. If it is correct, the page was deleted or is no longer public.'
-          : 'Check the address. If it is correct, the page was deleted or belongs to another account.',
-        way: isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the front page' } : account,
-      };
+    case 'method_not_allowed': {
+      const reason = isForAnybody ? 'is no longer public' : 'belongs to another account';
+      return [
+        code === 'not_found' ? message : 'Page not found',
+        `Check the address. If it is correct, the page was deleted or ${reason}.`,
+        isForAnybody ? { href: `${authUrl()}/`, text: 'Go to the front page' } : toAccount(),
+      ];
+    }
     case 'service_unavailable':
-      return { title: 'Please try again in a moment', text: `${message}.`, way: back };
+      return ['Please try again in a moment', `${message}.`, back];
   }
-  return {
-    title: status < 500 ? 'That did not work' : 'Something went wrong',
-    text: `${message}.`,
-    way: back,
-  };
+  return [status < 500 ? 'That did not work' : 'Something went wrong', `${message}.`, back];
 }

@@ -20,32 +20,37 @@ interface Field {
   prefix?: string;
   label: string;
   type?: 'text' | 'email' | 'url' | 'area';
-  /** Initial value, unless something was submitted. */
   value?: string;
   hint?: string;
   /** In characters. Browsers count some of them twice. */
   maxlength: number;
   isRequired?: boolean;
   autocomplete?: string;
-  /** Set for the main field of a page. */
   hasFocus?: boolean;
+  filled?: FormState;
 }
 
+/** The field of a public name, without its label. */
+export const displayName = {
+  name: 'display_name',
+  maxlength: 64,
+  isRequired: true,
+  autocomplete: 'nickname',
+};
+
 /** Renders a field with its label, hint and error. The first field with an error gets the focus. */
-export function field(
-  { name, prefix = '', label, type = 'text', value = '', hint, hasFocus, ...rest }: Field,
-  { values, faults }: FormState = blank,
-): Html {
+export function field({ name, prefix = '', label, type = 'text', hint, ...rest }: Field): Html {
+  const { values, faults } = rest.filled ?? blank;
   const id = `${prefix}${name}`;
   const fault = faults[name];
-  const content = values[name] ?? value;
+  const content = values[name] ?? rest.value ?? '';
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean);
   const attributes = {
     id,
     maxlength: `${rest.maxlength}`,
     autocomplete: rest.autocomplete,
     required: rest.isRequired,
-    autofocus: hasFocus || Object.keys(faults)[0] === name,
+    autofocus: rest.hasFocus || Object.keys(faults)[0] === name,
     'aria-invalid': fault && 'true',
     'aria-describedby': described.join(' ') || undefined,
   };
@@ -62,11 +67,16 @@ export function field(
   </div>`;
 }
 
-function written(attributes: Record<string, string | boolean | undefined>): Html[] {
+function written(attributes: Record<string, string | boolean | undefined>) {
   return Object.entries(attributes).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
     return [value === true ? html` ${name}` : html` ${name}="${value}"`];
   });
+}
+
+/** Renders an option of a `select`. */
+export function option(value: string, text: string, chosen: string | undefined): Html {
+  return html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`;
 }
 
 /** Renders a checkbox to tick before an action that cannot be undone. */
@@ -77,12 +87,9 @@ export function confirmation(name: string, label: string): Html {
   </div>`;
 }
 
-/**
- * Renders a message above a form with errors: nothing was saved, or the error of the whole form.
- */
+/** Renders the error of a whole form, or a message that nothing was saved. */
 export function faultOf({ faults }: FormState): Html | '' {
-  const [first] = Object.keys(faults);
-  if (first === undefined) return '';
+  if (Object.keys(faults).length === 0) return '';
   return html`<p class="warning" role="alert">${faults[''] ?? 'Nothing was saved. Correct the fields marked below.'}</p>`;
 }
 

@@ -1,39 +1,18 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
-import { type Html, layout, type Visitor } from './layout.ts';
+import { type Frame, layout, type Visitor } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { styleSource } from './style.ts';
 
 /** A page for people. */
-export interface Page {
-  title: string;
-  /** Heading with markup, if it differs from the title. */
-  heading?: Html;
-  content: Html;
+export interface Page extends Omit<Frame, 'visitor' | 'isBare'> {
   status?: number;
-  /**
-   * Set if a form on the page leads out of the service. Browsers apply the form policy of the page
-   * to every redirect that answers a form.
-   */
+  /** Set if a form leads out of the service. The form policy also holds for its redirects. */
   isWayOut?: boolean;
   cookies?: readonly string[];
   headers?: Readonly<Record<string, string>>;
-  /**
-   * Set where access is granted. A new user is first asked for a public name, under which the
-   * access is used.
-   */
+  /** Set where access is granted. A new user is first asked for the public name to act under. */
   asksName?: boolean;
-  /** For search engines and for previews of links. */
-  description?: string;
-  /**
-   * Address outside the service that the browser opens next. A redirect in answer to a form would
-   * be blocked by the form policy.
-   */
-  next?: string;
-  /** Set for tables and pages with a column beside the text. */
-  isWide?: boolean;
-  /** More for the head: alternate formats, data for search engines. */
-  head?: Html;
   /** Set during a decision. Leaves out the menu, so that nobody leaves the page by mistake. */
   isDecision?: boolean;
   /** Set at the end of a session. Leaves out the menu and asks for nothing. */
@@ -42,6 +21,7 @@ export interface Page {
 
 /** A redirect by GET, with a notice of a change for the next page. */
 export interface Redirect {
+  /** A path below {auth_url}, or a whole address. */
   location: string;
   cookies?: readonly string[];
   notice?: Notice;
@@ -58,43 +38,35 @@ export async function respond(
   answer: Page | Redirect | Download,
   visitor?: Visitor,
 ): Promise<APIGatewayProxyResult> {
+  const policy = [`style-src ${styleSource}`, 'img-src data:'];
+  if (!('content' in answer && answer.isWayOut)) policy.push("form-action 'self'");
+  const headers = securityHeaders(policy);
   if ('file' in answer) {
-    return {
-      statusCode: 200,
-      headers: {
-        ...securityHeaders(policyOf({})),
-        'Content-Type': 'application/json',
-        'Content-Disposition': `attachment; filename="${answer.file}"`,
-      },
-      body: JSON.stringify(answer.document),
-    };
+    const attachment = `attachment; filename="${answer.file}"`;
+    Object.assign(headers, {
+      'Content-Type': 'application/json',
+      'Content-Disposition': attachment,
+    });
+    return { statusCode: 200, headers, body: JSON.stringify(answer.document) };
   }
   const cookies = answer.cookies?.length && {
     multiValueHeaders: { 'Set-Cookie': [...answer.cookies] },
   };
   if ('location' in answer) {
-    const headers = { ...securityHeaders(policyOf({})), Location: answer.location };
-    return { statusCode: 303, headers, body: '', ...cookies };
+    const { location } = answer;
+    const Location = location.startsWith('/') ? authUrl() + location : location;
+    return { statusCode: 303, headers: { ...headers, Location }, body: '', ...cookies };
   }
   const isBare = answer.isDecision || answer.isLast;
   return {
     statusCode: answer.status ?? 200,
-    headers: { ...securityHeaders(policyOf(answer)), ...answer.headers },
+    headers: { ...headers, ...answer.headers },
     body: `${await layout({ ...answer, visitor, isBare })}`,
     ...cookies,
   };
 }
 
-/** Content security policy of a page with our style. The icon is inline. */
-function policyOf({ isWayOut }: Pick<Page, 'isWayOut'>): string[] {
-  return [`style-src ${styleSource}`, 'img-src data:', ...(isWayOut ? [] : ["form-action 'self'"])];
-}
-
-/**
- * The headers of every page. They forbid sniffing, referrers, caching, and content from any source
- * that the policy does not name. A page is framed only if it is made for that (RFC 9700 section
- * 4.16).
- */
+/** The headers of every page. Only a page made for it can be framed (RFC 9700 section 4.16). */
 export function securityHeaders(
   policy: readonly string[],
   { isFramed = false } = {},

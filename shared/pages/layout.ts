@@ -2,7 +2,6 @@ import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import type { User } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
-import { icon, mark } from './brand.ts';
 import { style } from './style.ts';
 
 /** Markup with all inserted values escaped. */
@@ -14,29 +13,42 @@ export interface Visitor {
   csrf: string;
   here: string;
   /** Number of open cases, for moderators. */
-  openCases?: string | undefined;
+  openCases?: string;
 }
 
-/** A page and its frame. */
+/** The contents of a page and of its frame. */
 export interface Frame {
   title: string;
-  /** The heading, if it has markup that the title cannot have. */
-  heading?: Html | undefined;
+  /** Heading with markup, if it differs from the title. */
+  heading?: Html;
   content: Html;
-  description?: string | undefined;
-  /** The person who gets a menu. */
-  visitor?: Visitor | undefined;
-  /** Removes the menu, for a decision or a farewell. */
-  isBare?: boolean | undefined;
-  /** The address that the browser opens at once. */
-  next?: string | undefined;
-  /** A wide page, for tables or a second column. */
-  isWide?: boolean | undefined;
-  /** More elements for the head: alternates, data for search engines. */
-  head?: Html | undefined;
+  /** For search engines and for previews of links. */
+  description?: string;
+  visitor?: Visitor;
+  /** Set to leave out the menu. */
+  isBare?: boolean;
+  /** Address outside the service to open next. The form policy forbids to redirect a form there. */
+  next?: string;
+  /** Set for tables and pages with a column beside the text. */
+  isWide?: boolean;
+  /** More for the head: alternate formats, data for search engines. */
+  head?: Html;
 }
 
-/** Menu items, below {auth_url}. */
+/** A star in a speech bubble, on a field of 32 by 32. */
+const bubble = 'M6 2h20a5 5 0 0 1 5 5v13a5 5 0 0 1-5 5H16l-8 6v-6H6a5 5 0 0 1-5-5V7a5 5 0 0 1 5-5z';
+const star =
+  'M16 6.4L17.8 11.2L22.8 11.4L18.9 14.5L20.2 19.4L16 16.6L11.8 19.4L13.1 14.5L9.2 11.4L14.2 11.2z';
+
+const mark = raw(
+  `<svg class="mark" viewBox="0 0 32 32" width="36" height="36" aria-hidden="true"><path fill="var(--accent)" d="${bubble}"/><path fill="var(--paper)" d="${star}"/></svg>`,
+);
+
+/** Mark for the browser tab. Inline, because /favicon.ico may belong to another service. */
+export const icon = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#2f55d4" d="${bubble}"/><path fill="#fff" d="${star}"/></svg>`,
+)}`;
+
 const menu = [
   ['/account', 'Account'],
   ['/account/reviews', 'Your reviews'],
@@ -44,7 +56,6 @@ const menu = [
   ['/account/applications', 'Applications'],
 ] as const;
 
-/** Links in the footer, below {auth_url}. */
 const links = [
   ['/', 'About'],
   ['/docs', 'For developers'],
@@ -80,19 +91,18 @@ ${!isBare && foot()}
 </html>`;
 }
 
-/** Description for search engines and for previews of links (Open Graph). */
-function about(title: string, description: string): Html {
+function about(title: string, description: string) {
   return html`<meta name="description" content="${description}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 `;
 }
 
-function head(visitor: Visitor | undefined): Html {
+function head(visitor?: Visitor) {
   return html`<a class="brand" href="${authUrl()}/">${mark}Reviews</a>${visitor && menuOf(visitor)}`;
 }
 
-function menuOf({ user, csrf, here, openCases }: Visitor): Html {
+function menuOf({ user, csrf, here, openCases }: Visitor) {
   const at = authUrl();
   const { pathname } = new URL(here);
   const pathOf = (path: string) => new URL(at + path).pathname;
@@ -113,7 +123,7 @@ function menuOf({ user, csrf, here, openCases }: Visitor): Html {
     </nav>`;
 }
 
-function foot(): Html {
+function foot() {
   const at = authUrl();
   return html`<footer>
     <nav aria-label="More">${links.map(([path, name]) => html`<a href="${at}${path}">${name}</a>`)}</nav>

@@ -7,10 +7,10 @@ import type { Review } from '../review/review.ts';
 import type { User } from '../user/user.ts';
 import { findUsers } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
-import { type FormState, field } from './fields.ts';
+import { type FormState, field, option } from './fields.ts';
 import type { Html, Visitor } from './layout.ts';
-import { tabs } from './tabs.ts';
-import { minuteOf } from './words.ts';
+import { tabs } from './lists.ts';
+import { counted, minuteOf } from './words.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {
@@ -43,11 +43,10 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
 
 /** Tabs of the moderation pages. */
 export function moderationTabs(path: '' | '/log'): Html {
-  const pages = [
+  return tabs('Moderation', moderationUrl(path), [
     [moderationUrl(), 'Reported reviews'],
     [moderationUrl('/log'), 'Log'],
-  ] as const;
-  return tabs('Moderation', moderationUrl(path), pages);
+  ]);
 }
 
 /** A decision and its reason. */
@@ -96,41 +95,27 @@ export async function decisionList(decisions: readonly Decision[]): Promise<Html
   return html`<ul class="plain">${decisions.map((each) => html`<li>${entry(each, users)}</li>`)}</ul>`;
 }
 
-function entry(decision: Decision, users: ReadonlyMap<string, User>): Html {
+function entry(decision: Decision, users: ReadonlyMap<string, User>) {
   const { review_id, moderator_id, decided_at, note, reports } = decision;
   return html`<p><strong>${decisionOf(decision)}</strong></p>
     ${saying(note)}
     <p class="soft">
-      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${reportsOf(reports)}`}
+      ${minuteOf(decided_at)}, by <bdi>${nameOf(moderator_id, users)}</bdi>${reports > 0 && `, on ${counted(reports, 'report')}`}
       ${review_id && html`<a href="${moderationUrl(`/reviews/${review_id}`)}">The review</a>`}
     </p>`;
-}
-
-/** Words for a number of reports. */
-export function reportsOf(count: number): string {
-  return count === 1 ? '1 report' : `${count} reports`;
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
 export function whyFields(filled: FormState, prefix = ''): Html {
   const { values, faults } = filled;
+  const id = `${prefix}reason`;
   return html`<div class="field">
-      <label for="${prefix}reason">Reason</label>
-      <select id="${prefix}reason" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="${prefix}reason-fault"`}>
+      <label for="${id}">Reason</label>
+      <select id="${id}" name="reason" required${faults.reason && html` aria-invalid="true" aria-describedby="${id}-fault"`}>
         <option value="">Choose one</option>
-        ${reasons.map(
-          (reason) =>
-            html`<option value="${reason}"${reason === values.reason && html` selected`}>${reasonWords[reason]}</option>`,
-        )}
+        ${reasons.map((reason) => option(reason, reasonWords[reason], values.reason))}
       </select>
-      ${faults.reason && html`<p class="fault" id="${prefix}reason-fault">${faults.reason}</p>`}
+      ${faults.reason && html`<p class="fault" id="${id}-fault">${faults.reason}</p>`}
     </div>
-    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: 'The author reads it, and so do moderators.', maxlength: 500 }, filled)}`;
-}
-
-/** The link to the next page of a list. */
-export function nextPage(url: string, query: Record<string, string>, cursor?: string): Html | '' {
-  if (cursor === undefined) return '';
-  const next = `${url}?${new URLSearchParams({ ...query, cursor })}`;
-  return html`<p><a class="button quiet" href="${next}">Next page</a></p>`;
+    ${field({ name: 'note', prefix, label: 'Note', type: 'area', hint: 'The author reads it, and so do moderators.', maxlength: 500, filled })}`;
 }

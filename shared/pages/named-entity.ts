@@ -1,9 +1,11 @@
+import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import { findMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import { findSummary } from '../entity/summary.ts';
 import type { EntitySummary } from '../review/presented.ts';
+import { withQuery } from './own-url.ts';
 
 /** An entity with its counts and its name. */
 export interface NamedEntity {
@@ -20,4 +22,17 @@ export async function readNamedEntity(entity_id: string): Promise<NamedEntity> {
   const [metadata = null] = entity_type ? await findMetadata([{ entity_id, entity_type }]) : [];
   const name = entity_type ? nameOfEntity({ entity_type }, metadata) : 'No reviews yet';
   return { url: `${authUrl()}/entity/${entity_id}`, name, summary, metadata };
+}
+
+/** Size in pixels of the frame that shows the stars of an entity on another site. */
+export const embedSize = { width: 320, height: 120 };
+
+/** The frame as HTML for another site. */
+export function embedCode({ url, name }: NamedEntity, { width, height } = embedSize): string {
+  return `${html`<iframe src="${url}/embed" title="Reviews: ${name}" width="${width}" height="${height}" style="border:0" loading="lazy"></iframe>`}`;
+}
+
+/** Address at which a site finds the frame for an entity's page (oEmbed). */
+export function oembedUrl(url: string): string {
+  return withQuery(`${authUrl()}/oembed`, { url, format: 'json' });
 }

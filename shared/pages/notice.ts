@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { cookieName, cookiesOf, setCookie } from './cookies.ts';
+import { readCookie, setCookie } from './session.ts';
 
 /** Messages shown once after a change. */
 const notices = {
@@ -29,20 +29,15 @@ const notices = {
 export type Notice = keyof typeof notices;
 
 /**
- * Returns the Set-Cookie header that leaves a notice for the next page. A parameter of the address
- * would let anybody's link show a notice, and would repeat it on reload.
+ * Returns the Set-Cookie header that leaves a notice for the next page, or deletes it. A query
+ * parameter would let anybody's link show a notice, and would repeat it on reload.
  */
-export function leaveNotice(notice: Notice): string {
-  return setCookie('notice', notice, 60);
+export function leaveNotice(notice?: Notice): string {
+  return notice ? setCookie('notice', notice, 60) : setCookie('notice', '', 0);
 }
 
 /** Reads the text of the notice, if there is one. */
 export function readNotice(event: APIGatewayProxyEvent): string | undefined {
-  const left = cookiesOf(event)[cookieName('notice')] ?? '';
+  const left = readCookie(event, 'notice') ?? '';
   return Object.hasOwn(notices, left) ? notices[left as Notice] : undefined;
-}
-
-/** Returns the Set-Cookie header that deletes the notice. */
-export function forgetNotice(): string {
-  return setCookie('notice', '', 0);
 }

@@ -2,10 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { authUrl } from '../auth-url.ts';
 import { matchRoute } from '../http/match-route.ts';
 
-/**
- * Returns the URL of a page of ours. Any other address becomes the account, because anybody can
- * write the parameter.
- */
+/** The URL of a page of ours. Any other address, which anybody can send, becomes the account. */
 export function ownUrl(return_to = ''): string {
   const home = new URL(`${authUrl()}/account`).href;
   const asked = URL.parse(return_to, home);
@@ -13,10 +10,7 @@ export function ownUrl(return_to = ''): string {
   return url?.startsWith(new URL('.', home).href) ? url : home;
 }
 
-/**
- * Address of a page. The address of a form becomes the page that shows it: the nearest path above
- * that accepts GET.
- */
+/** Address of a page. That of a form becomes its page: the nearest path above that accepts GET. */
 export function addressOf(event: APIGatewayProxyEvent, query = queryOf(event)): string {
   const asked = askedPath(event);
   let path = asked;
@@ -37,4 +31,10 @@ export function queryOf({ multiValueQueryStringParameters }: APIGatewayProxyEven
     ([name, values = []]) => values.map((value): [string, string] => [name, value]),
   );
   return new URLSearchParams(pairs).toString();
+}
+
+/** An address with a query; undefined parameters are left out. */
+export function withQuery(url: string, query: Record<string, string | number | undefined>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return given.length > 0 ? `${url}?${new URLSearchParams(given as [string, string][])}` : url;
 }

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { authUrl } from '../auth-url.ts';
 import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
 import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/request.ts';
@@ -9,25 +10,30 @@ import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';
 import { browserHandler, explain, signInUrl } from './error-page.ts';
-import { type Faults, type FormState, faultsOf } from './fields.ts';
+import { displayName, type Faults, type FormState, faultsOf, field } from './fields.ts';
 import { type Download, type Page, type Redirect, respond } from './html-response.ts';
-import type { Visitor } from './layout.ts';
-import { nameForm } from './name-form.ts';
-import { forgetNotice, leaveNotice, readNotice } from './notice.ts';
+import { csrfField, type Visitor } from './layout.ts';
+import { leaveNotice, readNotice } from './notice.ts';
 import { addressOf, queryOf } from './own-url.ts';
-import { csrfToken, isCsrfToken, readSession, type Session } from './session.ts';
+import { csrfToken, isCsrfToken, readSession, Session } from './session.ts';
+
+/** Makes the schema of a request by a signed-in person, as `caller`, with these other parts. */
+export function signedIn<T extends v.ObjectEntries>(parts: T) {
+  return v.object({ caller: Session, ...parts });
+}
 
 /** The event and the signed-in person: always present if the schema has a `caller`. */
-export interface Visit<T extends RequestSchema> {
+interface Visit<T extends RequestSchema> {
   event: APIGatewayProxyEvent;
   visitor: T['entries'] extends { caller: unknown } ? Visitor : Visitor | undefined;
 }
 
-/** Answers a valid request. */
+type Answer = Page | Redirect | Download;
+
 type Handle<T extends RequestSchema> = (
   request: v.InferOutput<T>,
   visit: Visit<T>,
-) => Promise<Page | Redirect | Download> | Page | Redirect;
+) => Promise<Answer> | Page | Redirect;
 
 /** Shows a form again as it was sent, with an error beside each invalid field. */
 type ShowAgain<T extends RequestSchema> = (
@@ -65,21 +71,19 @@ export function page<T extends RequestSchema>(schema: T, handle: Handle<T>, agai
           : await handle(readRequest(schema, parts), visit);
       return await finished(answer, event, visitor);
     } catch (error) {
-      const { requestId } = event.requestContext;
-      const isAccountGone = session !== undefined && user === undefined;
-      const isBlocked = user?.blocked_at !== undefined;
-      const place = { requestId, here: addressOf(event), isAccountGone, isBlocked };
-      return finished(explain(error, place), event, visitor);
+      const explained = explain(error, {
+        requestId: event.requestContext.requestId,
+        here: addressOf(event),
+        isAccountGone: session !== undefined && user === undefined,
+        isBlocked: user?.blocked_at !== undefined,
+      });
+      return finished(explained, event, visitor);
     }
   });
 }
 
 /** The response, with the number of open cases in the menu of a moderator. */
-async function finished(
-  answer: Page | Redirect | Download,
-  event: APIGatewayProxyEvent,
-  visitor: Visitor | undefined,
-) {
+async function finished(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor) {
   const isCounted = 'content' in answer && visitor !== undefined && canModerate(visitor.user);
   const openCases = isCounted ? await countOpenCases() : undefined;
   return respond(completed(answer, event, visitor), visitor && { ...visitor, openCases });
@@ -89,36 +93,43 @@ async function finished(
  * Completes an answer. Shows the notice of the last change, once. Asks people with a proposed name
  * for their public name, because a sign-in does not always supply one.
  */
-function completed(
-  answer: Page | Redirect | Download,
-  event: APIGatewayProxyEvent,
-  visitor: Visitor | undefined,
-): Page | Redirect | Download {
+function completed(answer: Answer, event: APIGatewayProxyEvent, visitor?: Visitor): Answer {
   if ('file' in answer) return answer;
   const { cookies = [] } = answer;
   if ('location' in answer) {
-    return answer.notice
-      ? { ...answer, cookies: [...cookies, leaveNotice(answer.notice)] }
-      : answer;
+    const left = answer.notice ? [leaveNotice(answer.notice)] : [];
+    return { ...answer, cookies: [...cookies, ...left] };
   }
   const notice = readNotice(event);
   const { content, isLast, asksName } = answer;
-  const isAsked = visitor?.user.has_proposed_name && asksName;
   return {
     ...answer,
     content: html`${notice && !isLast && html`<p class="notice" role="status">${notice}</p>`}
       ${content}
-      ${isAsked && nameForm(visitor.user.display_name, visitor.csrf, visitor.here)}`,
-    cookies: notice ? [...cookies, forgetNotice()] : cookies,
+      ${visitor?.user.has_proposed_name && asksName && nameForm(visitor)}`,
+    cookies: notice ? [...cookies, leaveNotice()] : cookies,
   };
 }
 
-/** Returns the signed-in person, unless the account is deleted or has signed out since. */
-async function visitorOf(
-  event: APIGatewayProxyEvent,
-  session: Session | undefined,
-  user: User | undefined,
-): Promise<Visitor | undefined> {
+/** Asks a new user for a public name, proposes one, and leads back to the page. */
+function nameForm({ user, csrf, here }: Visitor) {
+  return html`<section>
+    <form method="post" action="${authUrl()}/account">
+      ${csrfField(csrf)}
+      <input type="hidden" name="return_to" value="${here}">
+      ${field({
+        ...displayName,
+        label: 'What should others call you?',
+        hint: 'You can change it at any time in your account.',
+        value: user.display_name,
+      })}
+      <button class="quiet">Use this name</button>
+    </form>
+  </section>`;
+}
+
+/** The signed-in person, unless the account is deleted or has signed out since. */
+async function visitorOf(event: APIGatewayProxyEvent, session?: Session, user?: User) {
   if (!session || !user || session.signed_in <= (user.signed_out ?? 0)) return undefined;
   return { user, csrf: await csrfToken(session), here: addressOf(event) };
 }
@@ -128,7 +139,7 @@ async function takeForm<T extends RequestSchema>(
   parts: Parameters<typeof readRequest>[1],
   visit: Visit<T>,
   { form, session }: { form: Record<string, string>; session: Session },
-): Promise<Page | Redirect | Download> {
+): Promise<Answer> {
   const { body, ...others } = schema.entries;
   const request = readRequest(v.object(others as v.ObjectEntries) as unknown as T, parts);
   if (!(await isCsrfToken(session, form.csrf ?? ''))) {
@@ -149,10 +160,7 @@ async function takeForm<T extends RequestSchema>(
   }
 }
 
-/**
- * Normalizes line ends in form fields: browsers send CRLF, which `maxlength` counts as one
- * character.
- */
+/** Normalizes line ends: browsers send CRLF, which `maxlength` counts as one character. */
 function textsOf(form: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(form).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),

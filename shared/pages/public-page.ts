@@ -6,8 +6,8 @@ import { browserHandler } from './error-page.ts';
 import { type Page, respond } from './html-response.ts';
 
 /**
- * Makes a Lambda handler for a page that is the same for everybody. Caches keep the page as long as
- * a list, and it has an ETag.
+ * Makes a Lambda handler for a page that is the same for everybody, with an ETag. Caches keep it as
+ * long as a list.
  *
  * @example
  * export const handler = publicPage(request, async ({ path: { user_id } }) => {

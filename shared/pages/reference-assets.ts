@@ -1,8 +1,6 @@
 const folder = 'node_modules/swagger-ui-dist';
 
-/**
- * File names of the reference below {auth_url}/docs/api. They contain the version of Swagger UI.
- */
+/** File names of the reference below {auth_url}/docs/api, with the version of Swagger UI. */
 export const script = 'swagger-ui-5.35.0.js';
 export const style = 'swagger-ui-5.35.0.css';
 

@@ -7,14 +7,14 @@ import { userTypeOf } from '../user/user-type.ts';
 import { nextSteps } from './error-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
-import { csrfField, type Html, type Visitor } from './layout.ts';
+import { csrfField, type Visitor } from './layout.ts';
 import { reasonOf } from './moderation.ts';
 import { excerptOf } from './review-card.ts';
 import { dayOf } from './words.ts';
 
 /**
- * Page with the form to report a review, empty or as submitted, or the reason why there is none.
- * Throws ApiError 404 if the review is not public.
+ * Page to report a review: the form, empty or as submitted, or why there is none. Throws ApiError
+ * 404 if the review is not public.
  */
 export async function reportPage(
   reviewId: string,
@@ -50,7 +50,7 @@ export async function reportPage(
   };
 }
 
-function form(at: string, csrf: string, { values, faults }: FormState): Html {
+function form(at: string, csrf: string, { values, faults }: FormState) {
   const fault = faults.reason && html` aria-invalid="true" aria-describedby="reason-fault"`;
   return html`<form method="post" action="${at}">
     ${csrfField(csrf)}

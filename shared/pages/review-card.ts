@@ -1,21 +1,29 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { nameOfEntity } from '../entity/entity-type.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { Review } from '../review/review.ts';
 import type { AuthoredReview } from '../review/review-repository.ts';
 import type { Html } from './layout.ts';
-import { stars } from './stars.ts';
 import { dayOf } from './words.ts';
 
 /** UTF-16 units of an excerpt in a list: three lines of a wide window. */
 const excerptLength = 280;
 
+/** Five stars on a field of 100 by 20. */
+const five = raw(
+  `<path d="${[0, 20, 40, 60, 80].map((x) => `M${x + 10} 1l2.8 6 6.2.7-4.6 4.4 1.3 6.4-5.7-3.3-5.7 3.3 1.3-6.4-4.6-4.4 6.2-.7z`).join('')}"/>`,
+);
+
+/** A rating from 0 to 5 as a row of stars, with fractions. Screen readers say it in words. */
+export function stars(rating: number): Html {
+  return html`<svg class="stars" viewBox="0 0 100 20" role="img" aria-label="${rating} of 5 stars">${five}<svg width="${rating * 20}" height="20">${five}</svg></svg>`;
+}
+
 /** The text in its own language and direction, with its paragraphs. */
 export function textOf({ text, language }: Review): Html | '' {
-  return text === null
-    ? ''
-    : html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`;
+  if (text === null) return '';
+  return html`<div class="review verbatim" lang="${language}" dir="auto">${text}</div>`;
 }
 
 /** The beginning of a text in one line, cut at the end of a word. */
@@ -50,4 +58,13 @@ export function reviewCard(
     </p>
     ${text !== null && html`<p class="review" lang="${language}" dir="auto">${excerpt}${excerpt !== lineOf(text) && html` <a lang="en" href="${at}/review/${id}">Read more</a>`}</p>`}
   </div>`;
+}
+
+/** The cell of a review in a table: its entity, perhaps with a link, its stars and an excerpt. */
+export function reviewCell(review: Review, metadata?: Metadata | null, href?: string): Html {
+  const { rating, text, language } = review;
+  const name = html`<bdi>${nameOfEntity(review, metadata)}</bdi>`;
+  return html`<strong>${href ? html`<a href="${href}">${name}</a>` : name}</strong>
+    ${rating !== null && stars(rating)}
+    ${text !== null && html`<div class="clamp soft" lang="${language}" dir="auto">${excerptOf(text)}</div>`}`;
 }

@@ -1,17 +1,17 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
+import { findKeptMetadata } from '../entity/metadata.ts';
 import type { Metadata } from '../entity/presented.ts';
 import type { FeedOwner } from '../feed/link.ts';
 import { readFromCursor } from '../list/cursor.ts';
+import { listWritten } from '../review/own-reviews.ts';
 import { listReviewsOf, type ReviewList } from '../review/review-list.ts';
 import { oneOf } from '../values.ts';
 import type { Html } from './layout.ts';
+import { perPage, readDated, tabs } from './lists.ts';
+import { withQuery } from './own-url.ts';
 import { reviewCard } from './review-card.ts';
-import { tabs } from './tabs.ts';
-import { nameOfLanguage } from './words.ts';
-
-/** Number of reviews on a page. */
-const perPage = 20;
+import { counted, nameOfLanguage } from './words.ts';
 
 /** Query parameters of a list of reviews, named as in the API. */
 export const listParameters = {
@@ -27,7 +27,6 @@ export interface ListQuery {
   language?: string;
 }
 
-/** A page of a list, with the cursor of the next page. */
 interface ListPage extends Omit<ReviewList, 'next'> {
   cursor: string | undefined;
 }
@@ -37,9 +36,7 @@ const orders = [
   ['popularity', 'Most popular'],
 ] as const;
 
-/**
- * Reads a page of the reviews of an entity or by a user. Throws ApiError 400 for an invalid cursor.
- */
+/** Reads a page of an entity's or user's reviews. Throws ApiError 400 for an invalid cursor. */
 export async function readReviews(
   owner: FeedOwner,
   { cursor: sent, ...query }: ListQuery,
@@ -55,6 +52,17 @@ export async function readReviews(
   return { ...page, cursor };
 }
 
+/** A page of a person's reviews, with drafts, hidden reviews, and names from the table. */
+export async function readWritten(user_id: string, sent: string | undefined) {
+  const page = await readDated({ list: 'written', user_id }, sent, (limit, after) =>
+    listWritten(user_id, { limit, offset: 0, after }),
+  );
+  const reviews = page.reviews.map(({ review }) => review);
+  const metadata = await findKeptMetadata(reviews);
+  const written = reviews.map((review, i) => ({ review, metadata: metadata[i] }));
+  return { written, cursor: page.cursor };
+}
+
 /** Address of a list on the page at `url`, from its start or from a cursor. */
 export function listUrl(
   url: string,
@@ -62,9 +70,7 @@ export function listUrl(
   cursor?: string,
 ): string {
   const order = sort === 'popularity' ? sort : undefined;
-  const query = { rating: rating?.join(), language, sort: order, cursor };
-  const written = Object.entries(query).filter(([, value]) => value !== undefined);
-  return written.length > 0 ? `${url}?${new URLSearchParams(written as [string, string][])}` : url;
+  return withQuery(url, { rating: rating?.join(), language, sort: order, cursor });
 }
 
 /** Renders the list on the page at `url`, with a choice of order and a link to the next page. */
@@ -77,17 +83,11 @@ export function reviewSection(
   const { rating, language } = query;
   const isFiltered = (rating ?? language) !== undefined;
   if (count === 0 && !isFiltered) return html`<section><p>No reviews yet.</p></section>`;
+  const choice = orders.map(([sort, name]) => [listUrl(url, { ...query, sort }), name] as const);
   return html`<section>
     <h2>${reviewsOf(count)}${rating && ` with ${starsIn(rating)}`}${language && ` in ${nameOfLanguage(language)}`}</h2>
     ${isFiltered && html`<p><a href="${listUrl(url, { sort: query.sort })}">Show all reviews</a></p>`}
-    ${
-      count > 1 &&
-      tabs(
-        'Order',
-        listUrl(url, query),
-        orders.map(([sort, name]) => [listUrl(url, { ...query, sort }), name] as const),
-      )
-    }
+    ${count > 1 && tabs('Order', listUrl(url, query), choice)}
     <ul class="plain">
       ${reviews.map((each, i) => html`<li>${reviewCard(each, { ...about, metadata: about.metadata?.[i] ?? null })}</li>`)}
     </ul>
@@ -97,8 +97,7 @@ export function reviewSection(
 
 /** Number of reviews in words. */
 export function reviewsOf(count: number): string {
-  if (count === 0) return 'No reviews';
-  return count === 1 ? '1 review' : `${count} reviews`;
+  return count === 0 ? 'No reviews' : counted(count, 'review');
 }
 
 function starsIn(rating: readonly number[]): string {

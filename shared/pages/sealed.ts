@@ -1,24 +1,19 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CompactSign, compactVerify } from 'jose';
 import * as v from 'valibot';
+import { invalidRequest } from '../errors.ts';
+import { RequestedGrant } from '../oauth/authorization-request.ts';
 import { keysOf } from '../secrets.ts';
 import { epochSeconds } from '../time.ts';
 
-/** Data that browsers carry for us: a session, a sign-in, an authorization request. */
+/** Data that browsers carry for us. */
 type Kind = 'session' | 'sign-in' | 'request';
 
 const Sealed = v.object({ kind: v.string(), content: v.unknown(), expires_at: v.number() });
 
-/** Content of a seal, and its expiry in epoch seconds. */
-export interface Unsealed<T> {
-  content: T;
-  expires_at: number;
-}
-
 /**
- * Seals `content` as text of `[A-Za-z0-9_.-]`. A browser can carry and read it, but not change it.
- * The text is a JWS of compressed JSON. `lifetime` is in seconds. Base64url within the content
- * compresses to the size of the bytes that it encodes.
+ * Seals `content` for `lifetime` seconds as text of `[A-Za-z0-9_.-]`, a JWS of compressed JSON. A
+ * browser can carry and read it, but not change it.
  */
 export async function seal(kind: Kind, content: object, lifetime: number): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
@@ -27,15 +22,12 @@ export async function seal(kind: Kind, content: object, lifetime: number): Promi
   return new CompactSign(bytes).setProtectedHeader({ alg: 'HS256' }).sign(key);
 }
 
-/**
- * Opens content that was sealed as this kind. Returns undefined if the seal is invalid or has
- * expired.
- */
+/** Opens a seal of this kind, with its expiry in epoch seconds. Undefined if invalid or expired. */
 export async function open<T extends v.GenericSchema>(
   kind: Kind,
   schema: T,
   text: string,
-): Promise<Unsealed<v.InferOutput<T>> | undefined> {
+): Promise<{ content: v.InferOutput<T>; expires_at: number } | undefined> {
   for (const key of await keysOf('SESSION_KEYS')) {
     try {
       const { payload } = await compactVerify(text, key, { algorithms: ['HS256'] });
@@ -47,4 +39,30 @@ export async function open<T extends v.GenericSchema>(
     }
   }
   return undefined;
+}
+
+/** Seconds that a person has to sign in. */
+export const signInLifetime = 1800;
+
+/** An authorization request during a sign-in. It is not stored before the person is known. */
+const SealedRequest = v.object({
+  client_id: v.string(),
+  state: v.nullable(v.string()),
+  asked: RequestedGrant,
+});
+type SealedRequest = v.InferOutput<typeof SealedRequest>;
+
+/** Seals a request for `openRequest`. It fits a cookie, even with a state of 2 KB in any script. */
+export function sealRequest({ state, ...request }: SealedRequest): Promise<string> {
+  // JSON writes some characters with six bytes. Base64url compresses to the size of its content.
+  const encoded = state === null ? null : Buffer.from(state).toString('base64url');
+  return seal('request', { ...request, state: encoded }, signInLifetime);
+}
+
+/** Opens a sealed request. Throws ApiError 400 if the seal is invalid or has expired. */
+export async function openRequest(sealed: string): Promise<SealedRequest> {
+  const opened = await open('request', SealedRequest, sealed);
+  if (!opened) throw invalidRequest('This request is too old: start again from the application');
+  const { state, ...request } = opened.content;
+  return { ...request, state: state && Buffer.from(state, 'base64url').toString() };
 }

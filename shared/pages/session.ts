@@ -1,9 +1,11 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { parseCookie, stringifySetCookie } from 'cookie';
 import * as v from 'valibot';
+import { authUrl } from '../auth-url.ts';
+import { headerOf } from '../http/request.ts';
 import { keysOf } from '../secrets.ts';
-import { cookieName, cookiesOf, setCookie } from './cookies.ts';
-import { open, seal } from './sealed.ts';
+import { open, seal, signInLifetime } from './sealed.ts';
 
 /** A signed-in person. `signed_in` is in ms since 1970. Each sign-in has a new `session_id`. */
 export const Session = v.object({
@@ -18,9 +20,7 @@ export const Session = v.object({
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/**
- * A sign-in in progress. These values must match when the identity provider sends the person back.
- */
+/** A sign-in in progress. The identity provider must send the person back with these values. */
 export const SignIn = v.object({
   state: v.string(),
   nonce: v.string(),
@@ -32,44 +32,67 @@ export type SignIn = v.InferOutput<typeof SignIn>;
 
 /** Bytes. */
 const csrfLength = 32;
+
 /** Seconds that a person stays signed in. */
 const sessionLifetime = 12 * 3600;
 
-/**
- * Milliseconds for which a sign-in is recent. Actions that cannot be undone require a recent one.
- */
+/** Milliseconds for which a sign-in is recent, as actions that cannot be undone require. */
 const freshness = 10 * 60_000;
 
-/** Seconds that a person has to sign in. */
-const signInLifetime = 1800;
-
-/**
- * Limits on the cookies of sign-ins in progress. Every request carries them in its headers, of
- * which API Gateway accepts 10,240 bytes.
- */
+/** Limits on the cookies of sign-ins. API Gateway accepts 10,240 bytes of headers in a request. */
 const mostSignIns = { count: 4, bytes: 6000 };
 
 /** Browsers reject a larger cookie, counting its name and attributes. */
 const mostCookieBytes = 4096;
 
+/** Reads a cookie of ours. */
+export function readCookie(event: APIGatewayProxyEvent, name: string): string | undefined {
+  return cookiesOf(event)[cookieName(name)];
+}
+
+function cookiesOf(event: APIGatewayProxyEvent): Record<string, string | undefined> {
+  return parseCookie(headerOf(event, 'cookie') ?? '');
+}
+
+/**
+ * Makes a Set-Cookie header for a cookie that scripts cannot read and forms on other sites do not
+ * send. `maxAge` is in seconds; 0 deletes the cookie.
+ */
+export function setCookie(name: string, value: string, maxAge: number): string {
+  return stringifySetCookie({
+    name: cookieName(name),
+    value,
+    maxAge,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isSecure(),
+  });
+}
+
+/** The full name of a cookie. The prefix restricts it to this exact host, but needs HTTPS. */
+function cookieName(name: string): string {
+  return isSecure() ? `__Host-${name}` : name;
+}
+
+function isSecure(): boolean {
+  return authUrl().startsWith('https:');
+}
+
 /** Returns the Set-Cookie header that signs a user in. `authenticated` is as in the session. */
 export async function startSession(userId: string, authenticated?: number): Promise<string> {
   const session_id = randomBytes(16).toString('hex');
   const session: Session = { user_id: userId, session_id, signed_in: Date.now(), authenticated };
-  const value = await seal('session', session, sessionLifetime);
-  return setCookie('session', value, sessionLifetime);
+  return setCookie('session', await seal('session', session, sessionLifetime), sessionLifetime);
 }
 
 /** Reads the session of a request. Returns undefined if nobody is signed in. */
 export async function readSession(event: APIGatewayProxyEvent): Promise<Session | undefined> {
-  const value = cookiesOf(event)[cookieName('session')];
+  const value = readCookie(event, 'session');
   return value ? (await open('session', Session, value))?.content : undefined;
 }
 
-/**
- * Returns true if the person has proved their identity recently. Being recognized without a
- * question is no proof.
- */
+/** True after a recent proof of identity. Being recognized without a question is no proof. */
 export function isFresh({ signed_in, authenticated = signed_in }: Session): boolean {
   return Date.now() - authenticated <= freshness;
 }
@@ -90,19 +113,14 @@ export async function startSignIn(
 ): Promise<string[] | undefined> {
   const sealed = await seal('sign-in', signIn, signInLifetime);
   const cookie = setCookie(nameOf(signIn.state), sealed, signInLifetime);
-  return cookie.length > mostCookieBytes
-    ? undefined
-    : [cookie, ...(await evictedBy(event, cookie))];
+  if (cookie.length > mostCookieBytes) return undefined;
+  return [cookie, ...(await evictedBy(event, cookie))];
 }
 
-/**
- * Reads the sign-in that this browser started with the sent state. Returns undefined if there is
- * none, or it has expired.
- */
+/** Reads the sign-in that this browser started with the sent state, unless it has expired. */
 export async function readSignIn(event: APIGatewayProxyEvent): Promise<SignIn | undefined> {
   const state = event.queryStringParameters?.state ?? '';
-  const value = cookiesOf(event)[cookieName(nameOf(state))] ?? '';
-  return (await open('sign-in', SignIn, value))?.content;
+  return (await open('sign-in', SignIn, readCookie(event, nameOf(state)) ?? ''))?.content;
 }
 
 /** Returns the Set-Cookie header that deletes a sign-in. */
@@ -111,27 +129,9 @@ export function forgetSignIn({ state }: SignIn): string {
 }
 
 /**
- * Returns the Set-Cookie header that remembers a deletion for five minutes, while the identity
- * provider signs out.
- */
-export function rememberDeletion(): string {
-  return setCookie('deleted', 'yes', 300);
-}
-
-/** Returns true if this browser has just deleted an account. */
-export function hasDeleted(event: APIGatewayProxyEvent): boolean {
-  return cookiesOf(event)[cookieName('deleted')] === 'yes';
-}
-
-/** Returns the Set-Cookie header that forgets the deletion. */
-export function forgetDeletion(): string {
-  return setCookie('deleted', '', 0);
-}
-
-/**
- * Returns a token that proves that a form comes from us and from this session. A random mask
- * changes it each time. Otherwise the size of a compressed page with text by a stranger could
- * reveal it (BREACH).
+ * Makes a token that proves that a form comes from us and from this session. A random mask changes
+ * it each time. Otherwise the size of a compressed page with text by a stranger could reveal it
+ * (BREACH).
  */
 export async function csrfToken(session: Session): Promise<string> {
   const [key] = await keysOf('SESSION_KEYS');
@@ -140,16 +140,15 @@ export async function csrfToken(session: Session): Promise<string> {
 }
 
 /**
- * Returns true if a form's token belongs to the session. Tries all keys, because they rotate while
- * forms are open. Compares in constant time.
+ * Checks that a form's token belongs to the session, in constant time. Tries all keys, because they
+ * rotate while forms are open.
  */
 export async function isCsrfToken(session: Session, sent: string): Promise<boolean> {
   const bytes = Buffer.from(sent, 'base64url');
   if (bytes.length !== 2 * csrfLength || bytes.toString('base64url') !== sent) return false;
   const given = xor(bytes.subarray(0, csrfLength), bytes.subarray(csrfLength));
-  return (await keysOf('SESSION_KEYS')).some((key) =>
-    timingSafeEqual(given, csrfUnder(key, session)),
-  );
+  const keys = await keysOf('SESSION_KEYS');
+  return keys.some((key) => timingSafeEqual(given, csrfUnder(key, session)));
 }
 
 function csrfUnder(key: KeyObject, { session_id }: Session): Buffer {
@@ -160,10 +159,7 @@ function xor(a: Buffer, b: Buffer): Buffer {
   return Buffer.from(a.map((byte, i) => byte ^ (b[i] ?? 0)));
 }
 
-/**
- * Returns the Set-Cookie headers that make room for a new sign-in. They delete expired sign-ins and
- * the oldest ones.
- */
+/** Makes Set-Cookie headers that delete sign-ins: expired ones, and the oldest to make room. */
 async function evictedBy(event: APIGatewayProxyEvent, cookie: string): Promise<string[]> {
   const prefix = cookieName(nameOf('')).length;
   const others = Object.entries(cookiesOf(event)).map(async ([sent, value = '']) => {

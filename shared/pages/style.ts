@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 
-/**
- * Colours of every page. Text, fields and edges have the contrasts of WCAG 2.2 AA in both colour
- * schemes.
- */
+/** Colours of every page, with the contrasts of WCAG 2.2 AA in both colour schemes. */
 export const colours = `
 :root { color-scheme: light dark; --ink: #1c2230; --soft: #5b6474; --line: #d9dde5; --field: #7a8394;
   --paper: #fff; --ground: #f4f5f8; --accent: #2f55d4; --star: #c26a00; --danger: #b3261e;

@@ -10,21 +10,14 @@ import {
 import { scopeAbilities } from '../oauth/scopes.ts';
 import { type Scope, scopes, version } from '../routes.ts';
 import { abilitiesOf, abilityList } from './abilities.ts';
-import { blank, type FormState, faultOf, field } from './fields.ts';
+import { blank, type FormState, faultOf, field, option } from './fields.ts';
 import type { Page } from './html-response.ts';
-import { csrfField, type Html } from './layout.ts';
+import { csrfField, type Visitor } from './layout.ts';
 import { dayOf } from './words.ts';
 
-/**
- * Page of the personal access tokens of a person. The form for another one is empty, or filled as
- * submitted.
- */
-export async function tokensPage(
-  userId: string,
-  csrf: string,
-  filled: FormState = blank,
-): Promise<Page> {
-  const tokens = await listPersonalTokens(userId);
+/** Page of a person's tokens. The form for another one is empty, or filled as submitted. */
+export async function tokensPage({ user, csrf }: Visitor, filled = blank): Promise<Page> {
+  const tokens = await listPersonalTokens(user.id);
   return {
     title: 'Personal access tokens',
     asksName: true,
@@ -59,8 +52,7 @@ export function newTokenPage(
   };
 }
 
-/** Returns a command to try the token. It publishes a review if the token may. */
-function attempt(baseUrl: string, token: string, scopes: readonly Scope[]): string {
+function attempt(baseUrl: string, token: string, scopes: readonly Scope[]) {
   const curl = `curl -H "Authorization: Bearer ${token}" ${baseUrl}`;
   if (!scopes.includes('review')) return `${curl}/user/me`;
   const review = {
@@ -73,7 +65,7 @@ function attempt(baseUrl: string, token: string, scopes: readonly Scope[]): stri
   return `${curl}/review/ -H "Content-Type: application/json" -d '${JSON.stringify(review)}'`;
 }
 
-function list(tokens: readonly PersonalToken[], csrf: string): Html {
+function list(tokens: readonly PersonalToken[], csrf: string) {
   return html`<ul class="plain">
     ${tokens.map(
       ({ grant_id, name, scopes, created, expires_at }) => html`<li>
@@ -92,7 +84,7 @@ function list(tokens: readonly PersonalToken[], csrf: string): Html {
   </ul>`;
 }
 
-function introduction(): Html {
+function introduction() {
   return html`<p>
       You have no tokens. With a personal access token, your own script or program can use your account here without
       registering an application. It sends the token in the header <code>Authorization: Bearer</code>.
@@ -100,18 +92,15 @@ function introduction(): Html {
     <p class="soft">You can have up to ${mostPersonalTokens} tokens. For programs that other people use, register an application.</p>`;
 }
 
-function form(csrf: string, filled: FormState): Html {
+function form(csrf: string, filled: FormState) {
   const chosen = filled.values.days ?? '30';
   return html`<form method="post" action="${authUrl()}/account/tokens">
     ${csrfField(csrf)}
-    ${field({ name: 'name', label: 'Name', hint: 'The purpose of the token, so that you know which one to revoke.', maxlength: 64, isRequired: true }, filled)}
+    ${field({ name: 'name', label: 'Name', hint: 'The purpose of the token, so that you know which one to revoke.', maxlength: 64, isRequired: true, filled })}
     <div class="field">
       <label for="days">Expires after</label>
       <select id="days" name="days">
-        ${lifetimes.map(
-          (days) =>
-            html`<option value="${days}"${`${days}` === chosen ? html` selected` : ''}>${days === 365 ? '1 year' : `${days} days`}</option>`,
-        )}
+        ${lifetimes.map((days) => option(`${days}`, days === 365 ? '1 year' : `${days} days`, chosen))}
       </select>
     </div>
     <fieldset>
@@ -122,9 +111,9 @@ function form(csrf: string, filled: FormState): Html {
   </form>`;
 }
 
-function choice(scope: Scope, isChosen: boolean): Html {
+function choice(scope: Scope, isChosen: boolean) {
   return html`<div class="check">
-    <input type="checkbox" id="${scope}" name="${scope}" value="yes"${isChosen ? html` checked` : ''}>
+    <input type="checkbox" id="${scope}" name="${scope}" value="yes"${isChosen && html` checked`}>
     <label for="${scope}"><code>${scope}</code> ${scopeAbilities[scope].map(
       ({ can, detail, isDangerous }) =>
         html`<span${isDangerous && html` class="tag"`}>${can}.</span> <span class="soft">${detail}.</span> `,

@@ -29,7 +29,7 @@ const { answerAuthorization, insertAuthorizationRequest } = await import(
 const { listGrants } = await import('../../shared/oauth/grant-repository.ts');
 const { deleteAccount } = await import('../../shared/account/delete-account.ts');
 const { table } = await import('../../shared/table/client.ts');
-const { sealRequest } = await import('../../shared/pages/sealed-request.ts');
+const { sealRequest } = await import('../../shared/pages/sealed.ts');
 const { makeUser, scanTable } = await import('../helpers/fixtures.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 

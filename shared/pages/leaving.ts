@@ -1,35 +1,32 @@
 import { html } from 'hono/html';
 import { authUrl } from '../auth-url.ts';
 import { listApplications } from '../oauth/application-repository.ts';
-import { nextSteps, signInUrl } from './error-page.ts';
+import { nextSteps, signInUrl, toAccount } from './error-page.ts';
 import { blank, type FormState, faultOf, field } from './fields.ts';
 import type { Page } from './html-response.ts';
 import { csrfField, type Visitor } from './layout.ts';
-import { isFresh, type Session } from './session.ts';
+import { forgetSession, isFresh, type Session, setCookie } from './session.ts';
 
-const title = 'Delete your account';
-
-/**
- * Page that says what deleting an account removes and what it keeps. Asks the person to sign in
- * first, unless the sign-in is recent.
- */
+/** Page to delete an account. Asks the person to sign in first, unless the sign-in is recent. */
 export async function deletionPage(
   session: Session,
   { user, csrf }: Visitor,
   filled: FormState = blank,
 ): Promise<Page> {
+  const title = 'Delete your account';
   const at = `${authUrl()}/account/delete`;
   if (!isFresh(session)) {
+    const signIn = { href: signInUrl(at, 'login'), text: 'Sign in again' };
     return {
       title,
       content: html`<section>
         <p>This cannot be undone. Please sign in again to confirm that it is you.</p>
         <p class="soft">If you are signed in automatically, sign out of your identity provider first.</p>
-        ${nextSteps({ href: signInUrl(at, true), text: 'Sign in again' }, { href: `${authUrl()}/account`, text: 'Keep account' })}
+        ${nextSteps(signIn, toAccount('Keep account'))}
       </section>`,
     };
   }
-  const applications = await listApplications(session.user_id);
+  const applications = await listApplications(user.id);
   return {
     title,
     content: html`${faultOf(filled)}
@@ -70,10 +67,39 @@ export async function deletionPage(
       <section class="end">
         <form method="post" action="${at}">
           ${csrfField(csrf)}
-          ${field({ name: 'name', label: `To confirm, type your name: ${user.display_name}`, maxlength: 64, isRequired: true, autocomplete: 'off' }, filled)}
+          ${field({ name: 'name', label: `To confirm, type your name: ${user.display_name}`, maxlength: 64, isRequired: true, autocomplete: 'off', filled })}
           <button class="danger">Delete account</button>
         </form>
         <p><a href="${authUrl()}/account">Keep account</a></p>
       </section>`,
   };
+}
+
+/**
+ * The last page of a session. `next` is where the identity provider ends its own, if it offers
+ * that. The browser then returns to `GET /account/sign-out`, which shows the farewell again.
+ */
+export function farewell(reason: 'sign-out' | 'deletion', next?: string): Page {
+  const isDeletion = reason === 'deletion';
+  return {
+    title: isDeletion ? 'Your account was deleted' : 'You are signed out',
+    content: html`<section>
+      ${isDeletion && html`<p>Everything that you wrote is being erased. No application can act for you now.</p>`}
+      ${next && html`<p><a href="${next}">Also sign out of your identity provider</a></p>`}
+      ${!next && isDeletion && html`<p>If you <a href="${authUrl()}/account">sign in</a> again, you get a new account.</p>`}
+      ${!next && !isDeletion && html`<p><a href="${authUrl()}/account">Sign in again</a></p>`}
+      ${!next && html`<p><a href="${authUrl()}/">Go to the front page</a></p>`}
+    </section>`,
+    next,
+    cookies: [
+      forgetSession(),
+      isDeletion && next ? rememberDeletion() : setCookie('deleted', '', 0),
+    ],
+    isLast: true,
+  };
+}
+
+/** Makes a Set-Cookie header that remembers a deletion until the identity provider signs out. */
+export function rememberDeletion(): string {
+  return setCookie('deleted', 'yes', 300);
 }
