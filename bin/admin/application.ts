@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { notFound } from '../../shared/errors.ts';
 import {
   type Application,
@@ -19,12 +18,16 @@ import {
 } from '../../shared/oauth/application-repository.ts';
 import { getUser } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, confirm, Required } from './command.ts';
-import { found } from './find.ts';
+import { type AdminCommand, as, found } from './command.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
 
-export function addApplicationCommands(admin: Command): void {
+interface NewApplication extends Omit<Registration, 'redirect_uri'> {
+  owner: string;
+  redirectUri: string;
+}
+
+export function addApplicationCommands(admin: AdminCommand): void {
   const app = admin.command('app').description('applications that act for users');
 
   app
@@ -35,73 +38,58 @@ export function addApplicationCommands(admin: Command): void {
       '--find <text>',
       'only applications with this text in the name, website, redirect URI, client id or owner id',
     )
-    .action(
-      answer(async ({ owner, find = '' }: { owner?: string; find?: string }) => {
-        if (owner !== undefined) await getUser(owner);
-        return {
-          applications: found(
-            find,
-            ['client_id', 'name', 'website', 'redirect_uri', 'user_id'],
-            owner === undefined ? scanApplications() : [await listApplications(owner)],
-            ({ client_id, name, website, redirect_uri, user_id, created }) => {
-              return { client_id, name, website, redirect_uri, user_id, created };
-            },
-          ),
-        };
-      }),
-    );
+    .answer(async ({ owner, find = '' }: { owner?: string; find?: string }) => {
+      if (owner !== undefined) await getUser(owner);
+      return {
+        applications: found(
+          find,
+          ['client_id', 'name', 'website', 'redirect_uri', 'user_id'],
+          owner === undefined ? scanApplications() : [await listApplications(owner)],
+          ({ client_id, name, website, redirect_uri, user_id, created }) => {
+            return { client_id, name, website, redirect_uri, user_id, created };
+          },
+        ),
+      };
+    });
 
   app
     .command('show')
     .description('shows an application with its client secret')
     .argument('<client id>', 'the application', as(ClientId))
-    .action(answer(async (id: string) => present(await getApplication(id))));
+    .answer(present);
 
   app
     .command('create')
     .description('registers an application and prints its client id and secret')
-    .addOption(new Required('--owner <user id>', 'the account that owns it', as(Uuid)))
-    .addOption(new Required('--name <name>', 'the name that people see', as(name)))
-    .addOption(new Required('--desc <text>', 'what the application does; may be empty', as(desc)))
-    .addOption(new Required('--website <url>', 'http or https', as(website)))
-    .addOption(
-      new Required(
-        '--redirect-uri <url>',
-        'https, or http on a loopback host; no fragment',
-        as(redirect_uri),
-      ),
+    .required('--owner <user id>', 'the account that owns it', Uuid)
+    .required('--name <name>', 'the name that people see', name)
+    .required('--desc <text>', 'what the application does; may be empty', desc)
+    .required('--website <url>', 'http or https', website)
+    .required(
+      '--redirect-uri <url>',
+      'https, or http on a loopback host; no fragment',
+      redirect_uri,
     )
-    .action(
-      answer(
-        async ({
-          owner,
-          redirectUri,
-          ...rest
-        }: Omit<Registration, 'redirect_uri'> & { owner: string; redirectUri: string }) =>
-          presentApplication(
-            await insertApplication(owner, { ...rest, redirect_uri: redirectUri }),
-            true,
-          ),
-      ),
-    );
+    .answer(async ({ owner, redirectUri, ...rest }: NewApplication) => {
+      const application = await insertApplication(owner, { ...rest, redirect_uri: redirectUri });
+      return presentApplication(application, true);
+    });
 
   app
     .command('rotate')
     .description('creates a new client secret; the old secret stays valid for a day')
     .argument('<client id>', 'the application', as(ClientId))
     .option('--end-previous', 'creates no secret; ends the previous secret now')
-    .action(
-      answer(async (id: string, { endPrevious = false }: { endPrevious?: boolean }) => {
-        const application = await getApplication(id);
-        if (!endPrevious && previousSecret(application)) {
-          throw new Error(
-            'The application already has two secrets. End the previous secret with --end-previous, then rotate again.',
-          );
-        }
-        await (endPrevious ? endPreviousSecret : rotateSecret)(id, application.user_id);
-        return present(await getApplication(id));
-      }),
-    );
+    .answer(async (id: string, { endPrevious = false }: { endPrevious?: boolean }) => {
+      const application = await getApplication(id);
+      if (!endPrevious && previousSecret(application)) {
+        throw new Error(
+          'The application already has two secrets. End the previous secret with --end-previous, then rotate again.',
+        );
+      }
+      await (endPrevious ? endPreviousSecret : rotateSecret)(id, application.user_id);
+      return present(id);
+    });
 
   for (const [verb, description, question, end] of [
     [
@@ -122,14 +110,12 @@ export function addApplicationCommands(admin: Command): void {
       .description(description)
       .argument('<client id>', 'the application', as(ClientId))
       .option('--yes', 'skips the confirmation')
-      .action(
-        answer(async (id: string, _: object, command: Command) => {
-          const application = await getApplication(id);
-          await confirm(command, question(application.name));
-          await end(id, application.user_id);
-          return { client_id: id, [`is_${verb}d`]: true };
-        }),
-      );
+      .answer(async (id: string, _: object, command: AdminCommand) => {
+        const { name, user_id } = await getApplication(id);
+        await command.confirm(question(name));
+        await end(id, user_id);
+        return { client_id: id, [`is_${verb}d`]: true };
+      });
   }
 }
 
@@ -141,7 +127,8 @@ export async function getApplication(id: string): Promise<Application> {
 }
 
 /** The application as the API presents it, with two more fields that only the pages show. */
-async function present(application: Application) {
+async function present(id: string) {
+  const application = await getApplication(id);
   return {
     ...(await presentApplication(application, true)),
     created: application.created,

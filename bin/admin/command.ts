@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
 import { connect } from '../../infra/local/connect.ts';
 import { printField, printJson, printTables } from './print.ts';
@@ -13,11 +13,78 @@ export interface GlobalOptions {
   only?: string;
 }
 
-/** A required option. Its help says so. */
-export class Required extends Option {
-  constructor(flags: string, description: string, parse: (value: string) => unknown) {
-    super(flags, `${description} (required)`);
-    this.argParser(parse);
+export class AdminCommand extends Command {
+  readonly #required: Option[] = [];
+
+  override createCommand(name?: string) {
+    return new AdminCommand(name);
+  }
+
+  /** Adds an option that must be given. Its help says so. */
+  required(flags: string, description: string, schema: v.GenericSchema<string, unknown>) {
+    const option = new Option(flags, `${description} (required)`).argParser(as(schema));
+    this.#required.push(option);
+    return this.addOption(option);
+  }
+
+  /**
+   * Reports missing options. Commander's own check runs before the check for unknown options, and
+   * would ask for an option that is only misspelt.
+   */
+  checkRequired(): void {
+    const missing = this.#required.filter(
+      (option) => this.getOptionValue(option.attributeName()) === undefined,
+    );
+    if (missing.length === 0) return;
+    const flags = missing.map((option) => `'${option.flags}'`).join(', ');
+    this.error(`error: required option${missing.length > 1 ? 's' : ''} ${flags} not specified`);
+  }
+
+  /** Sets an action that connects to the stack, runs `work` and prints its result. */
+  answer<A extends unknown[]>(
+    work: (...args: A) => Promise<object>,
+    { isForDevelopment = false } = {},
+  ) {
+    return this.action(async (...args: A) => {
+      await this.connect(isForDevelopment);
+      await this.print(await work(...args));
+    });
+  }
+
+  /**
+   * Sets the environment variables that shared/ reads to those of the stack that the options name.
+   * `isForDevelopment` refuses a stack on AWS of another environment.
+   */
+  async connect(isForDevelopment = false): Promise<void> {
+    const { stack, dataDir } = this.optsWithGlobals<GlobalOptions>();
+    if (stack === undefined) return connect(dataDir);
+    const aws = await import('../../infra/aws/connect.ts');
+    const { environment } = await aws.connect(stack);
+    if (isForDevelopment && environment !== 'development') {
+      throw new Error(
+        `the stack ${stack} was not deployed with environment=development; this command works in development only`,
+      );
+    }
+  }
+
+  async print(value: object): Promise<void> {
+    const { tables = false, only } = this.optsWithGlobals<GlobalOptions>();
+    const { writeOut: write = () => {} } = this.configureOutput();
+    if (only !== undefined) await printField(value, only, write);
+    else await (tables ? printTables : printJson)(value, write);
+  }
+
+  /** Asks for confirmation of an irreversible action, unless `--yes` is given. */
+  async confirm(question: string): Promise<void> {
+    if (this.opts().yes) return;
+    if (!process.stdin.isTTY) {
+      this.error(`error: option '--yes' is required when the input is not a terminal: ${question}`);
+    }
+    const terminal = createInterface({ input: process.stdin });
+    process.stderr.write(`${question} [y/N] `);
+    const [said = ''] = await Promise.race([once(terminal, 'line'), once(terminal, 'close')]);
+    terminal.close();
+    if (!/^y(es)?$/i.test(said.trim())) throw new Error('nothing was changed');
   }
 }
 
@@ -36,70 +103,17 @@ export const Count = v.pipe(
   v.transform(Number),
 );
 
-/**
- * Returns an action that connects to the stack, runs `action` and prints its result. A development
- * action refuses a stack on AWS that is not of the development environment.
- */
-export function answer<A extends unknown[]>(
-  action: (...args: A) => Promise<object>,
-  { isForDevelopment = false } = {},
-) {
-  return async function (this: Command, ...args: A): Promise<void> {
-    await connectTo(this, isForDevelopment);
-    await show(this, await action(...args));
-  };
-}
-
-/**
- * Sets the environment variables that shared/ reads to those of the stack that the options name.
- */
-export async function connectTo(command: Command, isForDevelopment = false): Promise<void> {
-  const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
-  if (stack === undefined) {
-    connect(dataDir);
-    return;
+/** Yields the presented items that contain a text in one of the fields, ignoring case. */
+export async function* found<T, P extends object>(
+  text: string,
+  fields: readonly (keyof P)[],
+  pages: AsyncIterable<readonly T[]> | readonly (readonly T[])[],
+  present: (one: T) => P,
+): AsyncGenerator<P> {
+  const wanted = text.toLowerCase();
+  for await (const page of pages) {
+    yield* page
+      .map(present)
+      .filter((one) => fields.some((name) => `${one[name] ?? ''}`.toLowerCase().includes(wanted)));
   }
-  const aws = await import('../../infra/aws/connect.ts');
-  const { environment } = await aws.connect(stack);
-  if (isForDevelopment && environment !== 'development') {
-    throw new Error(
-      `the stack ${stack} was not deployed with environment=development; this command works in development only`,
-    );
-  }
-}
-
-export async function show(command: Command, value: object): Promise<void> {
-  const { tables = false, only } = command.optsWithGlobals<GlobalOptions>();
-  const { writeOut: write = () => {} } = command.configureOutput();
-  if (only !== undefined) await printField(value, only, write);
-  else if (tables) await printTables(value, write);
-  else await printJson(value, write);
-}
-
-/** Asks for confirmation of an irreversible action, unless `--yes` is given. */
-export async function confirm(command: Command, question: string): Promise<void> {
-  if (command.opts().yes) return;
-  if (!process.stdin.isTTY) {
-    command.error(
-      `error: option '--yes' is required when the input is not a terminal: ${question}`,
-    );
-  }
-  const terminal = createInterface({ input: process.stdin });
-  process.stderr.write(`${question} [y/N] `);
-  const [said = ''] = await Promise.race([once(terminal, 'line'), once(terminal, 'close')]);
-  terminal.close();
-  if (!/^y(es)?$/i.test(said.trim())) throw new Error('nothing was changed');
-}
-
-export function explain(error: unknown, command: Command): string {
-  if (!(error instanceof Error)) return `${error}`;
-  const { stack, dataDir } = command.opts<GlobalOptions>();
-  const { code, name } = error as NodeJS.ErrnoException;
-  if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
-    return `the database of the stack on the data folder ${dataDir} does not answer: stop the stack if it still runs, then start it again with npm start`;
-  }
-  if (name === 'ResourceNotFoundException') {
-    return `there is no table ${process.env.TABLE_NAME}: check its name, the region and the account`;
-  }
-  return error.message || name;
 }

@@ -1,8 +1,8 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
-import { answer } from './command.ts';
+import type { AdminCommand } from './command.ts';
 
-export function addKeyCommands(admin: Command): void {
+export function addKeyCommands(admin: AdminCommand): void {
   const key = admin.command('key').description('the keys of a stack on AWS');
   const secret = new Option('--secret <name>', 'which keys')
     .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
@@ -15,11 +15,9 @@ export function addKeyCommands(admin: Command): void {
       .command(verb)
       .description(description)
       .addOption(secret)
-      .action(
-        answer(async (options: { secret: KeySecret }) => {
-          const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
-          return verb === 'rotate' ? rotateKey(options.secret) : retireKey(options.secret);
-        }),
-      );
+      .answer(async (options: { secret: KeySecret }) => {
+        const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
+        return (verb === 'rotate' ? rotateKey : retireKey)(options.secret);
+      });
   }
 }

@@ -1,20 +1,15 @@
-import type { Command } from 'commander';
 import { Grounds } from '../../shared/moderation/decision.ts';
 import { allDecisions } from '../../shared/moderation/decision-log.ts';
 import { decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { allowReview } from '../../shared/moderation/hidden-claims.ts';
-import type { Report } from '../../shared/moderation/report.ts';
 import { listReports } from '../../shared/moderation/report-repository.ts';
 import { reasons } from '../../shared/moderation/verdict.ts';
 import { eachOf } from '../../shared/table/query.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as } from './command.ts';
+import { type AdminCommand, as } from './command.ts';
 
-/**
- * Adds the commands for moderation. An operator may do all that a moderator may; the decision log
- * then has no moderator id.
- */
-export function addModerationCommands(admin: Command): void {
+/** An operator may do all that a moderator may. The decision log then has no moderator id. */
+export function addModerationCommands(admin: AdminCommand): void {
   const review = admin.command('review').description('moderation of reviews');
   for (const [verb, is_hidden, description] of [
     ['hide', true, 'hides a review, or upholds the decision if its author has appealed'],
@@ -23,61 +18,51 @@ export function addModerationCommands(admin: Command): void {
     withReason(review.command(verb))
       .description(description)
       .argument('<review id>', 'the review', as(Uuid))
-      .action(
-        answer(async (id: string, grounds: Grounds) => {
-          await setHidden(id, is_hidden, grounds);
-          return { id, is_hidden };
-        }),
-      );
+      .answer(async (id: string, grounds: Grounds) => {
+        await setHidden(id, is_hidden, grounds);
+        return { id, is_hidden };
+      });
   }
 
   withReason(review.command('allow'))
     .description('allows an author to review an entity again after deleting a hidden review of it')
     .argument('<user id>', 'the author', as(Uuid))
     .argument('<entity id>', 'the entity', as(Uuid))
-    .action(
-      answer(async (user_id: string, entity_id: string, grounds: Grounds) => {
-        await allowReview(user_id, entity_id, { ...grounds, moderator_id: null });
-        return { user_id, entity_id, is_allowed: true };
-      }),
-    );
+    .answer(async (user_id: string, entity_id: string, grounds: Grounds) => {
+      await allowReview(user_id, entity_id, { ...grounds, moderator_id: null });
+      return { user_id, entity_id, is_allowed: true };
+    });
 
   const report = admin.command('report').description('spam reports');
   report
     .command('list')
     .description('lists the undecided reports, oldest case first')
-    .action(answer(async () => ({ reports: presented(eachOf(listReports())) })));
+    .answer(async () => ({ reports: undecided() }));
   withReason(report.command('dismiss'))
     .description('dismisses the reports of a review; the same users cannot report it again')
     .argument('<review id>', 'the review', as(Uuid))
-    .action(
-      answer(async (id: string, grounds: Grounds) => {
-        const decision = await decideReview(id, 'dismiss', { ...grounds, moderator_id: null });
-        return { id, dismissed: decision?.reports };
-      }),
-    );
+    .answer(async (id: string, grounds: Grounds) => {
+      const decision = await decideReview(id, 'dismiss', { ...grounds, moderator_id: null });
+      return { id, dismissed: decision?.reports };
+    });
 
   admin
     .command('decision')
     .description('the log of moderation decisions')
     .command('list')
     .description('lists the decisions of moderators and operators, newest first')
-    .action(answer(async () => ({ decisions: eachOf(allDecisions()) })));
+    .answer(async () => ({ decisions: eachOf(allDecisions()) }));
 }
 
 /** Adds the options for the grounds of a decision. */
-export function withReason(command: Command): Command {
+export function withReason(command: AdminCommand): AdminCommand {
+  const { reason, note } = Grounds.entries;
   return command
-    .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(Grounds.entries.reason), 'other')
-    .option(
-      '--note <text>',
-      'an explanation, which the author of the review reads',
-      as(Grounds.entries.note),
-      '',
-    );
+    .option('--reason <reason>', `why: ${reasons.join(', ')}`, as(reason), 'other')
+    .option('--note <text>', 'an explanation, which the author of the review reads', as(note), '');
 }
 
-/** Removes `round`, which is internal. */
-async function* presented(reports: AsyncIterable<Report>): AsyncGenerator<Omit<Report, 'round'>> {
-  for await (const { round: _, ...report } of reports) yield report;
+async function* undecided() {
+  // The round is internal.
+  for await (const { round: _, ...report } of eachOf(listReports())) yield report;
 }

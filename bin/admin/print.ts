@@ -10,9 +10,8 @@ const widest = 40;
 type Write = (text: string) => void;
 
 /**
- * Prints one JSON document, as JSON.stringify does. A list may be an async iterable and is printed
- * item by item. A long list therefore needs no memory, and an error before its first item prints
- * nothing.
+ * Prints one JSON document, as JSON.stringify does. A list may be an async iterable: it then needs
+ * no memory, and an error before its first item prints nothing.
  */
 export async function printJson(value: object, write: Write): Promise<void> {
   let before = '{';
@@ -33,11 +32,9 @@ export async function printJson(value: object, write: Write): Promise<void> {
   write(`${before.slice(0, -1)}\n}\n`);
 }
 
-/**
- * Prints one field, for a shell variable. A string is printed as it is, any other value as JSON.
- */
+/** Prints one field, for a shell variable: a string as it is, any other value as JSON. */
 export async function printField(value: object, name: string, write: Write): Promise<void> {
-  const { [name]: field } = await gathered(value);
+  const field = (await gathered(value)).get(name);
   if (field === undefined) {
     throw new Error(
       `the answer has no field ${name}; its fields are ${Object.keys(value).join(', ')}`,
@@ -50,7 +47,7 @@ export async function printField(value: object, name: string, write: Write): Pro
 export async function printTables(value: object, write: Write): Promise<void> {
   const fields: unknown[][] = [];
   const texts: string[] = [];
-  for (const [name, content] of Object.entries(await gathered(value))) {
+  for (const [name, content] of await gathered(value)) {
     if (!Array.isArray(content)) fields.push([name, content]);
     else if (content.length === 0) texts.push(`no ${name}\n`);
     else texts.push(`${name}\n${listTable(content)}`);
@@ -63,18 +60,11 @@ function indented(value: unknown, by: number): string {
   return JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
 }
 
-async function gathered(value: object): Promise<Record<string, unknown>> {
-  const all: Record<string, unknown> = {};
-  for (const [name, list] of Object.entries(value)) {
-    if (!isStream(list)) {
-      all[name] = list;
-      continue;
-    }
-    const items: unknown[] = [];
-    for await (const item of list) items.push(item);
-    all[name] = items;
-  }
-  return all;
+async function gathered(value: object): Promise<Map<string, unknown>> {
+  const fields = Object.entries(value).map(async ([name, content]) => {
+    return [name, isStream(content) ? await Array.fromAsync(content) : content] as const;
+  });
+  return new Map(await Promise.all(fields));
 }
 
 /** Returns a table with a row for each item. A column without any value is left out. */
@@ -102,8 +92,7 @@ function lengthOf(text = ''): number {
 function cell(value: unknown, most: number): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return JSON.stringify(value);
-  const characters = [...value];
-  const shown = characters.length > most ? `${characters.slice(0, most).join('')}…` : value;
+  const shown = lengthOf(value) > most ? `${[...value].slice(0, most).join('')}…` : value;
   return inspect(shown, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
 }
 

@@ -1,7 +1,7 @@
-import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
+import { CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
 import { addBackupCommands } from './backup.ts';
-import { explain, Required } from './command.ts';
+import { AdminCommand, type GlobalOptions } from './command.ts';
 import { addKeyCommands } from './key.ts';
 import { addLoginCommand } from './login.ts';
 import { addModerationCommands } from './moderation.ts';
@@ -10,10 +10,7 @@ import { addTransferCommands } from './transfer.ts';
 import { addUpkeepCommands } from './upkeep.ts';
 import { addUserCommands } from './user.ts';
 
-/**
- * Runs the operator's tool. Its result goes to stdout, everything else to stderr. Returns the exit
- * status: 0, 1 (failed) or 2 (usage).
- */
+/** Runs the operator's tool. Returns the exit status: 0, 1 (failed) or 2 (usage). */
 export async function runAdmin(
   args: readonly string[],
   output: OutputConfiguration = {},
@@ -29,8 +26,8 @@ export async function runAdmin(
   }
 }
 
-export function program(output: OutputConfiguration = {}): Command {
-  const admin = new Command('npm run admin --')
+export function program(output: OutputConfiguration = {}): AdminCommand {
+  const admin = new AdminCommand('npm run admin --')
     .description(
       "The operator's tool, for the stack on this machine or a stack on AWS. It prints one JSON document.",
     )
@@ -53,7 +50,7 @@ export function program(output: OutputConfiguration = {}): Command {
     .configureOutput(output)
     .exitOverride()
     .addHelpText('after', help)
-    .hook('preAction', (_, command) => requireOptions(command));
+    .hook('preAction', (_, command) => (command as AdminCommand).checkRequired());
   addUserCommands(admin);
   addApplicationCommands(admin);
   addTokenCommands(admin);
@@ -76,16 +73,15 @@ npm otherwise prints lines of its own:
   AWS_REGION=us-east-1 npm run -s admin -- --stack review-service report list
 `;
 
-/**
- * Reports missing options. Commander's own check runs before the check for unknown options, and
- * would ask for an option that is only misspelt.
- */
-function requireOptions(command: Command): void {
-  const missing = command.options.filter(
-    (option) =>
-      option instanceof Required && command.getOptionValue(option.attributeName()) === undefined,
-  );
-  if (missing.length === 0) return;
-  const flags = missing.map((option) => `'${option.flags}'`).join(', ');
-  command.error(`error: required option${missing.length > 1 ? 's' : ''} ${flags} not specified`);
+function explain(error: unknown, admin: AdminCommand): string {
+  if (!(error instanceof Error)) return `${error}`;
+  const { stack, dataDir } = admin.opts<GlobalOptions>();
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  if (stack === undefined && (code === 'ECONNREFUSED' || name === 'TimeoutError')) {
+    return `the database of the stack on the data folder ${dataDir} does not answer: stop the stack if it still runs, then start it again with npm start`;
+  }
+  if (name === 'ResourceNotFoundException') {
+    return `there is no table ${process.env.TABLE_NAME}: check its name, the region and the account`;
+  }
+  return message || name;
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import * as v from 'valibot';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { findApplications } from '../../shared/oauth/application-repository.ts';
@@ -17,9 +17,7 @@ import { batchDelete } from '../../shared/table/batch.ts';
 import { findUsers, getUser } from '../../shared/user/user-repository.ts';
 import { listOf, Name, Uuid } from '../../shared/values.ts';
 import { getApplication } from './application.ts';
-import { answer, as, Count, Required } from './command.ts';
-
-type Lifetime = (typeof lifetimes)[number];
+import { type AdminCommand, as, Count } from './command.ts';
 
 const Lifetime = v.pipe(
   v.string(),
@@ -27,7 +25,26 @@ const Lifetime = v.pipe(
   v.picklist(lifetimes, `must be ${lifetimes.join(', ')}`),
 );
 
-export function addTokenCommands(admin: Command): void {
+export const scopeOption = new Option(
+  '--scope <scopes>',
+  `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
+).argParser(as(listOf(scopes)));
+
+interface PersonalTokenOptions {
+  user: string;
+  name: string;
+  scope?: Scope[];
+  days: v.InferOutput<typeof Lifetime>;
+}
+
+interface GrantOptions {
+  user: string;
+  client: string;
+  scope?: Scope[];
+  expiresIn?: number;
+}
+
+export function addTokenCommands(admin: AdminCommand): void {
   const token = admin.command('token').description('access of applications to accounts');
 
   token
@@ -35,94 +52,68 @@ export function addTokenCommands(admin: Command): void {
     .description('lists the grants of an account or to an application, oldest first')
     .option('--user <user id>', 'the account', as(Uuid))
     .option('--client <client id>', 'the application', as(ClientId))
-    .action(
-      answer(async ({ user, client }: { user?: string; client?: string }, command: Command) => {
-        if (user !== undefined) {
-          await getUser(user);
-          return { tokens: await presentGrants(await listGrants(user, client)) };
-        }
-        if (client === undefined) {
-          return command.error(
-            "error: option '--user <user id>' or '--client <client id>' not specified",
-          );
-        }
-        await getApplication(client);
-        return { tokens: grantsOf(client) };
-      }),
-    );
+    .answer(async ({ user, client }: Partial<GrantOptions>, command: AdminCommand) => {
+      if (user !== undefined) {
+        await getUser(user);
+        return { tokens: await presentGrants(await listGrants(user, client)) };
+      }
+      if (client === undefined) {
+        return command.error(
+          "error: option '--user <user id>' or '--client <client id>' not specified",
+        );
+      }
+      await getApplication(client);
+      return { tokens: grantsOf(client) };
+    });
 
   token
     .command('show')
     .description('shows the owner of a token and whether it is valid, for example after a leak')
     .argument('<token>', 'an access or refresh token')
-    .action(answer(showToken));
+    .answer(showToken);
 
   token
     .command('create')
     .description(
       'creates a personal access token of an account, for scripts without an application',
     )
-    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
-    .addOption(new Required('--name <name>', 'the purpose of the token', as(Name(64))))
-    .addOption(scopeOption())
+    .required('--user <user id>', 'the account', Uuid)
+    .required('--name <name>', 'the purpose of the token', Name(64))
+    .addOption(scopeOption)
     .option('--days <days>', `the lifetime in days: ${lifetimes.join(', ')}`, as(Lifetime), 30)
-    .action(
-      answer(async (options: { user: string; name: string; scope?: Scope[]; days: Lifetime }) => {
-        const { user: user_id, name, scope = [], days } = options;
-        const made = await createPersonalToken({ user_id, name, scopes: scope, days });
-        return {
-          access_token: made.access_token,
-          expires: new Date(1000 * made.expires_at).toISOString(),
-        };
-      }),
-    );
+    .answer(async ({ user: user_id, scope = [], ...rest }: PersonalTokenOptions) => {
+      const made = await createPersonalToken({ user_id, scopes: scope, ...rest });
+      const expires = new Date(1000 * made.expires_at).toISOString();
+      return { access_token: made.access_token, expires };
+    });
 
   token
     .command('issue')
     .description(
       'grants an application access, as a user does by consenting, and prints its tokens',
     )
-    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
-    .addOption(new Required('--client <client id>', 'the application', as(ClientId)))
-    .addOption(scopeOption())
+    .required('--user <user id>', 'the account', Uuid)
+    .required('--client <client id>', 'the application', ClientId)
+    .addOption(scopeOption)
     .option('--expires-in <seconds>', 'the lifetime of the access token (default: 3600)', as(Count))
-    .action(
-      answer(
-        async (options: { user: string; client: string; scope?: Scope[]; expiresIn?: number }) => {
-          const grant = await insertGrant({
-            user_id: options.user,
-            client_id: options.client,
-            scopes: options.scope ?? [],
-          });
-          return tokenResponse(grant, options.expiresIn);
-        },
-      ),
+    .answer(async ({ user: user_id, client, scope = [], expiresIn }: GrantOptions) =>
+      tokenResponse(await insertGrant({ user_id, client_id: client, scopes: scope }), expiresIn),
     );
 
   token
     .command('revoke')
     .description('revokes the grants of an account, to one application or to all')
-    .addOption(new Required('--user <user id>', 'the account', as(Uuid)))
+    .required('--user <user id>', 'the account', Uuid)
     .option('--client <client id>', 'only the grant to this application', as(ClientId))
-    .action(
-      answer(async ({ user, client }: { user: string; client?: string }) => {
-        const revoked = await deleteGrants(user, client, batchDelete);
-        // A deleted account or application has no grants, which is no error. An unknown id is an
-        // error.
-        if (revoked === 0) {
-          await getUser(user);
-          if (client !== undefined) await getApplication(client);
-        }
-        return { revoked };
-      }),
-    );
-}
-
-export function scopeOption(): Option {
-  return new Option(
-    '--scope <scopes>',
-    `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
-  ).argParser(as(listOf(scopes)));
+    .answer(async ({ user, client }: { user: string; client?: string }) => {
+      const revoked = await deleteGrants(user, client, batchDelete);
+      // A deleted account or application has no grants. An unknown id is an error.
+      if (revoked === 0) {
+        await getUser(user);
+        if (client !== undefined) await getApplication(client);
+      }
+      return { revoked };
+    });
 }
 
 /** Presents grants with the names of user and application, without the secret parts. */

@@ -1,18 +1,23 @@
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { databaseEnvironment } from '../../infra/local/database.ts';
 import { tableName } from '../../shared/table/client.ts';
 import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
-import { connectTo, show } from './command.ts';
+import type { AdminCommand, GlobalOptions } from './command.ts';
 
-interface ExportOptions {
+interface ExportOptions extends GlobalOptions {
   public?: boolean;
   out: string;
   table?: string;
 }
 
-export function addTransferCommands(admin: Command): void {
+interface ImportOptions {
+  format: string;
+  dryRun?: boolean;
+}
+
+export function addTransferCommands(admin: AdminCommand): void {
   admin
     .command('export')
     .summary('writes all data to a file, or the public data to a folder')
@@ -40,19 +45,19 @@ what was read so far. The same data gives the same file, byte for byte.
   npm run admin -- export --public --out dump-2026-11
   npm run -s admin -- export | jq -c 'select(.kind == "review")'`,
     )
-    .action(async (options: ExportOptions, command: Command) => {
-      const { public: isPublic = false, out, table } = options;
+    .action(async (_: object, command: AdminCommand) => {
+      const options = command.optsWithGlobals<ExportOptions>();
+      const { public: isPublic = false, out, table, stack, dataDir } = options;
       if (isPublic && out === '-') {
         command.error("error: '--public' writes several files: name a new folder with '--out'");
       }
-      const { stack, dataDir } = command.optsWithGlobals<{ stack?: string; dataDir: string }>();
       const { DYNAMODB_ENDPOINT: endpoint } = process.env;
-      if (table === undefined || stack !== undefined || !endpoint) await connectTo(command);
+      if (table === undefined || stack !== undefined || !endpoint) await command.connect();
       else Object.assign(process.env, databaseEnvironment(endpoint, table));
       if (table !== undefined) process.env.TABLE_NAME = table;
       const source = `${stack ?? resolve(dataDir)} ${tableName()}`;
       if (out === '-') console.error(JSON.stringify(await exportAll(out, source)));
-      else await show(command, await (isPublic ? exportPublic : exportAll)(out, source));
+      else await command.print(await (isPublic ? exportPublic : exportAll)(out, source));
     });
 
   admin
@@ -79,21 +84,14 @@ the next line, and ends with exit status 1.
   npm run admin -- import --dry-run everything.jsonl.gz
   npm run admin -- import --format critiquebrainz cbdump.tar.bz2 cbdump-reviews-all.tar.bz2`,
     )
-    .action(
-      async (
-        files: string[],
-        { format, dryRun = false }: { format: string; dryRun?: boolean },
-        command: Command,
-      ) => {
-        const [file = ''] = files;
-        if (format === 'export' && files.length > 1) {
-          command.error('error: give one export at a time');
-        }
-        await connectTo(command);
-        const done = await (format === 'export'
-          ? importExport(file, dryRun)
-          : importDump(files, dryRun));
-        await show(command, { is_dry_run: dryRun, ...done });
-      },
-    );
+    .hook('preAction', (command) => {
+      if (command.opts().format === 'export' && command.args.length > 1) {
+        command.error('error: give one export at a time');
+      }
+    })
+    .answer(async (files: string[], { format, dryRun = false }: ImportOptions) => {
+      const [file = ''] = files;
+      const imported = format === 'export' ? importExport(file, dryRun) : importDump(files, dryRun);
+      return { is_dry_run: dryRun, ...(await imported) };
+    });
 }

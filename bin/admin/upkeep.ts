@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
@@ -6,15 +6,15 @@ import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
-import { answer, as, Count } from './command.ts';
+import { type AdminCommand, as, Count } from './command.ts';
 
-export function addUpkeepCommands(admin: Command): void {
+export function addUpkeepCommands(admin: AdminCommand): void {
   admin
     .command('aggregates')
     .description('totals and rank trees of lists')
     .command('rebuild')
     .description('recomputes them from the table, after an incident or a bulk load')
-    .action(answer(() => rebuild(showProgress('Reading'))));
+    .answer(() => rebuild(showProgress('Reading')));
 
   admin
     .command('audit')
@@ -24,7 +24,7 @@ export function addUpkeepCommands(admin: Command): void {
     )
     .option('--repair', 'repairs differences, except of items that change during the audit')
     .option('--from <position>', 'continues an interrupted audit from a position that it printed')
-    .action(answer((options: { repair?: boolean; from?: string }) => runAudit(options)));
+    .answer(runAudit);
 
   admin
     .command('erase')
@@ -43,21 +43,19 @@ export function addUpkeepCommands(admin: Command): void {
         .argParser(as(ClientId))
         .conflicts(['user', 'review']),
     )
-    .action(
-      answer(async (one: { user?: string; review?: string; application?: string }) => {
-        const [id] = Object.values(one);
-        if (id === undefined) return eraseLeftovers(await findLeftovers(showProgress('Reading')));
-        const erased = await eraseLeftovers({
-          users: [one.user ?? []].flat(),
-          reviews: [one.review ?? []].flat(),
-          applications: [one.application ?? []].flat(),
-        });
-        if (Object.values(erased).every((count) => count === 0)) {
-          throw new Error(`${id} has not been deleted, so nothing was erased`);
-        }
-        return erased;
-      }),
-    );
+    .answer(async (one: { user?: string; review?: string; application?: string }) => {
+      const [id] = Object.values(one);
+      if (id === undefined) return eraseLeftovers(await findLeftovers(showProgress('Reading')));
+      const erased = await eraseLeftovers({
+        users: [one.user ?? []].flat(),
+        reviews: [one.review ?? []].flat(),
+        applications: [one.application ?? []].flat(),
+      });
+      if (Object.values(erased).every((count) => count === 0)) {
+        throw new Error(`${id} has not been deleted, so nothing was erased`);
+      }
+      return erased;
+    });
 
   admin
     .command('seed')
@@ -71,11 +69,5 @@ export function addUpkeepCommands(admin: Command): void {
       as(Count),
     )
     .option('--seed <number>', 'the seed of the random data', as(Count), 1)
-    .action(
-      answer(
-        (options: { reviews: number; users: number; entities?: number; seed: number }) =>
-          seed(options),
-        { isForDevelopment: true },
-      ),
-    );
+    .answer(seed, { isForDevelopment: true });
 }

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { runningStack } from '../../infra/local/connect.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
@@ -18,12 +17,11 @@ import {
   setModerator,
 } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
-import { answer, as, confirm, type GlobalOptions, Required } from './command.ts';
-import { found } from './find.ts';
+import { type AdminCommand, as, found, type GlobalOptions } from './command.ts';
 import { withReason } from './moderation.ts';
 import { presentGrants } from './token.ts';
 
-export function addUserCommands(admin: Command): void {
+export function addUserCommands(admin: AdminCommand): void {
   const user = admin.command('user').description('accounts');
 
   user
@@ -33,16 +31,10 @@ export function addUserCommands(admin: Command): void {
       '--find <text>',
       'only accounts with this text in the public name, e-mail address, linked account or id; reads all accounts',
     )
-    .action(
-      answer(async ({ find = '' }: { find?: string }) => ({
-        users: found(
-          find,
-          ['id', 'display_name', 'email', 'musicdb_username'],
-          listAccounts(),
-          presentAccount,
-        ),
-      })),
-    );
+    .answer(async ({ find = '' }: { find?: string }) => {
+      const fields = ['id', 'display_name', 'email', 'musicdb_username'] as const;
+      return { users: found(find, fields, listAccounts(), presentAccount) };
+    });
 
   user
     .command('show')
@@ -50,49 +42,42 @@ export function addUserCommands(admin: Command): void {
       'shows an account, its applications, its grants, and the hidden reviews that it has deleted',
     )
     .argument('<user id>', 'the account', as(Uuid))
-    .action(
-      answer(async (id: string) => {
-        const [account, applications, grants, claims] = await Promise.all([
-          findAccount(id),
-          listApplications(id),
-          listGrants(id),
-          listHiddenClaims(id),
-        ]);
-        if (!account) throw notFound('User');
-        return {
-          ...presentAccount(account),
-          applications: applications.map(({ client_id, name, created }) => ({
-            client_id,
-            name,
-            created,
-          })),
-          hidden_and_deleted: claims.map(({ user_id: _, ...claim }) => claim),
-          tokens: await presentGrants(grants),
-        };
-      }),
-    );
+    .answer(async (id: string) => {
+      const [account, applications, grants, claims] = await Promise.all([
+        findAccount(id),
+        listApplications(id),
+        listGrants(id),
+        listHiddenClaims(id),
+      ]);
+      if (!account) throw notFound('User');
+      return {
+        ...presentAccount(account),
+        applications: applications.map(({ client_id, name, created }) => {
+          return { client_id, name, created };
+        }),
+        hidden_and_deleted: claims.map(({ user_id: _, ...claim }) => claim),
+        tokens: await presentGrants(grants),
+      };
+    });
 
   user
     .command('create')
     .description(
       'creates an account. On this machine, sign in to it by its name; an existing account of this name is returned. On AWS nobody can sign in to it',
     )
-    .addOption(new Required('--name <name>', 'the public name', as(DisplayName)))
+    .required('--name <name>', 'the public name', DisplayName)
     .option('--email <address>', 'the e-mail address', as(Email))
-    .action(
-      answer(async (options: { name: string; email?: string }, command: Command) => {
-        const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
-        const issuer = stack === undefined ? runningStack(dataDir).identity_provider : null;
-        const { name: display_name, email = null } = options;
-        const profile = { display_name, email, musicdb_username: null };
-        // The embedded identity provider uses the name as subject.
-        return presentUser(
-          issuer === null
-            ? await insertUser(profile)
-            : await findOrCreateUser({ issuer, subject: display_name.trim(), ...profile }),
-        );
-      }),
-    );
+    .answer(async (options: { name: string; email?: string }, command: AdminCommand) => {
+      const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+      const issuer = stack === undefined ? runningStack(dataDir).identity_provider : null;
+      const { name: display_name, email = null } = options;
+      const profile = { display_name, email, musicdb_username: null };
+      // The embedded identity provider uses the name as subject.
+      const identity = issuer !== null && { issuer, subject: display_name.trim() };
+      return presentUser(
+        await (identity ? findOrCreateUser({ ...identity, ...profile }) : insertUser(profile)),
+      );
+    });
 
   for (const [verb, is_moderator, description] of [
     ['promote', true, 'makes a user a moderator, who decides on reported reviews on a page'],
@@ -102,12 +87,10 @@ export function addUserCommands(admin: Command): void {
       .command(verb)
       .description(description)
       .argument('<user id>', 'the account', as(Uuid))
-      .action(
-        answer(async (id: string) => {
-          await setModerator(id, is_moderator);
-          return { id, is_moderator };
-        }),
-      );
+      .answer(async (id: string) => {
+        await setModerator(id, is_moderator);
+        return { id, is_moderator };
+      });
   }
 
   for (const [verb, description] of [
@@ -117,12 +100,10 @@ export function addUserCommands(admin: Command): void {
     withReason(user.command(verb))
       .description(description)
       .argument('<user id>', 'the account', as(Uuid))
-      .action(
-        answer(async (id: string, grounds: Grounds) => {
-          await decideUser(id, verb, { ...grounds, moderator_id: null });
-          return { id, is_blocked: verb === 'block' };
-        }),
-      );
+      .answer(async (id: string, grounds: Grounds) => {
+        await decideUser(id, verb, { ...grounds, moderator_id: null });
+        return { id, is_blocked: verb === 'block' };
+      });
   }
 
   user
@@ -130,14 +111,12 @@ export function addUserCommands(admin: Command): void {
     .description('deletes an account with all its content, as its owner can')
     .argument('<user id>', 'the account', as(Uuid))
     .option('--yes', 'skips the confirmation')
-    .action(
-      answer(async (id: string, _: object, command: Command) => {
-        const { display_name } = await getUser(id);
-        await confirm(command, `Delete the account of ${display_name}, with all its reviews?`);
-        await deleteAccount(id);
-        return { id, is_deleted: true };
-      }),
-    );
+    .answer(async (id: string, _: object, command: AdminCommand) => {
+      const { display_name } = await getUser(id);
+      await command.confirm(`Delete the account of ${display_name}, with all its reviews?`);
+      await deleteAccount(id);
+      return { id, is_deleted: true };
+    });
 }
 
 function presentAccount({ user, contact }: Account) {
