@@ -23,10 +23,10 @@ try {
 async function bench(): Promise<void> {
   // Imported here because the stack sets the address of the database in the environment.
   const { seed } = await import('./seed.ts');
-  const { benchEndpoints } = await import('./bench/endpoints.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
   const { format, heading, measure } = await import('./bench/measure.ts');
   const { checkLists } = await import('./bench/recount.ts');
+  const { benchEndpoints } = await import('./bench/requests.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
 
   const { body } = await measure('list-users', { query: { limit: '0' } });

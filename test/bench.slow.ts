@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { benchEndpoints, measureConsumer } from '../bin/bench/endpoints.ts';
 import { benchLists, someLists } from '../bin/bench/lists.ts';
 import { type Line, measure, measureRun, toLine } from '../bin/bench/measure.ts';
-import { operationOf, steps } from '../bin/bench/requests.ts';
+import { benchEndpoints, measureConsumer, operationOf, steps } from '../bin/bench/requests.ts';
 import { seed } from '../bin/seed.ts';
 import { routes } from '../shared/routes.ts';
 import { batchGet } from '../shared/table/batch.ts';

@@ -15,14 +15,9 @@ export interface EndpointRequest {
 }
 
 /** Returns the event of API Gateway for a request to `https://api.example`. */
-export function eventOf({
-  method = 'GET',
-  path,
-  query,
-  body,
-  headers = body === undefined ? {} : { 'content-type': 'application/json' },
-  caller,
-}: EndpointRequest): APIGatewayProxyEvent {
+export function eventOf(request: EndpointRequest): APIGatewayProxyEvent {
+  const { method = 'GET', path, query, body, caller } = request;
+  const { headers = body === undefined ? {} : { 'content-type': 'application/json' } } = request;
   return gatewayEvent({
     method,
     resource: '/1/test',
@@ -38,7 +33,7 @@ export function eventOf({
   });
 }
 
-function pairsOf(sent: Record<string, string | readonly string[]> = {}): [string, string][] {
+function pairsOf(sent: EndpointRequest['query'] = {}) {
   return Object.entries(sent).flatMap(([name, values]) =>
     [values].flat().map((value): [string, string] => [name, value]),
   );

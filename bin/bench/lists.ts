@@ -7,13 +7,21 @@ import { type Budget, type Cost, type Line, measure, measureRun, toLine } from '
 /** A filter as sent. `rating` is text here, and totals have no counts by rating. */
 type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
 
-/** A list to page through, with the number of partitions that its filter reads. */
+/** A list to page through. */
 export interface Listed {
   name: string;
   query: ListQuery;
+  /** The number of partitions that its filter reads. */
   partitions: number;
   /** The list is filtered from other entries of an entity or author. */
   isSifted: boolean;
+}
+
+export interface ListedReview {
+  id: string;
+  entity_id: string;
+  entity_type: string;
+  user: { id: string };
 }
 
 export const sorts = ['published_on', 'popularity'] as const;
@@ -58,10 +66,7 @@ async function thirdPage(query: Record<string, string>): Promise<Record<string, 
   return at;
 }
 
-/**
- * Reads pages across the whole list. Returns a sentence for each whose read units differ by more
- * than 15 % from the median.
- */
+/** Returns a sentence for each page whose read units differ by over 15 % from the median. */
 export async function checkFlatness(): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {
@@ -80,12 +85,9 @@ export async function checkFlatness(): Promise<string[]> {
   return broken;
 }
 
-/**
- * Returns lists of every kind: whole, filtered, of the busiest entity and of the busiest author.
- */
+/** Returns lists of every kind: whole, filtered, of the busiest entity and the busiest author. */
 export async function someLists(): Promise<Listed[]> {
   const totals = await readFacetTotals();
-  const inTotals = ({ rating: _, ...filter }: ListQuery) => countMatching(totals, filter);
   const reviews = await sample();
   const entity_id = mostFrequent(reviews.map((review) => review.entity_id));
   const user_id = mostFrequent(reviews.map(({ user }) => user.id));
@@ -107,30 +109,24 @@ export async function someLists(): Promise<Listed[]> {
     ['author ★', { user_id, rating: '1' }],
   ];
   return lists.flatMap(([name, query]) => {
-    const isByFacet = (query.entity_type ?? query.language ?? query.rating) !== undefined;
+    const { rating, ...filter } = query;
+    const { count, facets } = countMatching(totals, filter);
+    const isByFacet = (query.entity_type ?? query.language ?? rating) !== undefined;
     const isOwned = (query.entity_id ?? query.user_id) !== undefined;
     // A filtered list of an entity or author reads one partition, and a tree for each facet.
-    const partitions = isByFacet ? inTotals(query).facets.size + Number(isOwned) : 1;
-    const isSifted = isByFacet && isOwned;
-    return inTotals(query).count > 0 ? [{ name, query, partitions, isSifted }] : [];
+    const partitions = isByFacet ? facets.size + Number(isOwned) : 1;
+    return count > 0 ? [{ name, query, partitions, isSifted: isByFacet && isOwned }] : [];
   });
 }
 
 /** Returns the reviews of 20 pages spread over the list. */
 export async function sample(): Promise<ListedReview[]> {
   const { body } = await measure('list-reviews', { query: { limit: '0' } });
-  const offsets = Array.from({ length: 20 }, (_, i) => Math.floor((i * body.count) / 20));
-  const pages = await Promise.all(
-    offsets.map((offset) => measure('list-reviews', { query: { offset: `${offset}` } })),
-  );
-  return pages.flatMap(({ body }) => body.reviews);
-}
-
-interface ListedReview {
-  id: string;
-  entity_id: string;
-  entity_type: string;
-  user: { id: string };
+  const pages = Array.from({ length: 20 }, (_, i) => {
+    const offset = `${Math.floor((i * body.count) / 20)}`;
+    return measure('list-reviews', { query: { offset } });
+  });
+  return (await Promise.all(pages)).flatMap((page) => page.body.reviews);
 }
 
 /**
@@ -151,13 +147,9 @@ async function budgetOf(
   const isNear = offset <= 100 && !isSifted && !isMerged;
   const levels = sort === 'popularity' ? 4 : 3;
   const descent = 0.5 * partitions * levels + Math.max(12, partitions / 2);
+  const position = (isMerged ? 0.5 * partitions : 0) + (isNear ? offset / 40 : descent);
   return {
-    read:
-      0.5 * reviews.length +
-      authors.read +
-      3 +
-      (isMerged ? 0.5 * partitions : 0) +
-      (isNear ? offset / 40 : descent),
+    read: 0.5 * reviews.length + authors.read + 3 + position,
     roundTrips: isNear ? 2 : 6,
   };
 }

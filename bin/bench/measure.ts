@@ -4,7 +4,6 @@ import { countRoundTrips } from '../../infra/local/round-trips.ts';
 import { table } from '../../shared/table/client.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
 
-/** Cost of one request to an endpoint. */
 export interface Cost {
   status: number;
   /** Read and write request units of ReturnConsumedCapacity. Cancelled transactions report none. */
@@ -26,10 +25,7 @@ export interface Line extends Required<Budget> {
   broken: string[];
 }
 
-/**
- * Request units of the current run. Commands outside a run, for example of the stream's consumers,
- * are not counted.
- */
+/** Request units of the current run. Commands outside a run, as of the stream, do not count. */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
 table.middlewareStack.add(
@@ -77,10 +73,10 @@ export function measureRun<T>(run: () => Promise<T>) {
   });
 }
 
-/** Compares a cost with its budget. Throws if the request failed. */
-export function toLine(name: string, cost: Cost, budget: Budget): Line {
+/** Compares a cost with its budget. Throws if the answer has another status than expected. */
+export function toLine(name: string, cost: Cost, budget: Budget, expected = 200): Line {
   const { status, body, read, write, roundTrips } = cost;
-  if (status !== 200) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
+  if (status !== expected) throw new Error(`${name}: ${status} ${JSON.stringify(body)}`);
   const broken = (['read', 'write', 'roundTrips'] as const).flatMap((what) => {
     const most = budget[what] ?? Number.POSITIVE_INFINITY;
     return cost[what] > most ? [`${name}: ${what} ${cost[what]} > ${most}`] : [];

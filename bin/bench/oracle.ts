@@ -1,21 +1,11 @@
 import type { Review } from '../../shared/review/review.ts';
 
 /**
- * Returns the whole list that is expected, from all published reviews. It follows the definition of
- * each parameter and uses no code of the service.
+ * Returns the whole list that a query expects, from all published reviews. It follows the
+ * definition of each parameter and uses no code of the service.
  */
-export function listed(
-  reviews: readonly Review[],
-  {
-    entity_id,
-    entity_type,
-    user_id,
-    language,
-    review_type,
-    rating,
-    ...order
-  }: Record<string, string>,
-): Review[] {
+export function listed(reviews: readonly Review[], query: Record<string, string>): Review[] {
+  const { entity_id, entity_type, user_id, language, review_type, rating, ...order } = query;
   const isOfType = (type: string) =>
     entity_type === undefined ||
     (entity_type === 'bookdb' && type.startsWith('bk_')) ||

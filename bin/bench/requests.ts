@@ -1,36 +1,39 @@
 import { randomUUID } from 'node:crypto';
+import { contribution } from '../../shared/aggregates/contribution.ts';
+import { project } from '../../shared/aggregates/project.ts';
 import { authUrl } from '../../shared/auth-url.ts';
+import { logChanges } from '../../shared/changes/log.ts';
+import { batchGet } from '../../shared/table/batch.ts';
+import { reviewKey } from '../../shared/table/keys.ts';
 import { type Caller, newCaller } from './caller.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
-import { type Budget, measure } from './measure.ts';
-
-interface Listed {
-  id: string;
-  entity_id: string;
-  user: { id: string };
-}
+import type { ListedReview } from './lists.ts';
+import type { Budget, Cost, Line } from './measure.ts';
+import { measure, measureEvent, measureRun, toLine } from './measure.ts';
 
 /** People and reviews that the requests use. */
-export interface Scene {
+interface Scene {
   author: Caller;
   voter: Caller;
-  first: Listed;
-  some: readonly Listed[];
+  first: ListedReview;
+  some: readonly ListedReview[];
   /** The review that `create-review` publishes. */
   own: string;
   refreshToken: string;
 }
 
 /** A request to an endpoint. */
-export interface Step {
+interface Step {
   /** Begins with the name of the operation. */
   name: string;
   event(scene: Scene): object;
   budget(scene: Scene): Budget;
-  /** Stores what later requests need from the response. */
-  learn?(scene: Scene, body: Record<string, string>): void;
-  /** The request is expected to fail. */
-  isRefused?: boolean;
+  /** Returns what later requests need from the response. */
+  learn?(body: Record<string, string>): Partial<Scene>;
+  /** The change by this request, which the stream's consumer processes. */
+  change?: string;
+  /** The expected status. Default: 200. */
+  status?: number;
 }
 
 /** 1,500 characters, the length for which the guides state the cost of a request. */
@@ -45,6 +48,8 @@ const byFirstAuthor = ({ first }: Scene) => ({ path: { user_id: first.user.id } 
 const asAuthor = ({ author }: Scene) => ({ caller: author.caller });
 const byAuthor = (scene: Scene) => ({ ...asAuthor(scene), path: { review_id: scene.own } });
 const byVoter = ({ voter, own }: Scene) => ({ caller: voter.caller, path: { review_id: own } });
+const deleted = (request: EndpointRequest) => ({ method: 'DELETE', ...request });
+const twoTrips = { roundTrips: 2 };
 
 /** A request to each endpoint. Each step leaves what the next steps need. */
 export const steps: readonly Step[] = [
@@ -58,10 +63,10 @@ export const steps: readonly Step[] = [
   step(
     'batch-get-reviews',
     ({ some }) => ({ query: { review_ids: some.map(({ id }) => id).join() } }),
-    ({ some }) => ({
-      read: some.length + new Set(some.map(({ user }) => user.id)).size,
-      roundTrips: 2,
-    }),
+    ({ some }) => {
+      const authors = new Set(some.map(({ user }) => user.id));
+      return { read: some.length + authors.size, roundTrips: 2 };
+    },
   ),
   step('get-entity', byEntity, { read: 10, roundTrips: 3 }),
   step('get-entity-feed', byEntity, { read: 55, roundTrips: 4 }),
@@ -83,31 +88,18 @@ export const steps: readonly Step[] = [
     ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
   ),
   {
-    ...step(
-      'create-review',
-      (scene) =>
-        posted(asAuthor(scene), {
-          entity_id: randomUUID(),
-          entity_type: 'release_group',
-          text,
-          rating: 4,
-          license_choice: 'CC BY-SA 3.0',
-        }),
-      { roundTrips: 2 },
-    ),
-    learn(scene, { id = '' }) {
-      scene.own = id;
-    },
+    ...step('create-review', (scene) => posted(asAuthor(scene), newReview()), twoTrips),
+    learn: ({ id = '' }) => ({ own: id }),
+    change: 'a publication',
   },
-  step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), { roundTrips: 2 }),
-  step('put-vote', (scene) => ({ method: 'PUT', ...byVoter(scene), body: { vote: true } }), {
-    roundTrips: 2,
-  }),
-  step('put-vote again', (scene) => ({ method: 'PUT', ...byVoter(scene), body: { vote: false } }), {
-    roundTrips: 2,
-  }),
+  {
+    ...step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), twoTrips),
+    change: 'an edit',
+  },
+  { ...step('put-vote', (scene) => voted(scene, true), twoTrips), change: 'a vote' },
+  step('put-vote again', (scene) => voted(scene, false), twoTrips),
   step('get-vote', byVoter),
-  step('delete-vote', (scene) => ({ method: 'DELETE', ...byVoter(scene) }), { roundTrips: 2 }),
+  step('delete-vote', (scene) => deleted(byVoter(scene)), twoTrips),
   step('report-review', (scene) => posted(byVoter(scene)), { roundTrips: 4 }),
   step('get-me', asAuthor),
   step('get-me stats', (scene) => ({ ...asAuthor(scene), query: { inc: 'user_type stats' } })),
@@ -116,7 +108,7 @@ export const steps: readonly Step[] = [
   step('list-my-applications', asAuthor),
   step('list-my-tokens', asAuthor),
   step('export-me', asAuthor, { read: 16 }),
-  step('delete-review', (scene) => ({ method: 'DELETE', ...byAuthor(scene) }), { roundTrips: 2 }),
+  step('delete-review', (scene) => deleted(byAuthor(scene)), twoTrips),
   {
     name: 'authorizer',
     event: ({ author }) => authorizerEvent(author.tokens.access_token),
@@ -126,7 +118,7 @@ export const steps: readonly Step[] = [
     name: 'authorizer, not ours',
     event: () => authorizerEvent('rva_forged'),
     budget: () => ({ read: 0, roundTrips: 0 }),
-    isRefused: true,
+    status: 401,
   },
   {
     ...step('create-token', ({ author }) =>
@@ -136,24 +128,42 @@ export const steps: readonly Step[] = [
         redirect_uri: 'https://client.example/callback',
       }),
     ),
-    learn(scene, { refresh_token = '' }) {
-      scene.refreshToken = refresh_token;
-    },
+    learn: ({ refresh_token = '' }) => ({ refreshToken: refresh_token }),
   },
   step('revoke-token', ({ author, refreshToken }) => form(author, { token: refreshToken })),
-  step('delete-me', (scene) => ({ method: 'DELETE', ...asAuthor(scene) })),
+  step('delete-me', (scene) => deleted(asAuthor(scene))),
 ];
 
 export function operationOf({ name }: Step): string {
   return name.split(/,? /)[0] ?? '';
 }
 
-/** Creates an author and a voter, and reads existing reviews. Throws if there are none. */
-export async function newScene(): Promise<Scene> {
+/** Measures the steps, and the stream's consumer. Throws if the table has no reviews. */
+export async function* benchEndpoints(): AsyncGenerator<Line> {
   const { reviews: some } = (await measure('list-reviews', { query: { limit: '25' } })).body;
   if (!some?.length) throw new Error('the table has no reviews to read');
   const [author, voter] = [await newCaller('Author'), await newCaller('Voter')];
-  return { author, voter, first: some[0], some, own: '', refreshToken: '' };
+  const scene: Scene = { author, voter, first: some[0], some, own: '', refreshToken: '' };
+  for (const step of steps) {
+    const cost = await measureEvent(operationOf(step), step.event(scene));
+    yield toLine(step.name, cost, step.budget(scene), step.status);
+    Object.assign(scene, step.learn?.(cost.body));
+    if (!step.change) continue;
+    yield toLine(`update-aggregates (${step.change})`, await measureConsumer([scene.own]), {});
+  }
+}
+
+/** Measures the stream's consumer on a batch of changes, one of each review. */
+export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
+  const reviews = [...(await batchGet(ids.map(reviewKey), { consistent: true })).values()];
+  const changes = reviews.map(({ id, version }) => {
+    return { id: `${id}`, version: Number(version), isGone: false };
+  });
+  const { result: body, ...cost } = await measureRun(async () => {
+    await project(reviews.map(contribution));
+    await logChanges(changes);
+  });
+  return { ...cost, status: 200, body };
 }
 
 function step(
@@ -170,6 +180,15 @@ function step(
 
 function posted(request: EndpointRequest, body?: object): EndpointRequest {
   return { method: 'POST', ...request, body };
+}
+
+function voted(scene: Scene, vote: boolean): EndpointRequest {
+  return { method: 'PUT', ...byVoter(scene), body: { vote } };
+}
+
+function newReview() {
+  const subject = { entity_id: randomUUID(), entity_type: 'release_group' };
+  return { ...subject, text, rating: 4, license_choice: 'CC BY-SA 3.0' };
 }
 
 function authorizerEvent(token: string): object {
