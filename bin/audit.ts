@@ -6,19 +6,17 @@ import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
-/**
- * Audits the table. Prints each difference on stderr, and now and then the position from which an
- * interrupted audit can continue. Returns a summary. Sets the exit status to 1 if differences
- * remain, else to 3 if items kept changing and could not be checked.
- */
-export async function runAudit({
-  from,
-  ...options
-}: {
+interface AuditOptions {
   repair?: boolean;
   from?: string;
   settle?: number;
-}) {
+}
+
+/**
+ * Audits the table. Prints each difference on stderr, and now and then a position to continue from.
+ * Sets the exit status to 1 if differences remain, else to 3 if items kept changing.
+ */
+export async function runAudit({ from, ...options }: AuditOptions) {
   if (await isBulkUnfinished()) {
     throw new Error(
       'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',

@@ -7,17 +7,13 @@ import { table, tableName } from '../shared/table/client.ts';
 import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
-/**
- * In seconds: the longest wait for another rebuild. The lock of a killed rebuild expires after 60
- * s.
- */
+/** In seconds. The lock of a killed rebuild expires after 60 s. */
 const patience = 90;
 
 /**
- * Fills an empty table on this machine without its stream, which slows the embedded engine down,
- * then counts owners and totals. Until then an item in the table marks the bulk load as unfinished.
- * The next bulk load that finds the mark counts everything. Any other table is filled with its
- * stream on.
+ * Fills an empty table on this machine without its stream, then counts owners and totals. Until
+ * then an item marks the bulk load as unfinished, and the next bulk load counts everything. Any
+ * other table is filled with its stream on.
  */
 export async function bulk<T extends object>(work: (isAlone: boolean) => Promise<T>) {
   if (!isLocal()) return work(false);
@@ -26,21 +22,20 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   if (isBegun)
     console.error('An earlier import was interrupted: this import recounts everything at its end');
   const end = await beginBulk();
-  let result: T;
   try {
-    result = await withoutStream(async () => {
+    const result = await withoutStream(async () => {
       const worked = await work(true);
       await recountOwners(showProgress('Counting'));
       return worked;
     });
+    const totals = await rebuild(showProgress('Listing'));
+    await end();
+    return { ...result, totals };
   } catch (error) {
     // A file that cannot be read at all has written nothing.
     if (await isEmptyTable()) await end();
     throw error;
   }
-  const totals = await rebuild(showProgress('Listing'));
-  await end();
-  return { ...result, totals };
 }
 
 /** Runs `work` with the stream off. The embedded engine slows down with every stream record. */
@@ -55,15 +50,11 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The table is on this machine. */
 function isLocal(): boolean {
   return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
-/**
- * Recomputes totals and rank trees at the speed of the engine. Waits for another rebuild, or for
- * the lock of a killed rebuild to expire.
- */
+/** Recomputes totals and rank trees. Waits for another rebuild, or for the lock of a killed one. */
 export async function rebuild(onProgress?: (items: number) => void) {
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
     if (waited === 0) {

@@ -9,14 +9,11 @@ import { entityKey } from '../shared/table/keys.ts';
 import { getItem } from '../shared/table/query.ts';
 import { isEmptyTable } from '../shared/transfer/bulk.ts';
 import { importRecords } from '../shared/transfer/import.ts';
-import type { FullReviewRecord, TransferRecord } from '../shared/transfer/record.ts';
+import type { FullReviewRecord, SourcedRecord } from '../shared/transfer/record.ts';
 import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 
 type Person = { person: string; language: FullReviewRecord['language'] };
-/**
- * An entity. A release group has its real MusicBrainz id. A book has no id in the file: its id is
- * derived from its name and exists in no other database.
- */
+/** An entity. Only a release group has an `id` in the file: its real MusicBrainz id. */
 type Entity = { entity: string; type: EntityType; id?: string };
 /**
  * A review with its votes, its first revision if it was edited, and the reason for which people
@@ -42,8 +39,7 @@ const period = 2 * 365 * 86_400_000;
 
 /**
  * Fills an empty table with demo data. A table with data stays as it is. Returns an argument of
- * curl to try, and a notice. With `hasModerator`, the account that signs in as "Moderator" is a
- * moderator.
+ * curl to try, and a notice. With `hasModerator`, the account "Moderator" is a moderator.
  */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities();
@@ -65,10 +61,7 @@ export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean)
   };
 }
 
-/**
- * Configures name databases where none are configured. Each URL is a data URL that contains the
- * answer, so no network is used.
- */
+/** Configures absent name databases by data URLs that contain the answer, without any network. */
 function nameEntities(): void {
   const pages = {
     MUSICDB: 'https://musicbrainz.org/{type}/{id}',
@@ -103,7 +96,7 @@ async function fill(): Promise<void> {
 }
 
 /** Yields the people, then each review with its votes. */
-async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: TransferRecord }> {
+async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
   const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   for (const { person: where } of people) {
     const created = ago(period * (1 + partOf(where) / 4));
@@ -139,28 +132,20 @@ async function* recordsAt(now: number): AsyncGenerator<{ where: string; record: 
     const voters = people.filter(({ person }) => person !== by);
     for (let i = 0; i < up + down; i++) {
       const { person = '' } = voters[(where.length + i) % voters.length] ?? {};
-      const cast = {
-        review_id: review.id,
-        user_id: uuidOf(person),
-        vote: i < up,
-        voted_at: ago((age / states.length) * (1 - (i + 1) / (up + down + 1))),
-        revision: states.length,
-      };
-      yield { where, record: { kind: 'vote', ...cast } };
+      const cast = { review_id: review.id, user_id: uuidOf(person), vote: i < up };
+      const voted_at = ago((age / states.length) * (1 - (i + 1) / (up + down + 1)));
+      yield { where, record: { kind: 'vote', ...cast, voted_at, revision: states.length } };
     }
   }
 }
 
-/**
- * Makes the account "Moderator" of the development sign-in a moderator. Its display name stays
- * "Moderator".
- */
+/** Makes "Moderator" of the development sign-in a moderator, whose display name then stays. */
 async function createModerator(): Promise<void> {
-  const name = 'Moderator';
-  const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: name, display_name: name };
-  const contact = { email: null, musicdb_username: null };
-  const { id } = await findOrCreateUser({ ...identity, ...contact });
-  await updateProfile(id, { display_name: name });
+  const display_name = 'Moderator';
+  const identity = { issuer: process.env.OIDC_ISSUER ?? '', subject: display_name };
+  const profile = { display_name, email: null, musicdb_username: null };
+  const { id } = await findOrCreateUser({ ...identity, ...profile });
+  await updateProfile(id, { display_name });
   await setModerator(id, true);
 }
 

@@ -3,10 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 
-/**
- * Runs `cdk deploy --all` with the given arguments, after a check that AWS accepts the credentials.
- * Without this check, synthesis would run for a while first.
- */
+/** Runs `cdk deploy --all`. Checks the credentials first, because synthesis takes a while. */
 const { profile } = parseArgs({ strict: false, options: { profile: { type: 'string' } } }).values;
 if (typeof profile === 'string') process.env.AWS_PROFILE = profile;
 
@@ -21,10 +18,7 @@ const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
 const args = [cdk, 'deploy', '--all', ...process.argv.slice(2)];
 process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
 
-/**
- * Describes why AWS rejects the credentials. Missing rights and other problems are left to the CDK,
- * which explains them better.
- */
+/** Describes why AWS rejects the credentials. The CDK explains other problems better. */
 async function credentialsProblem(): Promise<string | undefined> {
   const region = process.env.AWS_REGION || process.env.AWS_DEFAULT_REGION || 'us-east-1';
   const client = new CloudFormationClient({ region, maxAttempts: 2 });

@@ -8,10 +8,7 @@ import { join } from 'node:path';
  * not be parsed (nodejs/node#61153), so a typo would be the last change that it notices.
  */
 
-/**
- * In milliseconds: the time without a save before a restart. An editor touches a file several
- * times, and a checkout changes many files.
- */
+/** In milliseconds. An editor touches a file several times, and a checkout changes many files. */
 const quiet = 200;
 
 let service: ChildProcess | undefined;
@@ -29,11 +26,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 for (;;) {
   // Watching begins before the code is read, so that no save is missed.
   const saved = nextSave();
-  service = spawn(
-    process.execPath,
-    [...process.execArgv, 'bin/start.ts', ...process.argv.slice(2)],
-    { stdio: 'inherit' },
-  );
+  const args = [...process.execArgv, 'bin/start.ts', ...process.argv.slice(2)];
+  service = spawn(process.execPath, args, { stdio: 'inherit' });
   service.on('exit', (code) => {
     if (isEnding) process.exit(code ?? 1);
     if (code !== null && code > 0) console.error('The service restarts at the next save.');

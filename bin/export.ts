@@ -33,9 +33,8 @@ import { showProgress } from './progress.ts';
 const mode = 0o600;
 
 /**
- * Writes the whole table to the file `out`, compressed if its name ends in `.gz`, or to stdout for
- * `-`. An interrupted export leaves `<out>.part`, and the next call continues there. `source` names
- * the table, so that an export never continues with another table.
+ * Writes the whole table to the file `out`; `-` is stdout. An interrupted export leaves
+ * `<out>.part`, and the next call continues there, if `source` names the same table.
  */
 export async function exportAll(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
@@ -48,15 +47,11 @@ export async function exportAll(out: string, source: string) {
       await (out.endsWith('.gz') ? pipeline(lines, createGzip(), file) : pipeline(lines, file));
       renameSync(`${out}.new`, out);
     }
-    const { time, counts } = header;
-    return { out, time, counts };
+    return { out, time: header.time, counts: header.counts };
   });
 }
 
-/**
- * Writes the public data to the new folder `out`: users, reviews by licence, checksums, and the
- * position from which a mirror follows the changes.
- */
+/** Writes the public data to the new folder `out`, with the position where a mirror continues. */
 export async function exportPublic(out: string, source: string) {
   return withSpool(out, source, async (spool) => {
     const folder = `${out}.new`;
@@ -92,30 +87,22 @@ function openFile(folder: string, title: string, header: { counts?: object }) {
   const sum = createHash('sha256');
   const input = createGzip().on('data', (chunk) => sum.update(chunk));
   const done = pipeline(input, createWriteStream(join(folder, name)));
-  // The error is thrown by `write` or `close`.
+  // `write` or `close` throws the error.
   done.catch(() => {});
+  input.write(`${JSON.stringify(header)}\n`);
   const write = async (text: string) => {
     if (!input.write(text)) await Promise.race([once(input, 'drain'), done]);
   };
-  input.write(`${JSON.stringify(header)}\n`);
-  return {
-    name,
-    counts: header.counts ?? {},
-    write,
-    async close(): Promise<string> {
-      input.end();
-      await done;
-      return sum.digest('hex');
-    },
+  const close = async () => {
+    input.end();
+    await done;
+    return sum.digest('hex');
   };
+  return { name, counts: header.counts ?? {}, write, close };
 }
 
 /** Reads the table into a spool file, or continues an earlier one, then calls `work`. */
-async function withSpool<T>(
-  out: string,
-  source: string,
-  work: (spool: Spool) => Promise<T>,
-): Promise<T> {
+async function withSpool<T>(out: string, source: string, work: (spool: Spool) => Promise<T>) {
   if (out !== '-' && existsSync(out)) {
     throw new Error(`${out} already exists: move it away, or choose another name`);
   }

@@ -1,30 +1,24 @@
+import { once } from 'node:events';
 import { accessSync, constants, createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { type ImportResult, importRecords } from '../shared/transfer/import.ts';
 import { linesOf } from '../shared/transfer/lines.ts';
-import type { SourcedRecord } from '../shared/transfer/record.ts';
-import { parseHeader, parseRecord } from '../shared/transfer/record.ts';
+import { parseHeader, parseRecord, type SourcedRecord } from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
 
 /** Most refused records that are reported one by one. */
 const mostReported = 1_000;
-/**
- * In milliseconds: the longest wait for data that is being deleted. Without the stream nothing is
- * erased.
- */
+/** In milliseconds: the longest wait for data that is being deleted. */
 const patience = 60_000;
 
-/**
- * Imports an export from a file, or from stdin for `-`. Sets the exit status to 1 if a record was
- * refused.
- */
+/** Imports an export; `-` is stdin. Sets the exit status to 1 if a record was refused. */
 export async function importExport(file: string, isDryRun: boolean) {
   const refusals = refusalsOf();
   let fault: string | undefined;
@@ -34,7 +28,7 @@ export async function importExport(file: string, isDryRun: boolean) {
     const promised: Record<string, number> = {};
     let last = 0;
     try {
-      for await (const { number, text, isWhole } of linesOf(unzipped(bytesOf(file)))) {
+      for await (const { number, text, isWhole } of linesOf(await unzipped(bytesOf(file)))) {
         last = number;
         if (number === 1) {
           Object.assign(promised, parseHeader(text).counts);
@@ -73,10 +67,7 @@ export async function importExport(file: string, isDryRun: boolean) {
   return { ...outcome, ...(fault !== undefined && { fault }) };
 }
 
-/**
- * Imports the public dump of CritiqueBrainz. Data that cannot be stored here is counted, and is no
- * error.
- */
+/** Imports the public dump of CritiqueBrainz. Counts data that cannot be stored here. */
 export async function importDump(files: readonly string[], isDryRun: boolean) {
   // Checked before the first file is read, which takes minutes.
   for (const file of files) if (file !== '-') accessSync(file, constants.R_OK);
@@ -101,8 +92,6 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
   }
 }
 
-type Refusals = ReturnType<typeof refusalsOf>;
-
 /** Reports refused records on stderr. */
 function refusalsOf() {
   const reasons: Record<string, number> = {};
@@ -124,12 +113,13 @@ function refusalsOf() {
 async function run(
   records: AsyncIterable<SourcedRecord>,
   isDryRun: boolean,
-  { add: onRefused, reasons: refused }: Refusals,
+  { add: onRefused, reasons: refused }: ReturnType<typeof refusalsOf>,
 ): Promise<ImportResult> {
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
       isDryRun,
       isAlone,
+      // Alone, the stream is off, and nothing erases deleted data.
       patience: isDryRun || isAlone ? 0 : patience,
       onRefused,
       onWaiting: () =>
@@ -148,23 +138,14 @@ function bytesOf(file: string): Readable {
 }
 
 /** Decompresses the source if it begins with the two bytes of gzip. */
-async function* unzipped(source: Readable): AsyncGenerator<Uint8Array> {
-  const chunks = source.iterator();
-  const { value: first, done } = await chunks.next();
-  if (done) return;
-  const bytes = Readable.from(withFirst(first, chunks));
-  if (first[0] !== 0x1f || first[1] !== 0x8b) {
-    yield* bytes;
-    return;
-  }
-  const gunzip = createGunzip();
-  bytes.on('error', (error) => gunzip.destroy(error));
-  yield* bytes.pipe(gunzip);
-}
-
-async function* withFirst(first: Uint8Array, others: AsyncIterable<Uint8Array>) {
-  yield first;
-  yield* others;
+async function unzipped(source: Readable): Promise<Readable> {
+  await once(source, 'readable');
+  const first: Buffer | null = source.read();
+  if (first === null) return source;
+  source.unshift(first);
+  const isZipped = first[0] === 0x1f && first[1] === 0x8b;
+  // The reader of the result gets the error of either stream.
+  return isZipped ? pipeline(source, createGunzip(), () => {}) : source;
 }
 
 function isDamage(error: unknown): boolean {

@@ -6,10 +6,7 @@ import type { Endpoint } from '../infra/openapi/responses.ts';
 import type { OpenApiDocument } from '../shared/openapi.ts';
 import { routes } from '../shared/routes.ts';
 
-/**
- * Writes the OpenAPI document and the guides (`npm run openapi`). Sources are the route table, the
- * exports of the endpoints, and infra/guides.
- */
+/** Writes the OpenAPI document and the guides, from routes, endpoints and infra/guides. */
 const modules = await Promise.all(
   routes.map(async (route) => ({ route, ...(await import(`../functions/${route.operation}.ts`)) })),
 );

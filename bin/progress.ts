@@ -1,8 +1,6 @@
 import { SingleBar } from 'cli-progress';
 
-/**
- * Shows progress on stderr, if that is a terminal. Call the result with the number of items done.
- */
+/** Shows progress on stderr, if that is a terminal. Call the result with the items done. */
 export function showProgress(what: string, total?: number): (done: number) => void {
   if (!process.stderr.isTTY) return () => {};
   const format =

@@ -1,4 +1,4 @@
-import { type EntityType, entityTypes } from '../shared/entity/entity-type.ts';
+import { entityTypes } from '../shared/entity/entity-type.ts';
 import { licenses } from '../shared/review/licenses.ts';
 import { importRecords } from '../shared/transfer/import.ts';
 import type { FullReviewRecord, TransferRecord, VoteRecord } from '../shared/transfer/record.ts';
@@ -20,7 +20,7 @@ const words =
 interface Size {
   reviews: number;
   users: number;
-  entities: number;
+  entities?: number;
   seed: number;
 }
 
@@ -28,7 +28,7 @@ interface Size {
  * Imports synthetic users and reviews with votes. A few entities have most of the reviews, and a
  * few users write most of them. Throws if there are too few users and entities for the reviews.
  */
-export async function seed(options: Omit<Size, 'entities'> & { entities?: number }) {
+export async function seed(options: Size) {
   const { reviews, users, entities = Math.ceil(reviews / 20) } = options;
   if (reviews > users * entities * 0.5) {
     throw new Error('each user reviews an entity only once: choose more users or entities');
@@ -51,18 +51,17 @@ async function* sourced(records: Iterable<TransferRecord>) {
 }
 
 /** Yields the users, then each review with its votes. */
-function* recordsOf(size: Size): Generator<TransferRecord> {
+function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
   const random = randomNumbers(size.seed);
   const number = (below: number) => Math.floor(random() * below);
   const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
   const skewed = <T>(from: readonly T[]): T => from[Math.floor(from.length * random() ** 3)] as T;
-  const uuid = () => toUuid([number(2 ** 32), number(2 ** 32), number(2 ** 32), number(2 ** 32)]);
 
   const authors = Array.from({ length: size.users }, () => {
     return { id: uuid(), languages: [pick(languages), 'en' as const] };
   });
-  const subjects = Array.from({ length: size.entities }, (): { id: string; type: EntityType } => {
-    return { id: uuid(), type: pick(entityTypes) };
+  const subjects = Array.from({ length: size.entities }, () => {
+    return { entity_id: uuid(), entity_type: pick(entityTypes) };
   });
   for (const [i, { id }] of authors.entries()) {
     const created = new Date(from - (i + 1) * 60_000).toISOString();
@@ -71,30 +70,20 @@ function* recordsOf(size: Size): Generator<TransferRecord> {
   const claimed = new Set<string>();
   for (let made = 0; made < size.reviews; made++) {
     let [author, subject] = [skewed(authors), skewed(subjects)];
-    while (claimed.has(author.id + subject.id)) [author, subject] = [pick(authors), pick(subjects)];
-    claimed.add(author.id + subject.id);
+    while (claimed.has(author.id + subject.entity_id)) {
+      [author, subject] = [pick(authors), pick(subjects)];
+    }
+    claimed.add(author.id + subject.entity_id);
     const time = from + Math.floor(random() * (to - from));
     const hasText = random() < 0.8;
-    const review = makeReview(author, subject, time, hasText);
-    yield review;
-    if (hasText && random() < 0.2) yield* makeVotes(review, time);
-  }
-
-  function makeReview(
-    author: (typeof authors)[number],
-    subject: (typeof subjects)[number],
-    time: number,
-    hasText: boolean,
-  ): FullReviewRecord {
     const timestamp = new Date(time).toISOString();
     const id = uuid();
     const text = hasText ? sentence(30 + number(120)) : null;
     const rating = !hasText || random() < 0.7 ? 1 + number(5) : null;
-    return {
+    const review: FullReviewRecord = {
       kind: 'review',
       id,
-      entity_id: subject.id,
-      entity_type: subject.type,
+      ...subject,
       user_id: author.id,
       language: pick(author.languages),
       license: pick(licenses).id,
@@ -105,6 +94,8 @@ function* recordsOf(size: Size): Generator<TransferRecord> {
       source_url: null,
       revisions: [{ id: 1, text, rating, timestamp }],
     };
+    yield review;
+    if (hasText && random() < 0.2) yield* makeVotes(review, time);
   }
 
   function* makeVotes({ id, user_id }: FullReviewRecord, time: number): Generator<VoteRecord> {
@@ -112,24 +103,22 @@ function* recordsOf(size: Size): Generator<TransferRecord> {
     const voters = new Set(Array.from({ length: count }, () => pick(authors).id));
     voters.delete(user_id);
     for (const [i, voter] of [...voters].entries()) {
-      yield {
-        kind: 'vote',
-        review_id: id,
-        user_id: voter,
-        vote: random() < 0.75,
-        voted_at: new Date(time + (i + 1) * 60_000).toISOString(),
-        revision: 1,
-      };
+      const cast = { review_id: id, user_id: voter, vote: random() < 0.75, revision: 1 };
+      yield { kind: 'vote', ...cast, voted_at: new Date(time + (i + 1) * 60_000).toISOString() };
     }
   }
 
   function sentence(length: number): string {
     return `${Array.from({ length }, () => pick(words)).join(' ')}.`;
   }
-}
 
-/** Returns a version 4 UUID made of four 32-bit numbers. */
-function toUuid(numbers: readonly number[]): string {
-  const hex = numbers.map((n) => n.toString(16).padStart(8, '0')).join('');
-  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+  /** Returns a version 4 UUID. */
+  function uuid(): string {
+    const parts = Array.from({ length: 4 }, () =>
+      number(2 ** 32)
+        .toString(16)
+        .padStart(8, '0'),
+    );
+    return parts.join('').replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+  }
 }

@@ -2,10 +2,6 @@ import { inspect } from 'node:util';
 import { Command, InvalidArgumentError } from 'commander';
 import { runningStack } from '../infra/local/connect.ts';
 
-/**
- * Checks a running service from outside, and changes nothing. Exit status 0, or 1 if a check
- * failed.
- */
 const command = new Command('npm run smoke --')
   .description('Checks a running service from outside. It changes nothing.')
   .argument(
@@ -49,10 +45,10 @@ function localUrl(): string {
 
 const checks: Record<string, () => Promise<void>> = {
   async 'a public endpoint answers JSON that any origin may read'() {
-    const { status, body, headers } = await ask('GET', `${base}/review/languages`);
-    want('status', status, 200);
-    want('languages', `${body.languages}`, /\ben\b/);
-    want('X-Content-Type-Options', headers.get('x-content-type-options'), 'nosniff');
+    const answer = await ask('GET', `${base}/review/languages`);
+    want('status', answer.status, 200);
+    want('languages', `${answer.body.languages}`, /\ben\b/);
+    wantHeader(answer, 'X-Content-Type-Options', 'nosniff');
   },
   async 'lists can be read in each order, whole or filtered by type, language, entity or author'() {
     const filters = [
@@ -88,11 +84,10 @@ const checks: Record<string, () => Promise<void>> = {
   },
   async 'a protected endpoint requires a valid token'() {
     for (const value of [undefined, 'Bearer rva_nonsense', 'Bearer ', 'Basic YTpi']) {
-      const answer = await ask('PUT', `${base}/review/${nobody}/vote`, {
-        headers: value === undefined ? {} : { Authorization: value },
-      });
+      const headers = value === undefined ? undefined : { Authorization: value };
+      const answer = await ask('PUT', `${base}/review/${nobody}/vote`, { headers });
       refused(answer, 401, 'invalid_token');
-      want('WWW-Authenticate', answer.headers.get('www-authenticate'), /^Bearer /);
+      wantHeader(answer, 'WWW-Authenticate', /^Bearer /);
     }
   },
   async 'a CORS preflight is answered, also on protected paths'() {
@@ -100,13 +95,9 @@ const checks: Record<string, () => Promise<void>> = {
     const url = `${base}/review/${nobody}/vote`;
     const response = await request('OPTIONS', url, { headers });
     want('status', response.status, 204);
-    for (const [name, wanted] of [
-      ['Access-Control-Allow-Origin', '*'],
-      ['Access-Control-Allow-Headers', /authorization/i],
-      ['Access-Control-Allow-Methods', /PUT/],
-    ] as const) {
-      want(name, response.headers.get(name), wanted);
-    }
+    wantHeader(response, 'Access-Control-Allow-Origin', '*');
+    wantHeader(response, 'Access-Control-Allow-Headers', /authorization/i);
+    wantHeader(response, 'Access-Control-Allow-Methods', /PUT/);
   },
   async 'invalid parameters are 400'() {
     refused(await ask('GET', `${base}/review?limit=51`), 400, 'invalid_request');
@@ -124,19 +115,18 @@ const checks: Record<string, () => Promise<void>> = {
     want('token_endpoint', body.token_endpoint, `${base}/oauth/token`);
   },
   async 'the token endpoint returns errors of RFC 6749'() {
-    const { status, body, headers } = await ask('POST', `${base}/oauth/token`, {
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: 'grant_type=refresh_token',
-    });
-    want('status', status, /^40[01]$/);
-    want('error', body.error, /^invalid_(request|client)$/);
-    want('type of error_description', typeof body.error_description, 'string');
-    want('Cache-Control', headers.get('cache-control'), 'no-store');
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const init = { headers, body: 'grant_type=refresh_token' };
+    const answer = await ask('POST', `${base}/oauth/token`, init);
+    want('status', answer.status, /^40[01]$/);
+    want('error', answer.body.error, /^invalid_(request|client)$/);
+    want('type of error_description', typeof answer.body.error_description, 'string');
+    wantHeader(answer, 'Cache-Control', 'no-store');
   },
   async 'an authorization request without an application is a page, not a redirect'() {
     const response = await request('GET', `${auth}/oauth/authorize`, { redirect: 'manual' });
     want('status', response.status, 400);
-    want('Content-Type', response.headers.get('content-type'), /^text\/html/);
+    wantHeader(response, 'Content-Type', /^text\/html/);
   },
   async 'sign-in redirects to the identity provider'() {
     const response = await request('GET', `${auth}/account/sign-in`, { redirect: 'manual' });
@@ -186,15 +176,12 @@ async function request(method: string, url: string | URL, init: RequestInit = {}
 
 class Unreachable extends Error {}
 
-/**
- * Sends a request to the API. Every response, also one of API Gateway itself, must be JSON that any
- * origin may read.
- */
+/** Every response of the API, also one of API Gateway itself, is JSON that any origin may read. */
 async function ask(method: string, url: string, init?: RequestInit): Promise<Answer> {
   const response = await request(method, url, init);
   const { status, headers } = response;
-  want('Content-Type', headers.get('content-type'), /^application\/json/);
-  want('Access-Control-Allow-Origin', headers.get('access-control-allow-origin'), '*');
+  wantHeader(response, 'Content-Type', /^application\/json/);
+  wantHeader(response, 'Access-Control-Allow-Origin', '*');
   return { status, headers, body: (await response.json()) as Answer['body'] };
 }
 
@@ -212,6 +199,10 @@ function refused({ status, body }: Answer, expected: number, error: string): voi
   want('description', body.description, /./);
 }
 
+function wantHeader({ headers }: { headers: Headers }, name: string, wanted: unknown): void {
+  want(name, headers.get(name), wanted);
+}
+
 /** Throws if `got` differs from `wanted` or does not match it. */
 function want(what: string, got: unknown, wanted: unknown): void {
   if (wanted instanceof RegExp ? wanted.test(`${got ?? ''}`) : got === wanted) return;
@@ -226,9 +217,8 @@ for (const [name, check] of Object.entries(checks)) {
     await check();
     console.log(`ok      ${name}`);
   } catch (error) {
-    console.log(
-      `FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${(error as Error).message}`,
-    );
+    const { message } = error as Error;
+    console.log(`FAILED  ${name}\n        ${lastRequest.slice(0, 200)}: ${message}`);
     if (error instanceof Unreachable)
       stop('the service cannot be reached, so the other checks were skipped');
     if (failed++ === 0 && name === Object.keys(checks)[0]) {

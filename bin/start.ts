@@ -63,17 +63,8 @@ const command = new Command('npm start --')
   .option('--quiet', 'log no requests')
   .option('--verbose', 'log request ids and round trips to the database, too');
 refuseWhatNpmKept();
-const {
-  port: number,
-  dataDir,
-  memory,
-  demo: isDemo,
-  dynamodbEndpoint,
-  log,
-  quiet,
-  verbose,
-  ...host
-} = command.parse().opts();
+const { demo: isDemo, log, quiet, verbose, ...options } = command.parse().opts();
+const { dataDir, memory, dynamodbEndpoint } = options;
 if (memory && dynamodbEndpoint) {
   fail('--memory works with the embedded database only: remove it, or unset DYNAMODB_ENDPOINT');
 }
@@ -88,7 +79,7 @@ function port(value: string): number {
 
 /**
  * Refuses options that npm has taken. `npm start --port 3001` sets an option of npm and leaves
- * `3001` as the only argument. With several such options their values cannot be assigned.
+ * `3001` as the only argument. The values of several such options cannot be assigned.
  */
 function refuseWhatNpmKept(): void {
   const left = process.argv.slice(2);
@@ -118,11 +109,9 @@ process.on('unhandledRejection', (reason) => console.error('unhandled:', reason)
 
 const { OIDC_ISSUER: oidcIssuer } = process.env;
 const starting = startStack({
-  port: number,
-  ...host,
+  ...options,
+  port: options.port,
   dataDir,
-  memory,
-  dynamodbEndpoint,
   oidcIssuer,
   ...(!quiet && {
     log: (served) => console.log(log === 'json' ? jsonLine(served) : requestLine(served, verbose)),
@@ -132,22 +121,19 @@ const starting = startStack({
 let signalled: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
-    // npm passes on the Ctrl-C that the terminal has also sent to this process. Both count as one
-    // signal.
+    // npm repeats the Ctrl-C that the terminal has also sent here. Both count as one signal.
     if (signalled !== undefined && Date.now() - signalled > 500) process.exit(130);
     if (signalled !== undefined) return;
     signalled = Date.now();
-    await starting.then(
-      (stack) => stack.stop(),
-      () => {},
-    );
+    const stack = await starting.catch(() => undefined);
+    await stack?.stop();
     process.exit(0);
   });
 }
 
 try {
   const stack = await starting;
-  const proxied = host.publicUrl ? `\n  Proxy  to ${stack.local}` : '';
+  const proxied = options.publicUrl ? `\n  Proxy  to ${stack.local}` : '';
   const isElsewhere = stack.dataDir !== resolve(dataDir);
   const memoryOnly = `in memory until it stops${isElsewhere ? `; --data-dir ${stack.dataDir}` : ''}`;
   for (const sentence of stack.upgrade) console.error(sentence);

@@ -196,7 +196,7 @@ async function redeem(
   return { ...tokens, token_type: 'Bearer' };
 }
 
-/** Returns an error with the code and description of an OAuth error, or any other error as it is. */
+/** Names an OAuth error by its code and description. Another error stays as it is. */
 function refusalOf(error: unknown) {
   const isRefusal =
     error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError;
