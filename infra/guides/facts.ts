@@ -17,14 +17,39 @@ import type { OpenApiDocument } from '../../shared/openapi.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { version } from '../../shared/routes.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
-import { type Endpoint, errors, errorsOf } from '../openapi/responses.ts';
+import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
 /** Addresses of entity pages in the two databases. */
 const pages = { musicdb: 'musicbrainz.org/{type}/{id}', bookdb: 'bookbrainz.org/{type}/{id}' };
 
-/**
- * Returns the numbers and tables that guides name as `{{name}}`. All of them come from the code.
- */
+/** Remedies for a client, by error code. */
+const remedies: Record<ErrorCode, string> = {
+  invalid_request: 'Correct the parameter or field that the description names.',
+  invalid_grant:
+    'Ask the person for access again. Check that `redirect_uri` is the registered one.',
+  invalid_scope: 'Ask for existing scopes only, and at a refresh for no more than was granted.',
+  unsupported_grant_type: 'Use one of these two.',
+  not_authorized: 'Send an access token.',
+  invalid_token: 'Refresh the access token, or make a new personal access token.',
+  invalid_client: 'Check the client id and the client secret.',
+  insufficient_scope: 'Ask the person for this scope, or make a personal access token with it.',
+  access_denied: 'Show the description to the person. Do not repeat the request.',
+  limit_exceeded:
+    'Wait as many seconds as `Retry-After` says. Without it, the account cannot do this at all.',
+  not_found: 'Check the path and the id. The thing may have been deleted or hidden.',
+  method_not_allowed: 'Use one of the methods that the header `Allow` names.',
+  gone: 'Start again from a dump.',
+  precondition_failed: 'Read the review again, and show the person both versions.',
+  payload_too_large: 'Send less.',
+  unsupported_media_type: 'Send JSON in UTF-8 with this header. The OAuth endpoints take a form.',
+  idempotency_mismatch: 'Use a new key for a new request.',
+  too_many_requests: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
+  server_error: 'Report the `request_id` to the operator of the service.',
+  not_implemented: 'Ask the oEmbed endpoint for `format=json`.',
+  service_unavailable: 'Wait as many seconds as `Retry-After` says, then repeat the request.',
+};
+
+/** Returns the numbers and tables from the code that guides name as `{{name}}`. */
 export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly Endpoint[]) {
   const base_url = `${servers[0]?.url}`;
   const review = paths['/review'].post.requestBody.content['application/json'].schema.properties;
@@ -86,8 +111,8 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
         return [`\`${label}\``, range(from, to), `${daily}`, `${daily}`];
       }),
     ),
-    errors: Object.keys(errors)
-      .map((code) => explain(code, endpoints))
+    errors: Object.entries(remedies)
+      .map(([code, remedy]) => explain(code, remedy, endpoints))
       .join('\n\n'),
   };
 }
@@ -100,7 +125,7 @@ function codes(names: readonly string[]): string {
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** Describes a range of karma in words. `to` is exclusive. */
+/** Describes a range of karma. `to` is exclusive. */
 function range(from: number, to?: number): string {
   const signed = (number: number) => number.toLocaleString('en').replace('-', '−');
   if (to === undefined) return `${signed(from)} or more`;
@@ -119,12 +144,9 @@ function numberIn(description = ''): number {
   return Number(/\d+/.exec(description));
 }
 
-/**
- * Returns the section on an error: its status, the remedy, and the endpoints that return it, by
- * condition.
- */
-function explain(code: string, endpoints: readonly Endpoint[]): string {
-  const [status, example, remedy] = errors[code] ?? [];
+/** Returns the section on an error, with the endpoints that return it by condition. */
+function explain(code: string, remedy: string, endpoints: readonly Endpoint[]): string {
+  const { status, example } = errors.get(code) ?? {};
   const answers = endpoints.flatMap((endpoint) =>
     errorsOf(endpoint)
       .filter(([each]) => each === code)

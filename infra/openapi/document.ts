@@ -6,7 +6,7 @@ import { version } from '../../shared/routes.ts';
 import { type Endpoint, failuresOf, headerRefs, headers, isOAuthForm } from './responses.ts';
 import { exampleOf, fieldsOf, jsonSchemaOf, schemas } from './schemas.ts';
 
-/** Placeholder for {auth_url} in the document. The service replaces it with its own address. */
+/** Placeholder, which the service replaces with its own address. */
 const authUrl = 'https://api.example/ws';
 
 /** Descriptions of parameters that many endpoints share. */
@@ -74,10 +74,7 @@ export function openApiDocument(endpoints: readonly Endpoint[]) {
   };
 }
 
-/**
- * Returns the description of a scope, irreversible abilities first. Developers choose scopes by
- * this text.
- */
+/** Describes a scope, irreversible abilities first. Developers choose scopes by this text. */
 function scopeText(abilities: readonly Ability[]): string {
   const gravity = ({ isDangerous }: Ability) => (isDangerous ? 1 : 0);
   const gravestFirst = abilities.toSorted((a, b) => gravity(b) - gravity(a));

@@ -12,94 +12,47 @@ export interface Endpoint {
   docs: Docs<RequestSchema> & { fields?: Record<string, string> };
 }
 
-/** Each error: its status, an example of its description, and the remedy for a client. */
-export const errors: Record<string, readonly [status: number, example: string, remedy: string]> = {
-  invalid_request: [
-    400,
-    'rating must be an integer from 1 to 5',
-    'Correct the parameter or field that the description names.',
-  ],
-  invalid_grant: [
-    400,
-    'redirect_uri must be exactly the registered one',
-    'Ask the person for access again. Check that `redirect_uri` is the registered one.',
-  ],
-  invalid_scope: [
-    400,
-    'scope may hold review, vote and user',
-    'Ask for existing scopes only, and at a refresh for no more than was granted.',
-  ],
-  unsupported_grant_type: [
-    400,
-    'grant_type must be authorization_code or refresh_token',
-    'Use one of these two.',
-  ],
-  not_authorized: [401, 'This request needs an access token', 'Send an access token.'],
-  invalid_token: [
-    401,
-    'This request needs a valid access token in the header Authorization: Bearer <access token>',
-    'Refresh the access token, or make a new personal access token.',
-  ],
-  invalid_client: [
-    401,
-    'The client is unknown or its secret is missing or wrong',
-    'Check the client id and the client secret.',
-  ],
-  insufficient_scope: [
-    403,
-    'This request needs an access token with the scope review',
-    'Ask the person for this scope, or make a personal access token with it.',
-  ],
-  access_denied: [
-    403,
-    'The review is by somebody else',
-    'Show the description to the person. Do not repeat the request.',
-  ],
-  limit_exceeded: [
-    403,
-    'The votes of today are used up',
-    'Wait as many seconds as `Retry-After` says. Without it, the account cannot do this at all.',
-  ],
-  not_found: [
-    404,
-    'Review not found',
-    'Check the path and the id. The thing may have been deleted or hidden.',
-  ],
-  method_not_allowed: [
-    405,
-    methodNotAllowed(['GET', 'POST']).message,
-    'Use one of the methods that the header `Allow` names.',
-  ],
-  gone: [410, cursorGone().message, 'Start again from a dump.'],
-  precondition_failed: [
-    412,
-    'The review has changed: read it again, then try with its new ETag',
-    'Read the review again, and show the person both versions.',
-  ],
-  payload_too_large: [413, 'The request may have at most 6 MB', 'Send less.'],
-  unsupported_media_type: [
-    415,
-    'The body must be sent as Content-Type: application/json',
-    'Send JSON in UTF-8 with this header. The OAuth endpoints take a form.',
-  ],
-  idempotency_mismatch: [422, idempotencyMismatch().message, 'Use a new key for a new request.'],
-  too_many_requests: [
-    429,
-    'Too many requests: slow down, then try again',
-    'Wait as many seconds as `Retry-After` says, then repeat the request.',
-  ],
-  server_error: [
-    500,
-    'The request could not be processed; please report the request_id',
-    'Report the `request_id` to the operator of the service.',
-  ],
-  not_implemented: [501, 'format must be json', 'Ask the oEmbed endpoint for `format=json`.'],
-  service_unavailable: [
-    503,
-    'Busy: please try again in a moment',
-    'Wait as many seconds as `Retry-After` says, then repeat the request.',
-  ],
+/** Examples of descriptions, by status and error code. */
+const examples = {
+  400: {
+    invalid_request: 'rating must be an integer from 1 to 5',
+    invalid_grant: 'redirect_uri must be exactly the registered one',
+    invalid_scope: 'scope may hold review, vote and user',
+    unsupported_grant_type: 'grant_type must be authorization_code or refresh_token',
+  },
+  401: {
+    not_authorized: 'This request needs an access token',
+    invalid_token:
+      'This request needs a valid access token in the header Authorization: Bearer <access token>',
+    invalid_client: 'The client is unknown or its secret is missing or wrong',
+  },
+  403: {
+    insufficient_scope: 'This request needs an access token with the scope review',
+    access_denied: 'The review is by somebody else',
+    limit_exceeded: 'The votes of today are used up',
+  },
+  404: { not_found: 'Review not found' },
+  405: { method_not_allowed: methodNotAllowed(['GET', 'POST']).message },
+  410: { gone: cursorGone().message },
+  412: { precondition_failed: 'The review has changed: read it again, then try with its new ETag' },
+  413: { payload_too_large: 'The request may have at most 6 MB' },
+  415: { unsupported_media_type: 'The body must be sent as Content-Type: application/json' },
+  422: { idempotency_mismatch: idempotencyMismatch().message },
+  429: { too_many_requests: 'Too many requests: slow down, then try again' },
+  500: { server_error: 'The request could not be processed; please report the request_id' },
+  501: { not_implemented: 'format must be json' },
+  503: { service_unavailable: 'Busy: please try again in a moment' },
 };
+
+type Status = keyof typeof examples;
+export type ErrorCode = { [S in Status]: keyof (typeof examples)[S] }[Status];
+
+/** Status and example of each error code. */
+export const errors = new Map(
+  Object.entries(examples).flatMap(([status, byCode]) =>
+    Object.entries(byCode).map(([code, example]) => [code, { status: Number(status), example }]),
+  ),
+);
 
 /** Conditions of errors, unless the endpoint describes its own. */
 const occasions: Record<string, string> = {
@@ -117,7 +70,7 @@ const occasions: Record<string, string> = {
   service_unavailable: 'The service is busy. Retry later.',
 };
 
-/** Returns the error codes of an endpoint, each with its condition. */
+/** The error codes of an endpoint, each with its condition. */
 export function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
   const { caller, path, query, body, if_match, idempotency_key } = request.entries;
   const own: Record<string, string> = docs.errors ?? {};
@@ -179,19 +132,19 @@ export const headers = {
 
 /** Returns the error responses of an endpoint by status. Examples are named by error code. */
 export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
-  const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors[code]?.[0] ?? 0);
+  const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors.get(code)?.status ?? 0);
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => [status, failure(endpoint, status, found)]),
   );
 }
 
-function failure(endpoint: Endpoint, status: number, found: [code: string, when: string][]) {
+function failure(endpoint: Endpoint, status: number, found: ReturnType<typeof errorsOf>) {
   // A 429 of API Gateway has the same shape on all routes.
   const isOAuth = isOAuthForm(endpoint) && status !== 429;
   const isLimit = found.some(([code]) => code === 'limit_exceeded');
   const exampleOf = (code: string) => ({
     error: code,
-    [isOAuth ? 'error_description' : 'description']: errors[code]?.[1],
+    [isOAuth ? 'error_description' : 'description']: errors.get(code)?.example,
     ...(status >= 500 && { request_id: '6f1e0a52-7b0c-4f43-9d2c-0a2d4f5e6b7c' }),
   });
   return {

@@ -48,15 +48,12 @@ function improved(schema: Shape, converted: JsonSchema): JsonSchema | undefined 
     case 'loose_object':
       return { ...converted, additionalProperties: true };
     case 'nullable':
-    case 'nullish':
-      // A single type or null. A default of null is not stated, because an absent field already
-      // means null.
+    case 'nullish': {
+      // An absent field already means null, so a default of null is not stated.
       if (typeof only !== 'object' || !only.type || only.enum) return undefined;
-      return {
-        ...only,
-        type: [only.type, 'null'].flat() as JsonSchema['type'],
-        default: preset ?? undefined,
-      };
+      const types = [only.type, 'null'].flat() as JsonSchema['type'];
+      return { ...only, type: types, default: preset ?? undefined };
+    }
     case 'optional':
       // A parameter is a string, and so is its default.
       return type === 'integer' && preset ? { ...converted, default: Number(preset) } : undefined;
@@ -71,10 +68,7 @@ function improved(schema: Shape, converted: JsonSchema): JsonSchema | undefined 
   }
 }
 
-/**
- * Merges several forms into one, so that people can fill it in when they try an endpoint in the
- * reference.
- */
+/** Merges several forms into one, which people can fill in when they try an endpoint. */
 function merged(key: string, forms: JsonSchema[]): JsonSchema {
   const all: Record<string, JsonSchema> = Object.assign({}, ...forms.map((it) => it.properties));
   const kinds = forms.map(({ properties: { [key]: kind } = {} }) => (kind as JsonSchema).const);
@@ -102,18 +96,13 @@ function shapeOf(schema: v.GenericSchema & Shape): v.GenericSchema & Shape {
   return first?.type === 'custom' && second ? (second as v.GenericSchema) : schema;
 }
 
-/**
- * Returns the fields of an object schema, also of a wrapped one. Returns none for another schema.
- */
+/** Returns the fields of an object schema, also of a wrapped one; none for another schema. */
 export function fieldsOf(schema?: v.GenericSchema & Shape): [string, v.GenericSchema][] {
   const { wrapped, entries = {} } = schema ? shapeOf(schema) : {};
   return wrapped ? fieldsOf(wrapped) : Object.entries(entries);
 }
 
-/**
- * Returns an example for a schema, composed of the examples of its parts without optional ones.
- * Throws if a part has no example.
- */
+/** Composes an example of the parts, without optional ones. Throws if a part has no example. */
 export function exampleOf(schema: v.GenericSchema): unknown {
   const { type, entries, item, wrapped, value }: Shape = schema;
   const [example]: unknown[] = v.getExamples(schema);
