@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { audit } from '../shared/audit/audit.ts';
-import type { Difference } from '../shared/audit/finding.ts';
 import { openCursor, sealCursor } from '../shared/list/cursor.ts';
 import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
@@ -12,10 +11,7 @@ interface AuditOptions {
   settle?: number;
 }
 
-/**
- * Audits the table. Prints each difference on stderr, and now and then a position to continue from.
- * Sets the exit status to 1 if differences remain, else to 3 if items kept changing.
- */
+/** Audits the table. Exit status 1: differences remain. Exit status 3: some items kept changing. */
 export async function runAudit({ from, ...options }: AuditOptions) {
   if (await isBulkUnfinished()) {
     throw new Error(
@@ -32,7 +28,10 @@ export async function runAudit({ from, ...options }: AuditOptions) {
     sum.differences += differences.length;
     sum.repaired += repaired;
     sum.changing += changing.length;
-    for (const difference of differences) console.error(describe(difference));
+    for (const { pk, sk, attribute, stored, counted, isRepairable } of differences) {
+      const remark = isRepairable ? '' : ' (cannot be repaired)';
+      console.error(`${pk} ${sk}: ${attribute} is ${stored}, not ${counted}${remark}`);
+    }
     for (const { pk, sk } of changing) {
       console.error(
         `${pk} ${sk}: changed during the audit and could not be checked: run the audit again`,
@@ -46,11 +45,6 @@ export async function runAudit({ from, ...options }: AuditOptions) {
   if (sum.differences > sum.repaired) process.exitCode = 1;
   else if (sum.changing > 0) process.exitCode = 3;
   return sum;
-}
-
-function describe({ pk, sk, attribute, stored, counted, isRepairable }: Difference): string {
-  const sentence = `${pk} ${sk}: ${attribute} is ${stored}, not ${counted}`;
-  return isRepairable ? sentence : `${sentence} (cannot be repaired)`;
 }
 
 function readPosition(text: string): Key {

@@ -15,14 +15,10 @@ import { setModerator, updateProfile } from '../shared/user/user-repository.ts';
 type Person = { person: string; language: FullReviewRecord['language'] };
 /** An entity. Only a release group has an `id` in the file: its real MusicBrainz id. */
 type Entity = { entity: string; type: EntityType; id?: string };
-/**
- * A review with its votes, its first revision if it was edited, and the reason for which people
- * report it.
- */
-type Review = { of: string; by: string; up?: number; down?: number; reason?: string } & State & {
-    before?: State;
-  };
 type State = { rating?: number; text?: string };
+type Votes = { up?: number; down?: number };
+/** A review, its state before an edit, and the reason for which people report it. */
+type Review = { of: string; by: string; before?: State; reason?: string } & State & Votes;
 
 const lines = readFileSync(new URL('demo.jsonl', import.meta.url), 'utf8')
   .trim()
@@ -37,10 +33,7 @@ const reviews = lines.filter((line) => 'of' in line);
 /** In milliseconds: the period up to now over which the reviews are spread. */
 const period = 2 * 365 * 86_400_000;
 
-/**
- * Fills an empty table with demo data. A table with data stays as it is. Returns an argument of
- * curl to try, and a notice. With `hasModerator`, the account "Moderator" is a moderator.
- */
+/** Fills an empty table with demo data. Returns an argument of curl to try, and a notice. */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities();
   const wasEmpty = await isEmptyTable();
@@ -76,10 +69,7 @@ function nameEntities(): void {
   }
 }
 
-/**
- * Imports the data, because only an import can set times in the past. Two people report each review
- * that has a reason, at the present time.
- */
+/** Imports the data, because only an import can set times in the past. Reports are made now. */
 async function fill(): Promise<void> {
   await importRecords(recordsAt(Date.now()), {
     onRefused(where, reason) {

@@ -3,10 +3,8 @@ import { once } from 'node:events';
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Runs `npm start` and restarts it on each save. Node's --watch loses track of a file that could
- * not be parsed (nodejs/node#61153), so a typo would be the last change that it notices.
- */
+// Node's --watch loses track of a file that could not be parsed (nodejs/node#61153), so a typo would
+// be the last change that it notices.
 
 /** In milliseconds. An editor touches a file several times, and a checkout changes many files. */
 const quiet = 200;

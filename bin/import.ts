@@ -46,8 +46,9 @@ export async function importExport(file: string, isDryRun: boolean) {
         yield { where, record };
       }
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      fault = `${name} is damaged after line ${last} (${(error as Error).message})`;
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (!`${code}`.startsWith('Z_')) throw error;
+      fault = `${name} is damaged after line ${last} (${message})`;
       if (last === 0) throw new Error(fault);
     }
     const missing = Object.values(promised).reduce((sum, count) => sum + Math.max(0, count), 0);
@@ -58,13 +59,12 @@ export async function importExport(file: string, isDryRun: boolean) {
   }
 
   const outcome = await run(records(), isDryRun, refusals);
-  if (fault !== undefined) {
-    console.error(
-      `${fault}. Everything before that was read: repeat the import with a complete file`,
-    );
-    process.exitCode = 1;
-  }
-  return { ...outcome, ...(fault !== undefined && { fault }) };
+  if (fault === undefined) return outcome;
+  console.error(
+    `${fault}. Everything before that was read: repeat the import with a complete file`,
+  );
+  process.exitCode = 1;
+  return { ...outcome, fault };
 }
 
 /** Imports the public dump of CritiqueBrainz. Counts data that cannot be stored here. */
@@ -115,6 +115,7 @@ async function run(
   isDryRun: boolean,
   { add: onRefused, reasons: refused }: ReturnType<typeof refusalsOf>,
 ): Promise<ImportResult> {
+  const waiting = `Some of this data is still being deleted: waiting up to ${patience / 1000} s for that to finish`;
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
       isDryRun,
@@ -122,10 +123,7 @@ async function run(
       // Alone, the stream is off, and nothing erases deleted data.
       patience: isDryRun || isAlone ? 0 : patience,
       onRefused,
-      onWaiting: () =>
-        console.error(
-          `Some of this data is still being deleted: waiting up to ${patience / 1000} s for that to finish`,
-        ),
+      onWaiting: () => console.error(waiting),
       onProgress: showProgress('Importing'),
     });
     return { written, present, refused };
@@ -146,8 +144,4 @@ async function unzipped(source: Readable): Promise<Readable> {
   const isZipped = first[0] === 0x1f && first[1] === 0x8b;
   // The reader of the result gets the error of either stream.
   return isZipped ? pipeline(source, createGunzip(), () => {}) : source;
-}
-
-function isDamage(error: unknown): boolean {
-  return `${(error as NodeJS.ErrnoException).code}`.startsWith('Z_');
 }

@@ -24,10 +24,7 @@ interface Size {
   seed: number;
 }
 
-/**
- * Imports synthetic users and reviews with votes. A few entities have most of the reviews, and a
- * few users write most of them. Throws if there are too few users and entities for the reviews.
- */
+/** Imports synthetic users and reviews with votes, most of them by few users and of few entities. */
 export async function seed(options: Size) {
   const { reviews, users, entities = Math.ceil(reviews / 20) } = options;
   if (reviews > users * entities * 0.5) {

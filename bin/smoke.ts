@@ -45,8 +45,7 @@ function localUrl(): string {
 
 const checks: Record<string, () => Promise<void>> = {
   async 'a public endpoint answers JSON that any origin may read'() {
-    const answer = await ask('GET', `${base}/review/languages`);
-    want('status', answer.status, 200);
+    const answer = await ask(`${base}/review/languages`, 200);
     want('languages', `${answer.body.languages}`, /\ben\b/);
     wantHeader(answer, 'X-Content-Type-Options', 'nosniff');
   },
@@ -66,75 +65,72 @@ const checks: Record<string, () => Promise<void>> = {
   },
   async 'a trailing slash makes no difference'() {
     for (const path of ['/review/?limit=0', '/user/?limit=0', '/review/languages/']) {
-      want('status', (await ask('GET', base + path)).status, 200);
+      await ask(base + path, 200);
     }
-    refused(await ask('GET', `${base}/review/${nobody}/`), 404, 'not_found');
+    await refused(`${base}/review/${nobody}/`, 404, 'not_found');
   },
   async 'an unknown review is 404'() {
-    refused(await ask('GET', `${base}/review/${nobody}`), 404, 'not_found');
+    await refused(`${base}/review/${nobody}`, 404, 'not_found');
   },
   async 'an unknown path is 404, with a token or without'() {
-    refused(await ask('GET', `${base}/nothing/here`), 404, 'not_found');
-    refused(await ask('GET', `${auth}/nothing`), 404, 'not_found');
+    await refused(`${base}/nothing/here`, 404, 'not_found');
+    await refused(`${auth}/nothing`, 404, 'not_found');
     const headers = { Authorization: 'Bearer rva_nonsense' };
-    refused(await ask('GET', `${base}/nothing/here`, { headers }), 404, 'not_found');
+    await refused(`${base}/nothing/here`, 404, 'not_found', { headers });
   },
   async 'an unsupported method is 405'() {
-    refused(await ask('PUT', `${base}/review`), 405, 'method_not_allowed');
+    await refused(`${base}/review`, 405, 'method_not_allowed', { method: 'PUT' });
   },
   async 'a protected endpoint requires a valid token'() {
+    const url = `${base}/review/${nobody}/vote`;
     for (const value of [undefined, 'Bearer rva_nonsense', 'Bearer ', 'Basic YTpi']) {
       const headers = value === undefined ? undefined : { Authorization: value };
-      const answer = await ask('PUT', `${base}/review/${nobody}/vote`, { headers });
-      refused(answer, 401, 'invalid_token');
+      const answer = await refused(url, 401, 'invalid_token', { method: 'PUT', headers });
       wantHeader(answer, 'WWW-Authenticate', /^Bearer /);
     }
   },
   async 'a CORS preflight is answered, also on protected paths'() {
     const headers = { Origin: 'https://example.org', 'Access-Control-Request-Method': 'PUT' };
-    const url = `${base}/review/${nobody}/vote`;
-    const response = await request('OPTIONS', url, { headers });
+    const init = { method: 'OPTIONS', headers };
+    const response = await request(`${base}/review/${nobody}/vote`, init);
     want('status', response.status, 204);
     wantHeader(response, 'Access-Control-Allow-Origin', '*');
     wantHeader(response, 'Access-Control-Allow-Headers', /authorization/i);
     wantHeader(response, 'Access-Control-Allow-Methods', /PUT/);
   },
   async 'invalid parameters are 400'() {
-    refused(await ask('GET', `${base}/review?limit=51`), 400, 'invalid_request');
-    refused(await ask('GET', `${base}/reviews?review_ids=x`), 400, 'invalid_request');
+    await refused(`${base}/review?limit=51`, 400, 'invalid_request');
+    await refused(`${base}/reviews?review_ids=x`, 400, 'invalid_request');
   },
   async 'a query that is too long is 503'() {
     const url = `${base}/reviews?review_ids=${`${nobody},`.repeat(120)}`;
-    refused(await ask('GET', url), 503, 'service_unavailable');
+    await refused(url, 503, 'service_unavailable');
   },
   async 'the OAuth metadata names this address'() {
-    const url = `${auth}/.well-known/oauth-authorization-server`;
-    const { status, body } = await ask('GET', url);
-    want('status', status, 200);
+    const { body } = await ask(`${auth}/.well-known/oauth-authorization-server`, 200);
     want('issuer', body.issuer, auth);
     want('token_endpoint', body.token_endpoint, `${base}/oauth/token`);
   },
   async 'the token endpoint returns errors of RFC 6749'() {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const init = { headers, body: 'grant_type=refresh_token' };
-    const answer = await ask('POST', `${base}/oauth/token`, init);
-    want('status', answer.status, /^40[01]$/);
+    const init = { method: 'POST', headers, body: 'grant_type=refresh_token' };
+    const answer = await ask(`${base}/oauth/token`, /^40[01]$/, init);
     want('error', answer.body.error, /^invalid_(request|client)$/);
     want('type of error_description', typeof answer.body.error_description, 'string');
     wantHeader(answer, 'Cache-Control', 'no-store');
   },
   async 'an authorization request without an application is a page, not a redirect'() {
-    const response = await request('GET', `${auth}/oauth/authorize`, { redirect: 'manual' });
+    const response = await request(`${auth}/oauth/authorize`, { redirect: 'manual' });
     want('status', response.status, 400);
     wantHeader(response, 'Content-Type', /^text\/html/);
   },
   async 'sign-in redirects to the identity provider'() {
-    const response = await request('GET', `${auth}/account/sign-in`, { redirect: 'manual' });
+    const response = await request(`${auth}/account/sign-in`, { redirect: 'manual' });
     want('status', response.status, /^30[23]$/);
     const provider = new URL(response.headers.get('location') ?? '');
     want('redirect_uri', provider.searchParams.get('redirect_uri'), `${auth}/account/callback`);
     want('code_challenge_method', provider.searchParams.get('code_challenge_method'), 'S256');
-    want('status', (await request('GET', provider)).status, 200);
+    want('status', (await request(provider)).status, 200);
   },
   ...(base.startsWith('https:') && {
     async 'plain HTTP is refused'() {
@@ -147,26 +143,19 @@ const checks: Record<string, () => Promise<void>> = {
   ...(token !== undefined && {
     async 'the token is accepted'() {
       const headers = { Authorization: `Bearer ${token}` };
-      const { status, body } = await ask('GET', `${base}/user/me`, { headers });
-      want('status', status, 200);
+      const { body } = await ask(`${base}/user/me`, 200, { headers });
       want('type of user.id', typeof (body.user as { id?: unknown } | undefined)?.id, 'string');
     },
   }),
 };
 
-interface Answer {
-  status: number;
-  headers: Headers;
-  body: Record<string, unknown>;
-}
-
 /** The last request, printed with a failure so that it can be repeated. */
 let lastRequest = '';
 
-async function request(method: string, url: string | URL, init: RequestInit = {}) {
-  lastRequest = `${method} ${url}`;
+async function request(url: string | URL, init: RequestInit = {}) {
+  lastRequest = `${init.method ?? 'GET'} ${url}`;
   try {
-    return await fetch(url, { ...init, method, signal: AbortSignal.timeout(patience) });
+    return await fetch(url, { ...init, signal: AbortSignal.timeout(patience) });
   } catch (error) {
     const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
     const silence = name === 'TimeoutError' && `no answer in ${patience / 1000} seconds`;
@@ -177,26 +166,27 @@ async function request(method: string, url: string | URL, init: RequestInit = {}
 class Unreachable extends Error {}
 
 /** Every response of the API, also one of API Gateway itself, is JSON that any origin may read. */
-async function ask(method: string, url: string, init?: RequestInit): Promise<Answer> {
-  const response = await request(method, url, init);
-  const { status, headers } = response;
+async function ask(url: string, status: number | RegExp, init?: RequestInit) {
+  const response = await request(url, init);
   wantHeader(response, 'Content-Type', /^application\/json/);
   wantHeader(response, 'Access-Control-Allow-Origin', '*');
-  return { status, headers, body: (await response.json()) as Answer['body'] };
+  const body = (await response.json()) as Record<string, unknown>;
+  want('status', response.status, status);
+  return { headers: response.headers, body };
 }
 
 async function readList(path: string, items: string): Promise<void> {
-  const { status, body } = await ask('GET', `${base}${path}&limit=1`);
-  want('status', status, 200);
+  const { body } = await ask(`${base}${path}&limit=1`, 200);
   want('limit', body.limit, 1);
   want(`${items} to be a list:`, Array.isArray(body[items]), true);
   want('type of count', typeof body.count, 'number');
 }
 
-function refused({ status, body }: Answer, expected: number, error: string): void {
-  want('status', status, expected);
-  want('error', body.error, error);
-  want('description', body.description, /./);
+async function refused(url: string, status: number, error: string, init?: RequestInit) {
+  const answer = await ask(url, status, init);
+  want('error', answer.body.error, error);
+  want('description', answer.body.description, /./);
+  return answer;
 }
 
 function wantHeader({ headers }: { headers: Headers }, name: string, wanted: unknown): void {

@@ -32,12 +32,12 @@ export class AdminCommand extends Command {
    * would ask for an option that is only misspelt.
    */
   checkRequired(): void {
-    const missing = this.#required.filter(
-      (option) => this.getOptionValue(option.attributeName()) === undefined,
-    );
+    const missing = this.#required
+      .filter((option) => this.getOptionValue(option.attributeName()) === undefined)
+      .map(({ flags }) => `'${flags}'`);
     if (missing.length === 0) return;
-    const flags = missing.map((option) => `'${option.flags}'`).join(', ');
-    this.error(`error: required option${missing.length > 1 ? 's' : ''} ${flags} not specified`);
+    const options = missing.length > 1 ? 'options' : 'option';
+    this.error(`error: required ${options} ${missing.join(', ')} not specified`);
   }
 
   /** Sets an action that connects to the stack, runs `work` and prints its result. */
@@ -51,10 +51,7 @@ export class AdminCommand extends Command {
     });
   }
 
-  /**
-   * Sets the environment variables that shared/ reads to those of the stack that the options name.
-   * `isForDevelopment` refuses a stack on AWS of another environment.
-   */
+  /** Sets the variables that shared/ reads to those of the stack that the options name. */
   async connect(isForDevelopment = false): Promise<void> {
     const { stack, dataDir } = this.optsWithGlobals<GlobalOptions>();
     if (stack === undefined) return connect(dataDir);

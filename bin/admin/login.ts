@@ -23,13 +23,8 @@ interface Options {
   env?: boolean;
 }
 
-/** An application that requests access. */
-interface Client extends oauth.Client {
-  secret: string;
-  redirect_uri: string;
-  /** {auth_url} of the service that grants access. */
-  issuer: string;
-}
+/** An application that requests access, and the issuer, {auth_url} of the service. */
+type Client = Awaited<ReturnType<typeof clientOf>>;
 
 export function addLoginCommand(admin: AdminCommand): void {
   admin
@@ -79,7 +74,7 @@ function exports({ client_id, secret }: Client, refresh_token = '') {
     .join('');
 }
 
-async function clientOf(command: AdminCommand, options: Options): Promise<Client> {
+async function clientOf(command: AdminCommand, options: Options) {
   const { client: client_id, secret, url, redirectUri } = options;
   if (url !== undefined) {
     if (!secret) command.error("error: option '--url <base url>' needs '--secret <secret>'");
@@ -99,10 +94,7 @@ async function clientOf(command: AdminCommand, options: Options): Promise<Client
   };
 }
 
-/**
- * Runs the authorization code flow with PKCE (RFC 6749 section 4.1, RFC 7636) at a loopback
- * redirect URI (RFC 8252 section 7.3).
- */
+/** Runs the authorization code flow with PKCE (RFC 7636) at a loopback redirect URI (RFC 8252). */
 async function login(client: Client, scope: readonly Scope[], tell: (text: string) => void) {
   const { client_id, redirect_uri } = client;
   const redirect = new URL(redirect_uri);

@@ -1,12 +1,8 @@
 import { inspect } from 'node:util';
 
-/**
- * Most characters of a text in a table; a UUID fits. A field outside a table is shown whole,
- * because it may be a token.
- */
+/** Most characters of a text in a table. A field outside a table is shown whole, as tokens are. */
 const widest = 40;
 
-/** Writes text to stdout. */
 type Write = (text: string) => void;
 
 /**
@@ -34,12 +30,13 @@ export async function printJson(value: object, write: Write): Promise<void> {
 
 /** Prints one field, for a shell variable: a string as it is, any other value as JSON. */
 export async function printField(value: object, name: string, write: Write): Promise<void> {
-  const field = (await gathered(value)).get(name);
-  if (field === undefined) {
+  const fields = new Map(Object.entries(value));
+  if (fields.get(name) === undefined) {
     throw new Error(
-      `the answer has no field ${name}; its fields are ${Object.keys(value).join(', ')}`,
+      `the answer has no field ${name}; its fields are ${[...fields.keys()].join(', ')}`,
     );
   }
+  const field = await gathered(fields.get(name));
   write(`${typeof field === 'string' ? field : JSON.stringify(field)}\n`);
 }
 
@@ -47,7 +44,8 @@ export async function printField(value: object, name: string, write: Write): Pro
 export async function printTables(value: object, write: Write): Promise<void> {
   const fields: unknown[][] = [];
   const texts: string[] = [];
-  for (const [name, content] of await gathered(value)) {
+  for (const [name, field] of Object.entries(value)) {
+    const content = await gathered(field);
     if (!Array.isArray(content)) fields.push([name, content]);
     else if (content.length === 0) texts.push(`no ${name}\n`);
     else texts.push(`${name}\n${listTable(content)}`);
@@ -60,11 +58,8 @@ function indented(value: unknown, by: number): string {
   return JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
 }
 
-async function gathered(value: object): Promise<Map<string, unknown>> {
-  const fields = Object.entries(value).map(async ([name, content]) => {
-    return [name, isStream(content) ? await Array.fromAsync(content) : content] as const;
-  });
-  return new Map(await Promise.all(fields));
+async function gathered(field: unknown) {
+  return isStream(field) ? Array.fromAsync(field) : field;
 }
 
 /** Returns a table with a row for each item. A column without any value is left out. */

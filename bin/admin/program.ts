@@ -1,8 +1,6 @@
 import { CommanderError, Option, type OutputConfiguration } from 'commander';
 import { addApplicationCommands } from './application.ts';
-import { addBackupCommands } from './backup.ts';
 import { AdminCommand, type GlobalOptions } from './command.ts';
-import { addKeyCommands } from './key.ts';
 import { addLoginCommand } from './login.ts';
 import { addModerationCommands } from './moderation.ts';
 import { addTokenCommands } from './token.ts';
@@ -57,9 +55,7 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
   addLoginCommand(admin);
   addModerationCommands(admin);
   addTransferCommands(admin);
-  addBackupCommands(admin);
   addUpkeepCommands(admin);
-  addKeyCommands(admin);
   return admin;
 }
 

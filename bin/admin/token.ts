@@ -30,17 +30,13 @@ export const scopeOption = new Option(
   `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
 ).argParser(as(listOf(scopes)));
 
-interface PersonalTokenOptions {
+/** Options of the commands that have them. */
+interface Options {
   user: string;
+  client: string;
   name: string;
   scope?: Scope[];
   days: v.InferOutput<typeof Lifetime>;
-}
-
-interface GrantOptions {
-  user: string;
-  client: string;
-  scope?: Scope[];
   expiresIn?: number;
 }
 
@@ -52,7 +48,7 @@ export function addTokenCommands(admin: AdminCommand): void {
     .description('lists the grants of an account or to an application, oldest first')
     .option('--user <user id>', 'the account', as(Uuid))
     .option('--client <client id>', 'the application', as(ClientId))
-    .answer(async ({ user, client }: Partial<GrantOptions>, command: AdminCommand) => {
+    .answer(async ({ user, client }: Partial<Options>, command: AdminCommand) => {
       if (user !== undefined) {
         await getUser(user);
         return { tokens: await presentGrants(await listGrants(user, client)) };
@@ -81,8 +77,8 @@ export function addTokenCommands(admin: AdminCommand): void {
     .required('--name <name>', 'the purpose of the token', Name(64))
     .addOption(scopeOption)
     .option('--days <days>', `the lifetime in days: ${lifetimes.join(', ')}`, as(Lifetime), 30)
-    .answer(async ({ user: user_id, scope = [], ...rest }: PersonalTokenOptions) => {
-      const made = await createPersonalToken({ user_id, scopes: scope, ...rest });
+    .answer(async ({ user: user_id, name, scope: scopes = [], days }: Options) => {
+      const made = await createPersonalToken({ user_id, name, scopes, days });
       const expires = new Date(1000 * made.expires_at).toISOString();
       return { access_token: made.access_token, expires };
     });
@@ -96,7 +92,7 @@ export function addTokenCommands(admin: AdminCommand): void {
     .required('--client <client id>', 'the application', ClientId)
     .addOption(scopeOption)
     .option('--expires-in <seconds>', 'the lifetime of the access token (default: 3600)', as(Count))
-    .answer(async ({ user: user_id, client, scope = [], expiresIn }: GrantOptions) =>
+    .answer(async ({ user: user_id, client, scope = [], expiresIn }: Options) =>
       tokenResponse(await insertGrant({ user_id, client_id: client, scopes: scope }), expiresIn),
     );
 

@@ -12,11 +12,6 @@ interface ExportOptions extends GlobalOptions {
   table?: string;
 }
 
-interface ImportOptions {
-  format: string;
-  dryRun?: boolean;
-}
-
 export function addTransferCommands(admin: AdminCommand): void {
   admin
     .command('export')
@@ -89,7 +84,8 @@ the next line, and ends with exit status 1.
         command.error('error: give one export at a time');
       }
     })
-    .answer(async (files: string[], { format, dryRun = false }: ImportOptions) => {
+    .answer(async (files: string[], options: { format: string; dryRun?: boolean }) => {
+      const { format, dryRun = false } = options;
       const [file = ''] = files;
       const imported = format === 'export' ? importExport(file, dryRun) : importDump(files, dryRun);
       return { is_dry_run: dryRun, ...(await imported) };

@@ -1,14 +1,46 @@
 import { Option } from 'commander';
+import type { KeySecret } from '../../infra/aws/rotate-keys.ts';
+import { backUp, restore } from '../../infra/local/backup.ts';
+import { connect, runningStack } from '../../infra/local/connect.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/account/erase-leftovers.ts';
+import { recordRun } from '../../shared/health/health.ts';
 import { ClientId } from '../../shared/oauth/application.ts';
 import { Uuid } from '../../shared/values.ts';
 import { runAudit } from '../audit.ts';
 import { rebuild } from '../bulk.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
-import { type AdminCommand, as, Count } from './command.ts';
+import { type AdminCommand, as, Count, type GlobalOptions } from './command.ts';
 
 export function addUpkeepCommands(admin: AdminCommand): void {
+  admin
+    .command('backup')
+    .summary('copies the database and the keys to a new folder')
+    .description(
+      'copies the database and the keys of this machine to a new folder. The service may keep running. The copy contains the keys: keep it as secret as the data folder',
+    )
+    .argument('<folder>', 'a new folder for the backup')
+    .action(async (folder: string, _: object, command: AdminCommand) => {
+      const dataDir = privateFolder(command);
+      const copied = await backUp(dataDir, folder);
+      if (isRunning(dataDir)) {
+        connect(dataDir);
+        await recordRun('backup');
+      }
+      await command.print(copied);
+    });
+
+  admin
+    .command('restore')
+    .summary('copies a backup to an empty data folder')
+    .description(
+      'copies a backup to the data folder, which must contain no data. Start the service afterwards',
+    )
+    .argument('<folder>', 'the backup')
+    .action((folder: string, _: object, command: AdminCommand) =>
+      command.print(restore(folder, privateFolder(command))),
+    );
+
   admin
     .command('aggregates')
     .description('totals and rank trees of lists')
@@ -51,10 +83,8 @@ export function addUpkeepCommands(admin: AdminCommand): void {
         reviews: [one.review ?? []].flat(),
         applications: [one.application ?? []].flat(),
       });
-      if (Object.values(erased).every((count) => count === 0)) {
-        throw new Error(`${id} has not been deleted, so nothing was erased`);
-      }
-      return erased;
+      if (Object.values(erased).some((count) => count > 0)) return erased;
+      throw new Error(`${id} has not been deleted, so nothing was erased`);
     });
 
   admin
@@ -70,4 +100,42 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     )
     .option('--seed <number>', 'the seed of the random data', as(Count), 1)
     .answer(seed, { isForDevelopment: true });
+
+  const key = admin.command('key').description('the keys of a stack on AWS');
+  const secret = new Option('--secret <name>', 'which keys')
+    .choices(['SIGNING_KEYS', 'SESSION_KEYS'])
+    .default('SIGNING_KEYS');
+  for (const [verb, description] of [
+    ['rotate', 'creates a new key; takes six minutes, until every function has read it'],
+    ['retire', 'deletes the oldest key; everything made with it becomes invalid'],
+  ] as const) {
+    key
+      .command(verb)
+      .description(description)
+      .addOption(secret)
+      .answer(async (options: { secret: KeySecret }) => {
+        const { retireKey, rotateKey } = await import('../../infra/aws/rotate-keys.ts');
+        return (verb === 'rotate' ? rotateKey : retireKey)(options.secret);
+      });
+  }
+}
+
+/** Returns the data folder. Files written from now on are readable by their owner only. */
+function privateFolder(command: AdminCommand): string {
+  const { stack, dataDir } = command.optsWithGlobals<GlobalOptions>();
+  if (stack !== undefined) {
+    command.error(
+      "error: option '--stack' does not work here: AWS keeps the backups of a stack. To restore one, see infra/aws/README.md",
+    );
+  }
+  process.umask(0o077);
+  return dataDir;
+}
+
+function isRunning(dataDir: string): boolean {
+  try {
+    return runningStack(dataDir) !== undefined;
+  } catch {
+    return false;
+  }
 }

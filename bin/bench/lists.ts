@@ -7,7 +7,6 @@ import { type Budget, type Cost, type Line, measure, measureRun, toLine } from '
 /** A filter as sent. `rating` is text here, and totals have no counts by rating. */
 type ListQuery = Record<string, string> & Omit<FacetFilter, 'rating'>;
 
-/** A list to page through. */
 export interface Listed {
   name: string;
   query: ListQuery;
@@ -130,10 +129,9 @@ export async function sample(): Promise<ListedReview[]> {
 }
 
 /**
- * Returns the budget of a list page, in read units. Each review costs 0.5, the authors cost their
- * batch, and 3 are free. A descent adds 0.5 for each level and partition, and up to 12 for its
- * leaf. A small offset adds 1 for 40 skipped entries. A list merged of many partitions descends at
- * every offset.
+ * Returns the budget of a page. Each review costs 0.5 read units, the authors cost their batch, and
+ * 3 are free. A descent adds 0.5 for each level and partition, and up to 12 for its leaf. A small
+ * offset adds 1 for 40 skipped entries. A list merged of many partitions always descends.
  */
 async function budgetOf(
   { partitions, isSifted }: Listed,

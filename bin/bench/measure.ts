@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ConsumedCapacity } from '@aws-sdk/client-dynamodb';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { countRoundTrips } from '../../infra/local/round-trips.ts';
 import { table } from '../../shared/table/client.ts';
@@ -28,6 +29,8 @@ export interface Line extends Required<Budget> {
 /** Request units of the current run. Commands outside a run, as of the stream, do not count. */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
 
+type Consumed = ConsumedCapacity | ConsumedCapacity[];
+
 table.middlewareStack.add(
   (next, { commandName = '' }) =>
     async (args) => {
@@ -35,19 +38,13 @@ table.middlewareStack.add(
       if (!tally) return next(args);
       const input = { ...args.input, ReturnConsumedCapacity: 'TOTAL' as const };
       const answer = await next({ ...args, input });
-      const { ConsumedCapacity: consumed } = answer.output as { ConsumedCapacity?: Used | Used[] };
-      const isWrite = /Write|Put|Update|Delete/.test(commandName);
-      for (const { CapacityUnits = 0 } of [consumed ?? []].flat()) {
-        tally[isWrite ? 'write' : 'read'] += CapacityUnits;
-      }
+      const { ConsumedCapacity: consumed = [] } = answer.output as { ConsumedCapacity?: Consumed };
+      const kind = /Write|Put|Update|Delete/.test(commandName) ? 'write' : 'read';
+      for (const { CapacityUnits = 0 } of [consumed].flat()) tally[kind] += CapacityUnits;
       return answer;
     },
   { name: 'units', step: 'initialize', priority: 'high' },
 );
-
-interface Used {
-  CapacityUnits?: number;
-}
 
 /** Calls the handler of an operation and measures its database cost. */
 export async function measure(operation: string, request: EndpointRequest): Promise<Cost> {

@@ -1,9 +1,6 @@
 import type { Review } from '../../shared/review/review.ts';
 
-/**
- * Returns the whole list that a query expects, from all published reviews. It follows the
- * definition of each parameter and uses no code of the service.
- */
+/** Selects and sorts published reviews as each parameter is defined, without code of the service. */
 export function listed(reviews: readonly Review[], query: Record<string, string>): Review[] {
   const { entity_id, entity_type, user_id, language, review_type, rating, ...order } = query;
   const isOfType = (type: string) =>

@@ -9,16 +9,15 @@ import { listed } from './oracle.ts';
 const pagesEach = 8;
 
 /**
- * Compares lists with the reviews in the table: `count`, and pages at random offsets. Compares each
- * number of totals and rank trees with a rebuild. Returns a sentence for each difference. Nothing
- * may write meanwhile.
+ * Compares lists with the reviews in the table, and totals and rank trees with a rebuild. Returns a
+ * sentence for each difference. Nothing may write meanwhile.
  */
 export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   const differences: string[] = [];
   const reviews = ((await scan('sk = :value', 'REVIEW')) as unknown as Review[]).filter(isPublic);
   for (const { name, query } of lists) {
     for (const sort of sorts) {
-      const ids = listed(reviews, { ...query, sort }).map(idOf);
+      const ids = listed(reviews, { ...query, sort }).map(({ id }) => id);
       for (let i = 0; i < pagesEach; i++) {
         const offset = Math.floor(Math.random() * ids.length);
         const page = { ...query, sort, offset: `${offset}` };
@@ -26,7 +25,8 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
         if (body.count !== ids.length) {
           differences.push(`${name}: count is ${body.count}, not ${ids.length}`);
         }
-        if (body.reviews.map(idOf).join() !== ids.slice(offset, offset + 50).join()) {
+        const shown = body.reviews.map(({ id }: Review) => id);
+        if (shown.join() !== ids.slice(offset, offset + 50).join()) {
           differences.push(`${name} ${sort} @${offset}: the page differs from the reviews`);
         }
       }
@@ -43,10 +43,6 @@ export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   }
   if (corrected > 0) differences.push(`${corrected} reviews were counted in an outdated state`);
   return differences;
-}
-
-function idOf({ id }: { id: string }): string {
-  return id;
 }
 
 /** Reads all numbers of totals and rank trees. A number of 0 is left out, like an absent number. */

@@ -3,13 +3,20 @@ import { contribution } from '../../shared/aggregates/contribution.ts';
 import { project } from '../../shared/aggregates/project.ts';
 import { authUrl } from '../../shared/auth-url.ts';
 import { logChanges } from '../../shared/changes/log.ts';
+import { presentApplication } from '../../shared/oauth/application.ts';
+import { insertApplication } from '../../shared/oauth/application-repository.ts';
+import { tokenResponse } from '../../shared/oauth/grant.ts';
+import { insertGrant } from '../../shared/oauth/grant-repository.ts';
 import { batchGet } from '../../shared/table/batch.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
-import { type Caller, newCaller } from './caller.ts';
+import { insertUser } from '../../shared/user/user-repository.ts';
 import { type EndpointRequest, eventOf } from './event.ts';
 import type { ListedReview } from './lists.ts';
 import type { Budget, Cost, Line } from './measure.ts';
 import { measure, measureEvent, measureRun, toLine } from './measure.ts';
+
+/** An account with its own application and a grant to it. */
+export type Caller = Awaited<ReturnType<typeof newCaller>>;
 
 /** People and reviews that the requests use. */
 interface Scene {
@@ -41,6 +48,7 @@ const text = 'A record that gets better with every single listen, and every room
   .repeat(23)
   .slice(0, 1_500);
 
+const redirect_uri = 'https://client.example/callback';
 const entitiesOf = (some: Scene['some']) => [...new Set(some.map(({ entity_id }) => entity_id))];
 const byId = ({ first }: Scene) => ({ path: { review_id: first.id } });
 const byEntity = ({ first }: Scene) => ({ path: { entity_id: first.entity_id } });
@@ -121,13 +129,10 @@ export const steps: readonly Step[] = [
     status: 401,
   },
   {
-    ...step('create-token', ({ author }) =>
-      form(author, {
-        grant_type: 'refresh_token',
-        refresh_token: author.tokens.refresh_token,
-        redirect_uri: 'https://client.example/callback',
-      }),
-    ),
+    ...step('create-token', ({ author }) => {
+      const { refresh_token } = author.tokens;
+      return form(author, { grant_type: 'refresh_token', refresh_token, redirect_uri });
+    }),
     learn: ({ refresh_token = '' }) => ({ refreshToken: refresh_token }),
   },
   step('revoke-token', ({ author, refreshToken }) => form(author, { token: refreshToken })),
@@ -164,6 +169,17 @@ export async function measureConsumer(ids: readonly string[]): Promise<Cost> {
     await logChanges(changes);
   });
   return { ...cost, status: 200, body };
+}
+
+export async function newCaller(display_name: string) {
+  const { id: user_id } = await insertUser({ display_name, email: null, musicdb_username: null });
+  const about = { name: 'Bench', desc: 'Bench', website: 'https://client.example/' };
+  const application = await insertApplication(user_id, { ...about, redirect_uri });
+  const { client_id, client_secret } = await presentApplication(application, true);
+  const grant = await insertGrant({ user_id, client_id, scopes: ['review', 'vote', 'user'] });
+  const tokens = await tokenResponse(grant);
+  const caller = { user_id, client_id, scope: grant.scopes.join(' ') };
+  return { caller, client_secret: client_secret ?? '', tokens };
 }
 
 function step(

@@ -6,10 +6,7 @@ import { bundleFunctions } from '../../infra/aws/bundle.ts';
 /** Recorded sizes in bytes. `npx node test/infra/aws/record-sizes.ts` records the current sizes. */
 export const recordedSizes = new URL('../../test/infra/aws/bundle-sizes.json', import.meta.url);
 
-/**
- * Returns the size in bytes of each deployed bundle, by operation. Lambda reads and compiles the
- * bundle at every cold start.
- */
+/** Bytes of each bundle by operation. Lambda reads and compiles a bundle at every cold start. */
 export function bundleSizes(): Map<string, number> {
   const folder = mkdtempSync(join(tmpdir(), 'review-service-sizes-'));
   try {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../shared/errors.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { showProgress } from '../progress.ts';
-import { type Caller, newCaller } from './caller.ts';
 import type { EndpointRequest } from './event.ts';
 import { sample } from './lists.ts';
 import { measure } from './measure.ts';
+import { type Caller, newCaller } from './requests.ts';
 
 /** An account, its reviews, and the reviews that it has voted on. */
 interface Writer extends Caller {
@@ -19,9 +19,8 @@ const writesPerWriter = 20;
 const text = 'It grew on me, and then it stayed: every side of it has a reason to be there.';
 
 /**
- * Writes at random, several requests at once: publishes, edits, deletes, votes, deletes votes, and
- * hides and restores as an operator does. Returns the number of each. Writes that are refused by
- * chance, such as a vote on a hidden review, are not counted. Throws if the service fails.
+ * Writes at random, several requests at once. Returns the number of each kind. Writes that are
+ * refused by chance, such as a vote on a hidden review, are not counted. Throws on a status of 5xx.
  */
 export async function writeAtRandom(total: number): Promise<Record<string, number>> {
   const known = await sample();
