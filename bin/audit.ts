@@ -20,10 +20,9 @@ export async function runAudit({ from, ...options }: AuditOptions) {
   }
   const show = showProgress('Reading');
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
-  for await (const { items, differences, repaired, changing, position } of audit({
-    ...options,
-    from: from === undefined ? undefined : readPosition(from),
-  })) {
+  const start = from === undefined ? undefined : readPosition(from);
+  for await (const part of audit({ ...options, from: start })) {
+    const { items, differences, repaired, changing, position } = part;
     sum.items += items;
     sum.differences += differences.length;
     sum.repaired += repaired;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type FSWatcher, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 
-// Node's --watch loses track of a file that could not be parsed (nodejs/node#61153), so a typo would
-// be the last change that it notices.
+// Restarts `npm start` on each save. Node's --watch loses track of a file that could not be parsed
+// (nodejs/node#61153).
 
 /** In milliseconds. An editor touches a file several times, and a checkout changes many files. */
 const quiet = 200;
@@ -16,8 +16,7 @@ let isEnding = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     isEnding = true;
-    if (service && isRunning(service)) service.kill(signal);
-    else process.exit();
+    if (!service?.kill(signal)) process.exit();
   });
 }
 
@@ -31,14 +30,7 @@ for (;;) {
     if (code !== null && code > 0) console.error('The service restarts at the next save.');
   });
   await saved;
-  if (isRunning(service)) {
-    service.kill();
-    await once(service, 'exit');
-  }
-}
-
-function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode === null && signalCode === null;
+  if (service.kill()) await once(service, 'exit');
 }
 
 /** Resolves after a save. Folders are watched instead of files, because editors replace files. */

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  closeSync,
+  appendFileSync,
   createWriteStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -108,8 +107,7 @@ async function withSpool<T>(out: string, source: string, work: (spool: Spool) =>
   }
   const folder = out === '-' ? mkdtempSync(join(tmpdir(), 'export-')) : undefined;
   const part = folder === undefined ? `${out}.part` : join(folder, 'part');
-  const isBegun = existsSync(part);
-  closeSync(openSync(part, 'a', mode));
+  appendFileSync(part, '', { mode });
   const spool = new Spool(part);
   try {
     const of = spool.noted('source');
@@ -118,7 +116,7 @@ async function withSpool<T>(out: string, source: string, work: (spool: Spool) =>
         `${part} is an unfinished export of ${of}: delete it, or choose another name`,
       );
     }
-    if (isBegun && spool.position() !== undefined) {
+    if (spool.position() !== undefined) {
       console.error(
         `Continuing the export that began at ${spool.noted('begun')}. To start over, delete ${part}`,
       );

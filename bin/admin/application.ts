@@ -16,6 +16,7 @@ import {
   rotateSecret,
   scanApplications,
 } from '../../shared/oauth/application-repository.ts';
+import { pick } from '../../shared/pick.ts';
 import { getUser } from '../../shared/user/user-repository.ts';
 import { Uuid } from '../../shared/values.ts';
 import { type AdminCommand, as, found } from './command.ts';
@@ -40,16 +41,10 @@ export function addApplicationCommands(admin: AdminCommand): void {
     )
     .answer(async ({ owner, find = '' }: { owner?: string; find?: string }) => {
       if (owner !== undefined) await getUser(owner);
-      return {
-        applications: found(
-          find,
-          ['client_id', 'name', 'website', 'redirect_uri', 'user_id'],
-          owner === undefined ? scanApplications() : [await listApplications(owner)],
-          ({ client_id, name, website, redirect_uri, user_id, created }) => {
-            return { client_id, name, website, redirect_uri, user_id, created };
-          },
-        ),
-      };
+      const pages = owner === undefined ? scanApplications() : [await listApplications(owner)];
+      const fields = ['client_id', 'name', 'website', 'redirect_uri', 'user_id'] as const;
+      const present = (one: Application) => pick(one, [...fields, 'created']);
+      return { applications: found(find, fields, pages, present) };
     });
 
   app

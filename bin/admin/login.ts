@@ -51,11 +51,9 @@ export function addLoginCommand(admin: AdminCommand): void {
       'its redirect URI, on this machine (default: read from the stack; with --url http://localhost:8080/callback)',
       as(Registration.entries.redirect_uri),
     )
-    .addOption(
-      new Option(
-        '--env',
-        'prints shell commands for eval that set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
-      ).conflicts(['only', 'table']),
+    .option(
+      '--env',
+      'prints shell commands for eval that set CLIENT, CLIENT_SECRET and REFRESH_TOKEN',
     )
     .action(async ({ scope = [], env, ...options }: Options, command: AdminCommand) => {
       const client = await clientOf(command, options);

@@ -7,6 +7,7 @@ import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listHiddenClaims } from '../../shared/moderation/hidden-claims.ts';
 import { listApplications } from '../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
+import { pick } from '../../shared/pick.ts';
 import { DisplayName, Email, presentOwnProfile, presentUser } from '../../shared/user/user.ts';
 import {
   type Account,
@@ -52,9 +53,7 @@ export function addUserCommands(admin: AdminCommand): void {
       if (!account) throw notFound('User');
       return {
         ...presentAccount(account),
-        applications: applications.map(({ client_id, name, created }) => {
-          return { client_id, name, created };
-        }),
+        applications: applications.map((one) => pick(one, ['client_id', 'name', 'created'])),
         hidden_and_deleted: claims.map(({ user_id: _, ...claim }) => claim),
         tokens: await presentGrants(grants),
       };
