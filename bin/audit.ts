@@ -5,14 +5,8 @@ import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
 
-interface AuditOptions {
-  repair?: boolean;
-  from?: string;
-  settle?: number;
-}
-
 /** Audits the table. Exit status 1: differences remain. Exit status 3: some items kept changing. */
-export async function runAudit({ from, ...options }: AuditOptions) {
+export async function runAudit(options: { repair?: boolean; from?: string; settle?: number }) {
   if (await isBulkUnfinished()) {
     throw new Error(
       'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',
@@ -20,8 +14,8 @@ export async function runAudit({ from, ...options }: AuditOptions) {
   }
   const show = showProgress('Reading');
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
-  const start = from === undefined ? undefined : readPosition(from);
-  for await (const part of audit({ ...options, from: start })) {
+  const from = options.from === undefined ? undefined : readPosition(options.from);
+  for await (const part of audit({ ...options, from })) {
     const { items, differences, repaired, changing, position } = part;
     sum.items += items;
     sum.differences += differences.length;

@@ -56,12 +56,9 @@ function isLocal(): boolean {
 
 /** Recomputes totals and rank trees. Waits for another rebuild, or for the lock of a killed one. */
 export async function rebuild(onProgress?: (items: number) => void) {
+  const limit = `waiting up to ${patience} s for its lock`;
   for (let waited = 0; waited < patience && (await isRebuilding()); waited++) {
-    if (waited === 0) {
-      console.error(
-        `Another rebuild is running or was interrupted: waiting up to ${patience} s for its lock`,
-      );
-    }
+    if (waited === 0) console.error(`Another rebuild is running or was interrupted: ${limit}`);
     await sleep(1_000);
   }
   return rebuildTotals(onProgress, { inTransactions: isLocal() });

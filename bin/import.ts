@@ -37,13 +37,11 @@ export async function importExport(file: string, isDryRun: boolean) {
         if (text === '') continue;
         const record = text === undefined ? 'is not UTF-8' : parseRecord(text);
         const where = `line ${number}`;
-        if (typeof record === 'string') {
-          if (isWhole) refusals.add(where, record);
-          else fault = `${name} ends in the middle of line ${number}`;
-          continue;
-        }
-        promised[record.kind] = (promised[record.kind] ?? 0) - 1;
-        yield { where, record };
+        if (typeof record !== 'string') {
+          promised[record.kind] = (promised[record.kind] ?? 0) - 1;
+          yield { where, record };
+        } else if (isWhole) refusals.add(where, record);
+        else fault = `${name} ends in the middle of line ${number}`;
       }
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -115,7 +113,7 @@ async function run(
   isDryRun: boolean,
   { add: onRefused, reasons: refused }: ReturnType<typeof refusalsOf>,
 ): Promise<ImportResult> {
-  const waiting = `Some of this data is still being deleted: waiting up to ${patience / 1000} s for that to finish`;
+  const limit = `waiting up to ${patience / 1000} s for that to finish`;
   const importInto = async (isAlone: boolean) => {
     const { written, present } = await importRecords(records, {
       isDryRun,
@@ -123,7 +121,7 @@ async function run(
       // Alone, the stream is off, and nothing erases deleted data.
       patience: isDryRun || isAlone ? 0 : patience,
       onRefused,
-      onWaiting: () => console.error(waiting),
+      onWaiting: () => console.error(`Some of this data is still being deleted: ${limit}`),
       onProgress: showProgress('Importing'),
     });
     return { written, present, refused };

@@ -44,9 +44,7 @@ interface Step {
 }
 
 /** 1,500 characters, the length for which the guides state the cost of a request. */
-const text = 'A record that gets better with every single listen, and every room. '
-  .repeat(23)
-  .slice(0, 1_500);
+const text = 'A record that gets better with every listen. '.repeat(34).slice(0, 1_500);
 
 const redirect_uri = 'https://client.example/callback';
 const entitiesOf = (some: Scene['some']) => [...new Set(some.map(({ entity_id }) => entity_id))];
