@@ -24,7 +24,7 @@ interface Size {
   seed: number;
 }
 
-/** Imports synthetic users and reviews with votes, most of them by few users and of few entities. */
+/** Imports synthetic users, reviews and votes. Few users and entities have most of the reviews. */
 export async function seed(options: Size) {
   const { reviews, users, entities = Math.ceil(reviews / 20) } = options;
   if (reviews > users * entities * 0.5) {

@@ -1,6 +1,6 @@
 import type { Review } from '../../shared/review/review.ts';
 
-/** Selects and sorts published reviews as each parameter is defined, without code of the service. */
+/** Selects and sorts reviews as each parameter is defined, without any code of the service. */
 export function listed(reviews: readonly Review[], query: Record<string, string>): Review[] {
   const { entity_id, entity_type, user_id, language, review_type, rating, ...order } = query;
   const isOfType = (type: string) =>
