@@ -23,10 +23,12 @@ export function Fields<T extends v.ObjectEntries>(description: string, entries: 
   return described(v.object(entries), description);
 }
 
+/** A text of any length. */
 export function AnyText(description: string, ...examples: string[]) {
   return described(v.string(), description, ...examples);
 }
 
+/** A text, or null. */
 export function TextOrNull(description: string, example: string | null) {
   return described(v.nullable(v.string()), description, example);
 }

@@ -16,10 +16,7 @@ export interface Connection {
     count: number;
     /** Time of the first grant; ISO 8601. */
     first: string;
-    /**
-     * When one of them last issued tokens; ISO 8601. Uses of an access token are not recorded, but
-     * fall within an hour of this time.
-     */
+    /** When one last issued tokens; ISO 8601. Uses fall within an hour, and are not recorded. */
     used: string;
   };
 }

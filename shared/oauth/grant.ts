@@ -19,12 +19,8 @@ export const Grant = v.object({
 });
 export type Grant = v.InferOutput<typeof Grant>;
 
-export function newGrant({
-  grant_id,
-  user_id,
-  client_id,
-  scopes,
-}: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+export function newGrant(of: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+  const { grant_id, user_id, client_id, scopes } = of;
   const now = new Date().toISOString();
   return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
 }
@@ -52,7 +48,6 @@ export async function tokenResponse(
   };
 }
 
-/** Returns the valid refresh token. */
 export function refreshToken(grant: Grant): Promise<string> {
   return sealToken('refresh', { ...grant, expires_at: 0 });
 }
