@@ -28,14 +28,12 @@ export async function eraseGrants(clientId: string): Promise<number> {
   const until = item && v.parse(Application, item).revoked_at;
   if (item && !until) return 0;
   let revoked = 0;
-  await eraseWhile(
-    { Key, was: until ? { revoked_at: until } : { pk: undefined } },
-    async (isGone) => {
-      const grants = await collect(grantsOf(clientId, until));
-      await deleteItems(grants, isGone);
-      revoked = grants.length;
-    },
-  );
+  const was = until ? { revoked_at: until } : { pk: undefined };
+  await eraseWhile({ Key, was }, async (isGone) => {
+    const grants = await collect(grantsOf(clientId, until));
+    await deleteItems(grants, isGone);
+    revoked = grants.length;
+  });
   return revoked;
 }
 

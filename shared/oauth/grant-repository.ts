@@ -145,9 +145,9 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 }
 
 /**
- * Revokes a user's grants and codes, all or for one application. Returns the number of grants. Codes
- * go first, so that none creates a grant afterwards. Repeats until nothing is left, because the
- * index may lack recent codes.
+ * Revokes a user's grants and codes, all or for one application. Returns the number of grants.
+ * Codes go first, so that none creates a grant afterwards. Repeats until nothing is left, because
+ * the index may lack recent codes.
  */
 export async function deleteGrants(
   userId: string,

@@ -48,6 +48,7 @@ export async function tokenResponse(
   };
 }
 
+/** Returns the valid refresh token. */
 export function refreshToken(grant: Grant): Promise<string> {
   return sealToken('refresh', { ...grant, expires_at: 0 });
 }
