@@ -5,7 +5,7 @@ import { reasons, verdicts } from './verdict.ts';
 /** Decisions on a review or an account. `allow` permits a user to review an entity again. */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
-/** The reason and the note of a decision. */
+/** Reason and note of a decision. */
 export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
   note: Text(0, 500),

@@ -3,8 +3,6 @@ import { httpDate } from '../time.ts';
 
 /** Reasons of a report, a decision or a block. A report may also give a free text. */
 export const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'] as const;
-
-/** One of these reasons. */
 export type Reason = (typeof reasons)[number];
 
 /** Returns the reason that a report counts as: `other` for a free text. */
