@@ -36,7 +36,6 @@ async function countReviews(userId: string, days: readonly string[]) {
   return readCountsSince(owner.pk, days.map(Date.parse));
 }
 
-/** Returns the dates of the reviews since the earliest of these days, newest first. */
 async function readSince(userId: string, days: readonly string[], most?: number) {
   const pages = queryIndex('author-by-date', userId, {
     descending: true,

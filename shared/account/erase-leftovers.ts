@@ -10,12 +10,7 @@ import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
 /** Ids of deleted things that may have left items behind. */
-export interface Leftovers {
-  users: string[];
-  reviews: string[];
-  applications: string[];
-  entities: string[];
-}
+export type Leftovers = Record<'users' | 'reviews' | 'applications' | 'entities', string[]>;
 
 /** Ids of things in the table, and of things that other items name. */
 function idSets(...present: string[]) {
@@ -24,12 +19,10 @@ function idSets(...present: string[]) {
 type IdSets = ReturnType<typeof idSets>;
 
 /** Repeats incomplete erasures; returns their numbers. Things that still exist stay. Repeatable. */
-export async function eraseLeftovers({
-  users = [],
-  reviews = [],
-  applications = [],
-  entities = [],
-}: Partial<Leftovers>): Promise<Record<keyof Leftovers, number>> {
+export async function eraseLeftovers(
+  leftovers: Partial<Leftovers>,
+): Promise<Record<keyof Leftovers, number>> {
+  const { users = [], reviews = [], applications = [], entities = [] } = leftovers;
   return {
     users: await countOf(users, async (id) => {
       if (await findUser(id)) return false;
@@ -97,7 +90,6 @@ export async function findLeftovers(
   };
 }
 
-/** Counts the ids for which `erase` returns true. */
 async function countOf(ids: readonly string[], erase: (id: string) => Promise<boolean>) {
   let count = 0;
   for (const id of ids) count += Number(await erase(id));

@@ -112,8 +112,7 @@ const sources: {
     'SUBJECT',
     v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
   ),
-  // By time: a vote that is cast again moves to a later part, so it may appear twice but is never
-  // missed.
+  // By time: a vote that is cast again moves to a later part, so it is never missed.
   votes: listed('VOTER', v.omit(Vote, ['user_id'])),
   reports: listed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
 };
@@ -169,7 +168,6 @@ async function reviewsOf(claims: readonly Item[]) {
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 
-/** Exported fields of a review, beside its revisions. */
 const exportedFields = [
   ...(['id', 'entity_id', 'entity_type', 'language', 'license', 'created'] as const),
   ...(['published_on', 'is_hidden', 'popularity', 'source', 'source_url'] as const),

@@ -25,9 +25,8 @@ const maxHidden = 2000;
 const maxMarks = 90;
 
 /**
- * Returns a person's account. The first sign-in creates it, with the block and the marks of hidden
- * reviews of a deleted one. Throws ApiError 503 if the marks take too long; the next sign-in writes
- * the rest.
+ * Returns a person's account. A new one inherits the block and the marks of hidden reviews. Throws
+ * ApiError 503 if the marks take too long; the next sign-in writes the rest.
  */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;

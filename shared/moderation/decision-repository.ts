@@ -189,7 +189,6 @@ function hasNotReported(reviewId: string, moderatorId: string): Write {
   };
 }
 
-/** The last decision is the same, by the same person for the same reason. */
 function isSame(last: Readonly<Record<string, unknown>>, decision: string, by: Decider) {
   return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
 }

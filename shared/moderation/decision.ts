@@ -12,7 +12,7 @@ export const Grounds = v.object({
 });
 export type Grounds = v.InferOutput<typeof Grounds>;
 
-/** An entry of the log, as stored. It names people and reviews by their ids only. */
+/** An entry of the log, as stored. It names people and reviews by id only; times are ISO 8601. */
 export const Decision = v.object({
   id: v.string(),
   /** The author of the review, or the blocked user. */
@@ -24,7 +24,6 @@ export const Decision = v.object({
   note: v.string(),
   /** Null for the operator. */
   moderator_id: v.nullable(v.string()),
-  /** ISO 8601. */
   decided_at: v.string(),
   /** The number of reports that it answers. */
   reports: v.number(),

@@ -18,10 +18,7 @@ function grantsOf(clientId: string, until?: string) {
   return queryIndex('author-by-date', `CLIENT#${clientId}`, { range: { high } });
 }
 
-/**
- * Revokes the remaining grants of a deleted or revoked application, and returns their number. If a
- * repeated form or an import has restored the application, its grants stay.
- */
+/** Revokes remaining grants of a deleted or revoked application, unless it was restored. */
 export async function eraseGrants(clientId: string): Promise<number> {
   const Key = applicationKey(clientId);
   const item = await getItem(Key);

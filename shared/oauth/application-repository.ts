@@ -14,8 +14,6 @@ import { deleteGrantsOf } from './application-grants.ts';
 export const mostApplications = 25;
 /** Grants revoked within the request. The eraser revokes the others. */
 const mostAtOnce = 2000;
-/** In milliseconds. */
-const day = 24 * 60 * 60 * 1000;
 
 /** Returns undefined also for an invalid id. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
@@ -64,9 +62,8 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
 }
 
 /**
- * Registers an application. The same form sent again returns the same application. Throws ApiError
- * 404 if there is no such user, 403 if the account is blocked, 400 if the user has the maximum
- * number.
+ * Registers an application, the same form only once. Throws ApiError 404 if there is no such user,
+ * 403 if the account is blocked, 400 if the user has the maximum number.
  */
 export async function insertApplication(
   userId: string,
@@ -117,13 +114,9 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
     if (previousSecret(before)) {
       throw invalidRequest('There are two secrets already: end the old one first');
     }
-    return {
-      secret_id: randomBytes(16).toString('hex'),
-      previous_secret: {
-        secret_id: before.secret_id,
-        until: new Date(Date.now() + day).toISOString(),
-      },
-    };
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const previous_secret = { secret_id: before.secret_id, until };
+    return { secret_id: randomBytes(16).toString('hex'), previous_secret };
   });
 }
 
@@ -187,10 +180,7 @@ function clientIdOf(userId: string, registration: Registration, formId: string):
   return hash('sha256', parts).slice(0, 32);
 }
 
-/**
- * Counts a new application. As a stale read, the write fails if another application took the last
- * place. Throws ApiError 404 if there is no such user, 403 if blocked, 400 at the maximum.
- */
+/** Counts a new application. As a stale read, the write fails if another took the last place. */
 async function counted(userId: string): Promise<Write> {
   const Key = userKey(userId);
   const item = await getItem(Key);

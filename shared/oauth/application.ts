@@ -8,7 +8,7 @@ export const ClientId = v.pipe(
   v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
 );
 
-/** A registered application, as stored. */
+/** A registered application, as stored. Times are ISO 8601. */
 export const Application = v.object({
   client_id: v.string(),
   user_id: v.string(),
@@ -18,11 +18,10 @@ export const Application = v.object({
   redirect_uri: v.string(),
   /** 32 random hexadecimal digits that the secret is derived from. */
   secret_id: v.string(),
-  /** The replaced secret and its expiry (ISO 8601), unless its owner has ended it. */
+  /** The replaced secret and its expiry, unless its owner has ended it. */
   previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
-  /** ISO 8601. */
   created: v.string(),
-  /** Approvals up to this time are revoked for everybody; ISO 8601. */
+  /** Approvals up to this time are revoked for everybody. */
   revoked_at: v.optional(v.string()),
 });
 export type Application = v.InferOutput<typeof Application>;

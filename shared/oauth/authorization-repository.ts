@@ -72,10 +72,9 @@ export async function getAuthorizationRequest(id: string): Promise<Authorization
 }
 
 /**
- * Answers a request. Returns the request and, after approval, a code for the client. The same
- * answer repeated within a minute gives the same code, because a form may be sent twice. Throws
- * ApiError 400 if the request has another answer, or the application has changed meanwhile. Throws
- * 401 if the account was deleted, 403 if a blocked account approves.
+ * Answers a request; approval gives a code. The same answer repeated within a minute gives the same
+ * code, because a form may be sent twice. Throws ApiError 400 after another answer or a change of
+ * the application, 401 if the account was deleted, 403 if a blocked account approves.
  */
 export async function answerAuthorization(
   id: string,
@@ -131,7 +130,6 @@ async function findStoredRequest(id: string) {
   return /^[\da-f]{32}$/.test(id) ? getItem(authorizationRequestKey(id)) : undefined;
 }
 
-/** Throws ApiError 400 if there is none or it has expired. */
 async function getStoredRequest(id: string) {
   const item = await findStoredRequest(id);
   if (!item || Number(item.expires_at) <= epochSeconds()) throw expired();

@@ -40,7 +40,6 @@ export type RequestedGrant = v.InferOutput<typeof RequestedGrant>;
 /** The longest `state`, in bytes of UTF-8. */
 export const mostState = 2048;
 
-/** All values of each parameter that was sent. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 const names = [

@@ -12,7 +12,6 @@ export interface TokenContent {
   user_id: string;
   client_id: string;
   grant_id: string;
-  /** Number of times that the grant's refresh token has been replaced. */
   generation: number;
   /** Epoch seconds; 0 for a token without expiry. */
   expires_at: number;

@@ -40,8 +40,8 @@ export async function findGrant(
 }
 
 /**
- * Grants an application access, as redeeming a code does. Throws ApiError 404 if user or
- * application does not exist, 403 if the account is blocked.
+ * Grants access without a code. Throws ApiError 404 if user or application does not exist, 403 if
+ * the account is blocked.
  */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
@@ -92,10 +92,9 @@ export async function redeemCode(
 }
 
 /**
- * Replaces a refresh token and returns the grant in its new generation. For 30 s, repeating the
- * previous token gives the same generation. Any older token ends the grant (RFC 9700 section
- * 4.14.2). Throws ApiError 400 `invalid_grant`, or `invalid_scope` without a change if `asked`
- * exceeds the granted scopes.
+ * Replaces a refresh token. For 30 s, repeating the previous token gives the same generation of the
+ * grant. Any older token ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
+ * `invalid_grant`, or `invalid_scope` without a change if `asked` exceeds the granted scopes.
  */
 export async function rotateRefreshToken(
   refreshToken: string,
@@ -168,8 +167,7 @@ export async function deleteGrants(
 
 /**
  * Ends the oldest grants if there are too many. Runs after the new grant is stored, so the last of
- * simultaneous requests leaves at most the maximum. The client must get its grant, so a failure is
- * only logged. The next request tries again.
+ * simultaneous requests leaves at most the maximum. The next request tries again after a failure.
  */
 async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   try {
@@ -217,7 +215,6 @@ function grantItem(grant: Grant) {
   return { ...keyOf(grant), author: `CLIENT#${grant.client_id}`, date: placeOf(grant), ...grant };
 }
 
-/** Orders grants by age. */
 const placeOf = ({ created, grant_id }: Grant) => `${created}#${grant_id}`;
 
 function keyOf({ user_id, client_id, grant_id }: GrantId): Key {

@@ -32,10 +32,9 @@ type Prompt = (typeof prompts)[number];
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
- * Starts a sign-in at the OpenID Connect provider (code flow, S256 PKCE). Returns the URL for the
- * person and the values to store. With `prompt`, the provider asks even if the person is signed in
- * there (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 if the provider is
- * unreachable.
+ * Starts a sign-in at the OpenID Connect provider (code flow, S256 PKCE). With `prompt`, the
+ * provider asks even if the person is signed in there (OpenID Connect Core 1.0 section 3.1.2.1).
+ * Throws ApiError 503 if the provider is unreachable.
  */
 export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();

@@ -25,7 +25,6 @@ export const User = v.object({
   karma: v.number(),
   /** Last sign-out, in ms since 1970. It ended all earlier sessions. */
   signed_out: v.optional(v.number()),
-  /** Set for users who decide on reported reviews. */
   is_moderator: v.optional(v.boolean()),
   /** Set while a moderator blocks the account, which then cannot write. */
   blocked_at: v.optional(v.string()),

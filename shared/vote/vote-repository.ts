@@ -1,11 +1,15 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { pick } from '../pick.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
+import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { type Amounts, addAll, gain } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
+import type { SortKey } from '../table/item.ts';
 import {
   dailyVotesKey,
+  idIn,
   rankStep,
   reviewKey,
   revisionKey,
@@ -34,6 +38,33 @@ export async function getVote(reviewId: string, userId: string): Promise<Vote> {
   const item = await getItem(voteKey(reviewId, userId));
   if (!item) throw notFound('Vote');
   return v.parse(Vote, item);
+}
+
+/** A vote with its review, if that is still public. */
+interface CastVote {
+  vote: Vote;
+  on: AuthoredReview | undefined;
+}
+
+/** Reads a page of the votes that a user has cast, newest first. */
+export async function listVotes(
+  userId: string,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<ListPage, 'next'> & { votes: CastVote[] }> {
+  const partitions = [{ scope: 'author', value: `VOTER#${userId}` }] as const;
+  const sorting = { order: 'date', descending: true, offset: 0 } as const;
+  const { entries, next } = await readPage({ partitions }, { ...sorting, limit, after });
+  const [items, reviews] = await Promise.all([
+    getItems(entries),
+    findPublicReviews(entries.map(idIn)),
+  ]);
+  const votes = items.flatMap((item) => {
+    if (!item) return [];
+    const vote = v.parse(Vote, item);
+    return [{ vote, on: reviews.find(({ review }) => review.id === vote.review_id) }];
+  });
+  return { votes, next };
 }
 
 /**
@@ -112,7 +143,6 @@ export function importedVote(review: Voted, vote: Vote): Write[] {
 /** Fields of a review that its votes depend on. */
 export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
 
-/** Returns the writes that store a vote in place of `before`, with all counts. */
 function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
   const Item = {
     ...voteKey(after.review_id, after.user_id),
@@ -123,10 +153,7 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
   return [{ Put: { Item, ...unchanged(before) } }, ...countVote(review, before, after)];
 }
 
-/**
- * Counts a vote on the review, its revisions and its author. Throws 404 without the author, because
- * the review is then not public.
- */
+/** Counts on the author too. Without the author the review is not public: throws ApiError 404. */
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);
   const Key = userKey(review.user_id);
