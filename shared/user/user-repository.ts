@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
-import { batchGet } from '../table/batch.ts';
+import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
@@ -26,21 +26,9 @@ export async function findUsers(
   ids: readonly string[],
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
-  const distinct = [...new Set(ids)];
-  return pickUsers(distinct, await batchGet(distinct.map(userKey), options));
-}
-
-/** Picks users from a batch of items, by id. */
-export function pickUsers(
-  ids: readonly string[],
-  items: ReadonlyMap<string, Record<string, unknown>>,
-): Map<string, User> {
-  return new Map(
-    ids.flatMap((id) => {
-      const user = parseUser(items.get(keyString(userKey(id))));
-      return user ? [[id, user] as const] : [];
-    }),
-  );
+  const items = await getItems([...new Set(ids)].map(userKey), options);
+  const users = items.flatMap((item) => parseUser(item) ?? []);
+  return new Map(users.map((user) => [user.id, user]));
 }
 
 /** A user with private contact data. */
