@@ -5,7 +5,7 @@ import { CursorQuery, nextPage, ownTabs, readDated, rowsUnder } from '../shared/
 import { page, signedIn } from '../shared/pages/page.ts';
 import { reviewCell } from '../shared/pages/review-card.ts';
 import { dayOf } from '../shared/pages/words.ts';
-import { listVotes } from '../shared/vote/cast-votes.ts';
+import { listVotes } from '../shared/vote/vote-repository.ts';
 
 export const request = signedIn({ query: CursorQuery });
 

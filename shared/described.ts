@@ -1,14 +1,8 @@
 import * as v from 'valibot';
 
 /**
- * Adds a description and examples to a schema. Objects, and lists of schemas with examples, need
- * none. Calls belong in `presented.ts`, from which functions import only types, so the texts are in
- * no bundle.
- * @example
- *   export const PresentedVote = described(
- *     v.object({ vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true) }),
- *     "The caller's vote on a review",
- *   );
+ * Adds a description and examples to a schema. Calls belong in `presented.ts`, from which functions
+ * import only types, so the texts are in no bundle.
  */
 export function described<T extends v.GenericSchema>(
   schema: T,
@@ -16,6 +10,27 @@ export function described<T extends v.GenericSchema>(
   ...examples: v.InferInput<T>[]
 ): T {
   return v.pipe(schema, v.description(description), v.examples(examples)) as unknown as T;
+}
+
+/**
+ * An object.
+ * @example
+ *   export const PresentedVote = Fields("The caller's vote on a review", {
+ *     vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
+ *   });
+ */
+export function Fields<T extends v.ObjectEntries>(description: string, entries: T) {
+  return described(v.object(entries), description);
+}
+
+/** A text of any length. */
+export function AnyText(description: string, ...examples: string[]) {
+  return described(v.string(), description, ...examples);
+}
+
+/** A text, or null. */
+export function TextOrNull(description: string, example: string | null) {
+  return described(v.nullable(v.string()), description, example);
 }
 
 /** A time in API responses: an HTTP date (RFC 9110 section 5.6.7). */
@@ -27,18 +42,21 @@ export function HttpDate(description: string) {
   );
 }
 
+const isoTime = v.pipe(v.string(), v.isoTimestamp());
+
 /** A stored time, as in data exports: ISO 8601. */
 export function IsoTime(description: string) {
-  return described(
-    v.pipe(v.string(), v.isoTimestamp()),
-    `${description}, in ISO 8601`,
-    '2026-11-20T20:30:00.000Z',
-  );
+  return described(isoTime, `${description}, in ISO 8601`, '2026-11-20T20:30:00.000Z');
 }
 
 /** A UUID in lower case, as in API responses. */
 export function Id(description: string, example: string) {
   return described(v.pipe(v.string(), v.uuid()), description, example);
+}
+
+/** A whole number. */
+export function Whole(description: string, example: number) {
+  return described(v.pipe(v.number(), v.integer()), description, example);
 }
 
 /** A non-negative whole number. */

@@ -3,14 +3,10 @@ import { readCountsSince } from '../list/totals.ts';
 import { userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex } from '../table/query.ts';
 import { daysAgo } from '../time.ts';
+import { readDailyCounts } from '../user/daily-limit.ts';
 import type { Activity } from '../user/presented.ts';
-import { readDailyVotes } from '../vote/daily-votes.ts';
 
-/**
- * Counts a user's published reviews and cast votes: today, in seven days including today, and this
- * month, in UTC. A vote counts on the day it was last cast. The cost does not depend on the
- * numbers.
- */
+/** Counts reviews and votes by UTC day. A vote counts when last cast. The cost is constant. */
 export async function readActivity(userId: string): Promise<Activity> {
   const today = daysAgo(0);
   const days = [today, daysAgo(6), `${today.slice(0, 7)}-01`];
@@ -30,23 +26,16 @@ export async function readActivity(userId: string): Promise<Activity> {
   };
 }
 
-/**
- * Counts reviews published since each of these days: a short list by reading, a long one by its
- * rank tree.
- */
-async function countReviews(userId: string, days: readonly string[]): Promise<number[]> {
+/** Counts reviews since each day: a short list by reading, a long one by its rank tree. */
+async function countReviews(userId: string, days: readonly string[]) {
   const few = await readSince(userId, days, leafCapacity + 1);
   if (few.length <= leafCapacity) return countSince(few, days);
   const owner = userKey(userId);
   const item = await getItem(owner, { consistent: false });
   if (item?.rank_tree !== 'ready') return countSince(await readSince(userId, days), days);
-  return readCountsSince(
-    owner.pk,
-    days.map((day) => Date.parse(day)),
-  );
+  return readCountsSince(owner.pk, days.map(Date.parse));
 }
 
-/** Returns the dates of the reviews since the earliest of these days, newest first. */
 async function readSince(userId: string, days: readonly string[], most?: number) {
   const pages = queryIndex('author-by-date', userId, {
     descending: true,
@@ -56,14 +45,14 @@ async function readSince(userId: string, days: readonly string[], most?: number)
   return (await collect(pages, most)).map(({ date = '' }) => date);
 }
 
-async function countVotes(userId: string, days: readonly string[]): Promise<number[]> {
-  const votes = await readDailyVotes(userId, days.toSorted()[0] ?? '');
+async function countVotes(userId: string, days: readonly string[]) {
+  const votes = await readDailyCounts(userId, { consistent: false });
   return days.map((since) => {
-    const counted = [...votes].filter(([day]) => day >= since);
-    return counted.reduce((sum, [, votes]) => sum + votes, 0);
+    const counted = votes.filter(({ day }) => day >= since);
+    return counted.reduce((sum, { cast }) => sum + cast, 0);
   });
 }
 
-function countSince(dates: readonly string[], days: readonly string[]): number[] {
+function countSince(dates: readonly string[], days: readonly string[]) {
   return days.map((day) => dates.filter((date) => date >= day).length);
 }

@@ -10,21 +10,18 @@ import { detachIdentity } from './identity-repository.ts';
 const maxGrants = 90;
 
 /**
- * Deletes an account at once. It can no longer be found or moderated, its tokens are refused, and
- * the next sign-in creates a new account. The eraser sees the change in the stream and deletes what
- * the account has made. Throws ApiError 401 if the account was already deleted.
+ * Deletes an account at once: its tokens are refused, and the next sign-in creates a new account.
+ * The eraser sees the change in the stream and deletes what the account has made. Throws ApiError
+ * 401 if the account was already deleted.
  */
 export async function deleteAccount(userId: string): Promise<void> {
   const grants = await listGrants(userId);
+  const Key = userKey(userId);
   const deleted_at = new Date().toISOString();
+  const set = { deleted_at, all: undefined, date: undefined, display_name: undefined };
   await transact([
     {
-      Update: {
-        Key: userKey(userId),
-        set: { deleted_at, all: undefined, date: undefined, display_name: undefined },
-        amounts: { version: 1 },
-        ConditionExpression: isAlive,
-      },
+      Update: { Key, set, amounts: { version: 1 }, ConditionExpression: isAlive },
       otherwise: invalidToken(),
     },
     ...revoked(grants.slice(0, maxGrants)),

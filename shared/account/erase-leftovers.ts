@@ -10,29 +10,19 @@ import { findUser } from '../user/user-repository.ts';
 import { eraseAccount } from './erase-account.ts';
 
 /** Ids of deleted things that may have left items behind. */
-export interface Leftovers {
-  users: string[];
-  reviews: string[];
-  applications: string[];
-  entities: string[];
-}
+export type Leftovers = Record<'users' | 'reviews' | 'applications' | 'entities', string[]>;
 
 /** Ids of things in the table, and of things that other items name. */
-interface IdSets {
-  present: Set<string>;
-  referenced: Set<string>;
+function idSets(...present: string[]) {
+  return { present: new Set(present), referenced: new Set<string>() };
 }
+type IdSets = ReturnType<typeof idSets>;
 
-/**
- * Repeats incomplete erasures and returns their numbers. Things that were not deleted stay. Can be
- * stopped anywhere and repeated.
- */
-export async function eraseLeftovers({
-  users = [],
-  reviews = [],
-  applications = [],
-  entities = [],
-}: Partial<Leftovers>): Promise<Record<keyof Leftovers, number>> {
+/** Repeats incomplete erasures; returns their numbers. Things that still exist stay. Repeatable. */
+export async function eraseLeftovers(
+  leftovers: Partial<Leftovers>,
+): Promise<Record<keyof Leftovers, number>> {
+  const { users = [], reviews = [], applications = [], entities = [] } = leftovers;
   return {
     users: await countOf(users, async (id) => {
       if (await findUser(id)) return false;
@@ -53,16 +43,11 @@ export async function eraseLeftovers({
   };
 }
 
-/**
- * Finds possible leftovers by reading the whole table. `onProgress` gets the number of items read
- * so far.
- */
+/** Reads the whole table for possible leftovers. `onProgress` gets the number of items so far. */
 export async function findLeftovers(
   onProgress: (items: number) => void = () => {},
 ): Promise<Leftovers> {
-  const users: IdSets = { present: new Set(), referenced: new Set() };
-  const reviews: IdSets = { present: new Set(), referenced: new Set() };
-  const applications: IdSets = { present: new Set([nobody]), referenced: new Set() };
+  const [users, reviews, applications] = [idSets(), idSets(), idSets(nobody)];
   const entities: string[] = [];
   const revoked: string[] = [];
   /** Things that an item belongs to or names, by kind of item. */
@@ -95,6 +80,8 @@ export async function findLeftovers(
     read += items.length;
     onProgress(read);
   }
+  const missing = ({ present, referenced }: IdSets) =>
+    [...referenced].filter((id) => !present.has(id));
   return {
     users: missing(users),
     reviews: missing(reviews),
@@ -103,15 +90,7 @@ export async function findLeftovers(
   };
 }
 
-function missing({ present, referenced }: IdSets): string[] {
-  return [...referenced].filter((id) => !present.has(id));
-}
-
-/** Counts the ids for which `erase` returns true. */
-async function countOf(
-  ids: readonly string[],
-  erase: (id: string) => Promise<boolean>,
-): Promise<number> {
+async function countOf(ids: readonly string[], erase: (id: string) => Promise<boolean>) {
   let count = 0;
   for (const id of ids) count += Number(await erase(id));
   return count;

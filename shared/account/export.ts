@@ -14,8 +14,9 @@ import { Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
 import { batchGet, getItems } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
-import { caseKey, claimKey, dailyVotesKey, reviewKey, revisionKey } from '../table/keys.ts';
-import { collect, queryIndex, queryItems } from '../table/query.ts';
+import { caseKey, claimKey, reviewKey, revisionKey } from '../table/keys.ts';
+import { eachOf, queryIndex, queryItems } from '../table/query.ts';
+import { readDailyCounts } from '../user/daily-limit.ts';
 import { findAccount } from '../user/user-repository.ts';
 import { Vote } from '../vote/vote.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
@@ -31,13 +32,10 @@ const lists = [
 ] as const;
 type List = (typeof lists)[number];
 
-/**
- * The cursor: a list and the last key read from it. It is validated, because its checksum is not
- * secret and anyone can forge one.
- */
+/** A list and the last key read from it. Validated, because anyone can forge the checksum. */
 const Cursor = v.tuple([v.picklist(lists), v.pipe(v.string(), v.regex(/^[\w#:.-]{1,100}$/))]);
 
-/** Records of a list, and the key to continue after. */
+/** `lastKey` is the key to continue after. */
 interface Batch<T> {
   lastKey: string;
   records: T[];
@@ -47,11 +45,9 @@ interface Batch<T> {
 const maxMilliseconds = 5_000;
 
 /**
- * Returns a part of everything that is stored about a person, as stored, times in ISO 8601. Secrets
- * and other people's data are left out. A part fits a response, and `next` is the cursor of the
- * next. Data that exists during the whole export is in exactly one part, whatever is written
- * meanwhile. Only a vote that is cast again may be in two. Throws ApiError 401 if the account was
- * deleted, 400 for an invalid cursor.
+ * Returns a part of everything that is stored about a person, without secrets and other people's
+ * data. Data that exists during the whole export is in exactly one part. Only a vote that is cast
+ * again may be in two. Throws ApiError 401 if the account was deleted, 400 for an invalid cursor.
  */
 export async function readOwnData(
   userId: string,
@@ -64,15 +60,8 @@ export async function readOwnData(
     throw invalidRequest('cursor must be one that came with a part of your own data');
   }
   const [first, after] = from ?? [lists[0], ''];
-  const part: OwnData = {
-    ...(from ? {} : await readAccount(userId)),
-    connections: [],
-    reviews: [],
-    hidden_and_deleted: [],
-    decisions: [],
-    votes: [],
-    reports: [],
-  };
+  const empty = Object.fromEntries(lists.map((list) => [list, []])) as Record<List, never[]>;
+  const part: OwnData = { ...(from ? {} : await readAccount(userId)), ...empty };
   const end = performance.now() + maxMilliseconds;
   let bytes = bytesOf(JSON.stringify(part));
   let position: v.InferOutput<typeof Cursor> | undefined;
@@ -94,7 +83,7 @@ async function readAccount(userId: string) {
     findAccount(userId),
     listApplications(userId),
     listPersonalTokens(userId),
-    collect(queryItems(dailyVotesKey(userId, ''))),
+    readDailyCounts(userId),
   ]);
   if (!account) throw invalidToken();
   const { user, contact } = account;
@@ -106,18 +95,14 @@ async function readAccount(userId: string) {
     personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
       return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
     }),
-    votes_by_day: days.map(({ sk, count = 0, cast = 0, reports = 0 }) => {
-      const day = sk.slice(dailyVotesKey('', '').sk.length);
-      return { day, first_votes: Number(count), votes: Number(cast), reports: Number(reports) };
+    votes_by_day: days.map(({ day, count, cast, reports }) => {
+      return { day, first_votes: count, votes: cast, reports };
     }),
   };
 }
 
 const sources: {
-  [L in List]: (
-    userId: string,
-    after: string,
-  ) => AsyncGenerator<Batch<OwnData[L][number]>, void, undefined>;
+  [L in List]: (userId: string, after: string) => AsyncIterable<Batch<OwnData[L][number]>>;
 } = {
   connections,
   reviews,
@@ -127,8 +112,7 @@ const sources: {
     'SUBJECT',
     v.pick(Decision, ['review_id', 'decision', 'reason', 'note', 'decided_at']),
   ),
-  // By time: a vote that is cast again moves to a later part, so it may appear twice but is never
-  // missed.
+  // By time: a vote that is cast again moves to a later part, so it is never missed.
   votes: listed('VOTER', v.omit(Vote, ['user_id'])),
   reports: listed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
 };
@@ -157,7 +141,7 @@ async function* connections(userId: string, after: string) {
 }
 
 /** In the order of claims, by entity. Within a review, the key ends in a revision number. */
-async function* reviews(userId: string, after: string): AsyncGenerator<Batch<ExportedReview>> {
+async function* reviews(userId: string, after: string) {
   const [entity = '', revision] = after.split('#');
   const claim = claimKey(userId, entity);
   if (revision !== undefined) {
@@ -184,44 +168,27 @@ async function reviewsOf(claims: readonly Item[]) {
   return reviews.map((review) => ({ review, appeal: cases.get(review.id)?.appeal }));
 }
 
-/** Exported fields of a review, beside its revisions. */
 const exportedFields = [
-  ...([
-    'id',
-    'entity_id',
-    'entity_type',
-    'language',
-    'license',
-    'created',
-    'published_on',
-  ] as const),
-  ...(['is_hidden', 'popularity', 'source', 'source_url', 'moderation', 'appealed_at'] as const),
+  ...(['id', 'entity_id', 'entity_type', 'language', 'license', 'created'] as const),
+  ...(['published_on', 'is_hidden', 'popularity', 'source', 'source_url'] as const),
+  ...(['moderation', 'appealed_at'] as const),
 ] as const;
 
-/**
- * Yields a review with one revision at a time, because all may not fit a part. Starts after
- * revision `after`.
- */
-async function* batchesOf(
-  { review, appeal }: Awaited<ReturnType<typeof reviewsOf>>[number],
-  after = 0,
-): AsyncGenerator<Batch<ExportedReview>> {
+/** Yields a review with one revision at a time, because all may not fit a part. */
+async function* batchesOf(own: Awaited<ReturnType<typeof reviewsOf>>[number], after = 0) {
+  const { review, appeal } = own;
   const { id, entity_id, edits } = review;
   const batchOf = ({ review_id: _, ...revision }: Revision, lastKey: string) => {
-    return {
-      lastKey,
-      records: [{ ...pick(review, exportedFields), appeal, revisions: [revision] }],
-    };
+    const record = { ...pick(review, exportedFields), appeal, revisions: [revision] };
+    return { lastKey, records: [record] };
   };
   if (after < edits) {
     const prefix = { ...revisionKey(id, 1), sk: 'REVISION#' };
     const pages = queryItems(prefix, { after: revisionKey(id, after).sk });
-    for await (const page of pages) {
-      const earlier = page.map((each) => v.parse(Revision, each));
-      for (const revision of earlier) {
-        // An edit came after the review was read.
-        if (revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
-      }
+    for await (const item of eachOf(pages)) {
+      const revision = v.parse(Revision, item);
+      // An edit came after the review was read.
+      if (revision.id <= edits) yield batchOf(revision, `${entity_id}#${revision.id}`);
     }
   }
   yield batchOf(revisionOf(review), entity_id);

@@ -25,9 +25,8 @@ const maxHidden = 2000;
 const maxMarks = 90;
 
 /**
- * Returns a person's account. The first sign-in creates it, also after a deletion. The new account
- * inherits the block and the marks of hidden reviews. Throws ApiError 503 if the marks take too
- * long; the next sign-in writes the rest.
+ * Returns a person's account. A new one inherits the block and the marks of hidden reviews. Throws
+ * ApiError 503 if the marks take too long; the next sign-in writes the rest.
  */
 export async function findOrCreateUser(identity: Identity): Promise<User> {
   const { issuer, subject, display_name, ...contact } = identity;
@@ -49,15 +48,14 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       karma: 0,
       ...(blocked_at && { blocked_at }),
     };
+    const marks = hidden.slice(0, maxMarks);
     const rest = hidden.slice(maxMarks);
     const set = { user_id: user.id, blocked_at: undefined, hidden: listOf(rest) };
     const was = { user_id, blocked_at, hidden: stored.hidden };
     await transact([
       { Update: { Key: identityKey(sha256), set, was } },
       ...(known ? [] : accountWrites(user, { ...contact, identity: sha256 })),
-      ...hidden
-        .slice(0, maxMarks)
-        .map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
+      ...marks.map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
     ]);
     // Until all marks are written, the person could review a hidden entity again.
     if (rest.length > 0) throw new StaleRead();
@@ -76,16 +74,12 @@ export async function detachIdentity(userId: string): Promise<void> {
     if (!contact || (user && user.deleted_at === undefined)) return;
     const Key = identityKey(String(contact.identity));
     const stored = v.parse(StoredIdentity, (await getItem(Key)) ?? {});
-    const remaining = {
-      user_id: undefined,
-      blocked_at: user?.blocked_at,
-      hidden: listOf([...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-maxHidden)),
-    };
-    const hasDecisions = remaining.blocked_at !== undefined || remaining.hidden !== undefined;
+    const hidden = [...(stored.hidden ?? []), ...(await hiddenOf(userId))].slice(-maxHidden);
+    const blocked_at = user?.blocked_at;
     const was = { user_id: userId, hidden: stored.hidden };
-    const detachment = hasDecisions
-      ? { Update: { Key, set: remaining, was } }
-      : { Delete: { Key, was } };
+    const set = { user_id: undefined, blocked_at, hidden: listOf(hidden) };
+    const hasDecisions = blocked_at !== undefined || hidden.length > 0;
+    const detachment = hasDecisions ? { Update: { Key, set, was } } : { Delete: { Key, was } };
     const isGone = 'attribute_not_exists(pk) OR attribute_exists(deleted_at)';
     await transact([
       { ConditionCheck: { Key: userKey(userId), ConditionExpression: isGone } },
@@ -110,6 +104,4 @@ async function hiddenOf(userId: string): Promise<HiddenMark[]> {
   return hidden.sort((a, b) => (a.marked_at < b.marked_at ? -1 : 1));
 }
 
-function listOf<T>(list: T[]): T[] | undefined {
-  return list.length > 0 ? list : undefined;
-}
+const listOf = <T>(list: T[]) => (list.length > 0 ? list : undefined);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { PublicRecord } from '../changes/presented.ts';
-import { Count, described, Id, IsoTime } from '../described.ts';
+import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull, Whole } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { decisions } from '../moderation/decision.ts';
 import { reasons } from '../moderation/verdict.ts';
@@ -8,157 +8,128 @@ import { pick } from '../pick.ts';
 import { scopes } from '../routes.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
-const client_id = described(v.string(), 'The application', '0123456789abcdef0123456789abcdef');
-const text = (description: string, example: string) =>
-  described(v.nullable(v.string()), description, example);
-const whole = (description: string, example: number) =>
-  described(v.pipe(v.number(), v.integer()), description, example);
+const client_id = AnyText('The application', '0123456789abcdef0123456789abcdef');
 const granted = described(v.array(v.picklist(scopes)), 'Its scopes', ['review', 'vote']);
 
 const decision = {
   decision: described(v.picklist(decisions), 'The decision', 'hide'),
   reason: described(v.picklist(reasons), 'Why', 'spam'),
-  note: described(v.string(), 'A note on the reason', 'An advertisement for a shop.'),
+  note: AnyText('A note on the reason', 'An advertisement for a shop.'),
   decided_at: IsoTime('When'),
 };
 
 const record = PublicRecord.entries;
 
-export const ExportedReview = described(
-  v.object({
-    id: review_id,
-    ...pick(record, ['entity_id', 'entity_type', 'language', 'license', 'created']),
-    published_on: described(
-      v.nullable(v.pipe(v.string(), v.isoTimestamp())),
-      'When it was published, in ISO 8601; `null` on a draft',
-      '2026-11-20T20:30:00.000Z',
-    ),
-    is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
-    popularity: whole('Positive minus negative votes', 3),
-    ...pick(record, ['source', 'source_url']),
-    moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
-    appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
-    appeal: v.optional(
-      described(v.string(), 'The statement of the appeal, until it is decided', 'It is my own.'),
-    ),
-    revisions: described(
-      v.array(record.revisions.item),
-      'All revisions, oldest first. The last is the current one. They may continue in the next part',
-    ),
-  }),
-  'A review as it is stored',
-);
+export const ExportedReview = Fields('A review as it is stored', {
+  id: review_id,
+  ...pick(record, ['entity_id', 'entity_type', 'language', 'license', 'created']),
+  published_on: described(
+    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    'When it was published, in ISO 8601; `null` on a draft',
+    '2026-11-20T20:30:00.000Z',
+  ),
+  is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
+  popularity: Whole('Positive minus negative votes', 3),
+  ...pick(record, ['source', 'source_url']),
+  moderation: v.optional(described(v.object(decision), 'The last decision of a moderator on it')),
+  appealed_at: v.optional(IsoTime('When the person appealed against the last decision')),
+  appeal: v.optional(AnyText('The statement of the appeal, until it is decided', 'It is my own.')),
+  revisions: described(
+    v.array(record.revisions.item),
+    'All revisions, oldest first. The last is the current one. They may continue in the next part',
+  ),
+});
 export type ExportedReview = v.InferOutput<typeof ExportedReview>;
 
-export const OwnData = described(
-  v.object({
-    profile: v.optional(
+export const OwnData = Fields('A part of the stored data about the caller', {
+  profile: v.optional(
+    described(
+      v.looseObject({
+        id: Id('The user', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
+        display_name: AnyText('The public name', 'Ann'),
+        created: IsoTime('When the account was created'),
+        karma: Whole("Positive minus negative votes on the user's reviews", 12),
+        email: TextOrNull('The email address', 'ann@example.com'),
+        musicdb_username: TextOrNull('The name of the linked account in the music database', 'ann'),
+        identity: TextOrNull('A hash of the identity that signs in', '5d41402a…'),
+      }),
+      'The account, in the first part',
+    ),
+  ),
+  applications: v.optional(
+    v.array(
       described(
         v.looseObject({
-          id: Id('The user', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
-          display_name: described(v.string(), 'The public name', 'Ann'),
-          created: IsoTime('When the account was created'),
-          karma: whole("Positive minus negative votes on the user's reviews", 12),
-          email: text('The email address', 'ann@example.com'),
-          musicdb_username: text('The name of the linked account in the music database', 'ann'),
-          identity: text('A hash of the identity that signs in', '5d41402a…'),
-        }),
-        'The account, in the first part',
-      ),
-    ),
-    applications: v.optional(
-      v.array(
-        described(
-          v.looseObject({
-            client_id,
-            name: described(v.string(), 'The name on the consent page', 'Demo'),
-            created: IsoTime('When it was registered'),
-          }),
-          'A registered application, without its secret',
-        ),
-      ),
-    ),
-    personal_tokens: v.optional(
-      v.array(
-        described(
-          v.object({
-            name: described(v.string(), 'Its name', 'Script'),
-            scopes: granted,
-            created: IsoTime('When it was made'),
-            expires: IsoTime('Until when it is good'),
-          }),
-          'A personal access token, without its secret part',
-        ),
-      ),
-    ),
-    votes_by_day: v.optional(
-      v.array(
-        described(
-          v.object({
-            day: described(v.string(), 'A day of UTC', '2026-11-20'),
-            first_votes: whole('First votes on a review, which the daily limit counts', 3),
-            votes: whole('Votes that were last cast on that day', 4),
-            reports: whole('Reports, which have a daily limit of their own', 1),
-          }),
-          'Votes and reports of a day, stored for a month',
-        ),
-      ),
-    ),
-    connections: v.array(
-      described(
-        v.object({
           client_id,
-          name: text('Its name; `null` if it was deleted', 'Demo'),
-          scopes: granted,
-          created: IsoTime('When the person allowed it'),
-          renewed: IsoTime('When it last got tokens'),
+          name: AnyText('The name on the consent page', 'Demo'),
+          created: IsoTime('When it was registered'),
         }),
-        'A grant to an application',
+        'A registered application, without its secret',
       ),
     ),
-    reviews: v.array(ExportedReview),
-    hidden_and_deleted: v.array(
-      described(
-        v.object({
-          review_id,
-          entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
-          entity_type: PresentedEntityType,
-          marked_at: IsoTime('When the person deleted it'),
-        }),
-        'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
-      ),
+  ),
+  personal_tokens: v.optional(
+    v.array(
+      Fields('A personal access token, without its secret part', {
+        name: AnyText('Its name', 'Script'),
+        scopes: granted,
+        created: IsoTime('When it was made'),
+        expires: IsoTime('Until when it is good'),
+      }),
     ),
-    decisions: v.array(
-      described(
-        v.object({ review_id: v.nullable(review_id), ...decision }),
-        'A decision of a moderator on a review of the person, or on the account',
-      ),
+  ),
+  votes_by_day: v.optional(
+    v.array(
+      Fields('Votes and reports of a day, stored for a month', {
+        day: AnyText('A day of UTC', '2026-11-20'),
+        first_votes: Whole('First votes on a review, which the daily limit counts', 3),
+        votes: Whole('Votes that were last cast on that day', 4),
+        reports: Whole('Reports, which have a daily limit of their own', 1),
+      }),
     ),
-    votes: v.array(
-      described(
-        v.object({
-          review_id,
-          vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
-          voted_at: IsoTime('When it was last cast'),
-          revision: Count('The revision that was current at that time', 1),
-        }),
-        'A vote of the person',
-      ),
+  ),
+  connections: v.array(
+    Fields('A grant to an application', {
+      client_id,
+      name: TextOrNull('Its name; `null` if it was deleted', 'Demo'),
+      scopes: granted,
+      created: IsoTime('When the person allowed it'),
+      renewed: IsoTime('When it last got tokens'),
+    }),
+  ),
+  reviews: v.array(ExportedReview),
+  hidden_and_deleted: v.array(
+    Fields(
+      'A hidden review that the person deleted. The person cannot review that entity again until a moderator allows it',
+      {
+        review_id,
+        entity_id: Id('What was reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+        entity_type: PresentedEntityType,
+        marked_at: IsoTime('When the person deleted it'),
+      },
     ),
-    reports: v.array(
-      described(
-        v.object({
-          review_id,
-          reason: described(v.string(), 'What the person wrote', 'Spam'),
-          reported_at: IsoTime('When'),
-        }),
-        'A spam report by the person',
-      ),
-    ),
-    next: v.optional(
-      described(v.string(), 'The `cursor` of the next part. The last part has none'),
-    ),
-  }),
-  'A part of the stored data about the caller',
-);
+  ),
+  decisions: v.array(
+    Fields('A decision of a moderator on a review of the person, or on the account', {
+      review_id: v.nullable(review_id),
+      ...decision,
+    }),
+  ),
+  votes: v.array(
+    Fields('A vote of the person', {
+      review_id,
+      vote: described(v.boolean(), '`true` is an upvote, `false` a downvote', true),
+      voted_at: IsoTime('When it was last cast'),
+      revision: Count('The revision that was current at that time', 1),
+    }),
+  ),
+  reports: v.array(
+    Fields('A spam report by the person', {
+      review_id,
+      reason: AnyText('What the person wrote', 'Spam'),
+      reported_at: IsoTime('When'),
+    }),
+  ),
+  next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
+});
 export type OwnData = v.InferOutput<typeof OwnData>;

@@ -1,78 +1,63 @@
 import * as v from 'valibot';
-import { Count, described, Id, IsoTime } from '../described.ts';
+import { AnyText, Count, described, Fields, Id, IsoTime, TextOrNull } from '../described.ts';
 import { PresentedEntityType } from '../entity/presented.ts';
 import { PresentedLanguage } from '../review/presented.ts';
 import { PresentedUser } from '../user/presented.ts';
 
 const id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 
-/** A public review as the change feed and dumps contain it. */
-export const PublicRecord = described(
-  v.object({
-    kind: described(v.literal('review'), 'What it is', 'review'),
-    id,
-    entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
-    entity_type: PresentedEntityType,
-    user_id: Id('Its author', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
-    language: PresentedLanguage,
-    license: described(v.string(), 'The id of its licence', 'CC BY-SA 4.0'),
-    created: IsoTime('When it was first saved'),
-    published_on: IsoTime('When it was published'),
-    source: described(v.nullable(v.string()), 'The source of an imported review', null),
-    source_url: described(v.nullable(v.string()), 'Its address at the source', null),
-    revisions: described(
-      v.array(
-        v.object({
-          id: Count('Its number: the first is 1', 1),
-          text: described(
-            v.nullable(v.string()),
-            'The text, verbatim',
-            'Forty minutes that reward every new listen.',
-          ),
-          rating: described(v.nullable(v.number()), '1 to 5', 5),
-          timestamp: IsoTime('When it was made'),
-          votes_positive: Count('Upvotes that were last cast while it was current', 4),
-          votes_negative: Count('Downvotes that were last cast while it was current', 1),
-        }),
-      ),
-      'All revisions, oldest first. If they exceed an answer, the oldest are left out: read them by number',
+/** Also the record of a dump. */
+export const PublicRecord = Fields('A public review, as in a dump', {
+  kind: described(v.literal('review'), 'What it is', 'review'),
+  id,
+  entity_id: Id('What is reviewed', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  entity_type: PresentedEntityType,
+  user_id: Id('Its author', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
+  language: PresentedLanguage,
+  license: AnyText('The id of its licence', 'CC BY-SA 4.0'),
+  created: IsoTime('When it was first saved'),
+  published_on: IsoTime('When it was published'),
+  source: TextOrNull('The source of an imported review', null),
+  source_url: TextOrNull('Its address at the source', null),
+  revisions: described(
+    v.array(
+      v.object({
+        id: Count('Its number: the first is 1', 1),
+        text: TextOrNull('The text, verbatim', 'Forty minutes that reward every new listen.'),
+        rating: described(v.nullable(v.number()), '1 to 5', 5),
+        timestamp: IsoTime('When it was made'),
+        votes_positive: Count('Upvotes that were last cast while it was current', 4),
+        votes_negative: Count('Downvotes that were last cast while it was current', 1),
+      }),
     ),
-  }),
-  'A public review, as in a dump',
-);
+    'All revisions, oldest first. If they exceed an answer, the oldest are left out: read them by number',
+  ),
+});
 export type PublicRecord = v.InferOutput<typeof PublicRecord>;
 
-/** A change as the API shows it. */
-export const PresentedChange = described(
-  v.object({
+export const PresentedChange = Fields(
+  'A review that was published, edited, voted on, hidden or deleted. `null` if it is not public now',
+  {
     id,
     version: Count('Rises with every change of the review', 3),
     review: v.nullable(PublicRecord),
-  }),
-  'A review that was published, edited, voted on, hidden or deleted. `null` if it is not public now',
+  },
 );
 export type PresentedChange = v.InferOutput<typeof PresentedChange>;
 
 const { id: userId, display_name, karma } = PresentedUser.entries;
 
-/** An author of reviews on a change page. */
-export const PresentedAuthor = described(
-  v.object({ id: userId, display_name, karma }),
-  'The author of a review, with the current name and karma',
-);
+export const PresentedAuthor = Fields('The author of a review, with the current name and karma', {
+  id: userId,
+  display_name,
+  karma,
+});
 export type PresentedAuthor = v.InferOutput<typeof PresentedAuthor>;
 
-/** A change page. */
-export const ChangePage = described(
-  v.object({
-    changes: v.array(PresentedChange),
-    users: described(
-      v.array(PresentedAuthor),
-      'The authors of the reviews in `changes`, once each',
-    ),
-    next: described(v.string(), 'The cursor after these changes: send it as `since`', 'eyJ…'),
-    has_more: described(v.boolean(), '`true` if there are more changes now', false),
-  }),
-  'Changes of public reviews',
-);
+export const ChangePage = Fields('Changes of public reviews', {
+  changes: v.array(PresentedChange),
+  users: described(v.array(PresentedAuthor), 'The authors of the reviews in `changes`, once each'),
+  next: AnyText('The cursor after these changes: send it as `since`', 'eyJ…'),
+  has_more: described(v.boolean(), '`true` if there are more changes now', false),
+});
 export type ChangePage = v.InferOutput<typeof ChangePage>;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Count, described } from '../described.ts';
+import { AnyText, Count } from '../described.ts';
 
 /** Response fields of every list with `limit` and `offset`. */
 export const page = {
@@ -9,6 +9,4 @@ export const page = {
 };
 
 /** Response field of a list that can be read on with a cursor. */
-export const next = v.optional(
-  described(v.string(), 'The `cursor` of the next page. The last page has none'),
-);
+export const next = v.optional(AnyText('The `cursor` of the next page. The last page has none'));

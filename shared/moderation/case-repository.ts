@@ -7,6 +7,7 @@ import { getItems } from '../table/batch.ts';
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
 import { caseKey, reviewKey } from '../table/keys.ts';
+import { collect, queryIndex } from '../table/query.ts';
 import { Case, newCase } from './case.ts';
 import type { Reason } from './verdict.ts';
 
@@ -16,9 +17,7 @@ export interface ReviewCase {
   moderationCase: Case;
 }
 
-/**
- * Reads a review and its case, which may be new. Throws ApiError 404 if the review does not exist.
- */
+/** Reads a review and its case, which may be new. Throws ApiError 404 without the review. */
 export async function readCase(reviewId: string): Promise<ReviewCase> {
   const keys = [reviewKey(reviewId), caseKey(reviewId)];
   const [item, found] = await getItems(keys, { consistent: true });
@@ -27,15 +26,20 @@ export async function readCase(reviewId: string): Promise<ReviewCase> {
   return { review, moderationCase: found ? v.parse(Case, found) : newCase(review) };
 }
 
+/** Counts the open cases for the menu, up to `99+`, for at most 2.5 read units. */
+export async function countOpenCases(): Promise<string> {
+  const { length } = await collect(queryIndex('all-by-date', 'CASE', { pageSize: 100 }), 100);
+  return length < 100 ? `${length}` : '99+';
+}
+
 /** Throws ApiError 404 for a draft, which moderators do not see, unless its author appeals. */
 export function checkShown({ review, moderationCase }: ReviewCase): void {
   if (isDraft(review) && moderationCase.state === 'closed') throw notFound('Review');
 }
 
 /**
- * Reads a page of open cases with their reviews and authors, the oldest or the most reported first.
- * With a `reason` it returns the matching ones of the next `limit` cases, which may be none.
- * `limit` is at most 100.
+ * Reads a page of open cases with their reviews, the oldest or the most reported first. With a
+ * `reason` it returns the matching ones of the next `limit` (at most 100), which may be none.
  */
 export async function listCases(
   order: Order,
@@ -53,15 +57,13 @@ export async function listCases(
       return moderationCase?.state === 'open' && (!reason || moderationCase[reason] > 0);
     }),
   );
-  return {
-    cases: reviews.map((each) => {
-      return { ...each, moderationCase: cases.get(each.review.id) as Case };
-    }),
-    next,
+  const withCase = (each: AuthoredReview) => {
+    return { ...each, moderationCase: cases.get(each.review.id) as Case };
   };
+  return { cases: reviews.map(withCase), next };
 }
 
-/** The cases of these index entries, in their order, by the ids of the reviews. */
+/** Reads the cases of index entries, in their order, by the ids of the reviews. */
 export async function readCases(entries: readonly Key[]): Promise<Map<string, Case>> {
   const items = await getItems(entries, { consistent: true });
   const cases = items.flatMap((item) => (item ? v.parse(Case, item) : []));

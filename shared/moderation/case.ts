@@ -4,10 +4,7 @@ import { caseKey, popularityRank, rankStep } from '../table/keys.ts';
 import type { Change, Write } from '../table/transact.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
 
-/**
- * The moderation case of a review, as stored. Each review that was ever reported or decided on has
- * one.
- */
+/** The moderation case of a review that was ever reported or decided on, as stored. */
 export const Case = v.object({
   review_id: v.string(),
   /** The author of the review. */
@@ -30,7 +27,7 @@ export const Case = v.object({
 });
 export type Case = v.InferOutput<typeof Case>;
 
-/** Makes the case of a review that was never reported. */
+/** The case of a review that was never reported. */
 export function newCase(review: { id: string; user_id: string }): Case {
   const { id: review_id, user_id } = review;
   const none = countReports([]);
@@ -45,30 +42,23 @@ export function countReports(reports: readonly { reason: string }[]) {
   return { reports: reports.length, ...(Object.fromEntries(ofEach) as Record<Reason, number>) };
 }
 
-/** The index attributes of a case: its places in the queue by age and by the number of reports. */
+/** Lists an open case in the queue, by age and by the number of reports. */
 export function queuedIn({ state, review_id, reports, opened_at }: Case): IndexAttributes {
   if (state === 'closed') return {};
-  return {
-    all: 'CASE',
-    date: `${opened_at}#${review_id}`,
-    popularity_rank: popularityRank(reports, opened_at, review_id),
-  };
+  const popularity_rank = popularityRank(reports, opened_at, review_id);
+  return { all: 'CASE', date: `${opened_at}#${review_id}`, popularity_rank };
 }
 
 /** Writes a case on condition that it is unchanged since it was read as `before`. */
 export function replaceCase(before: Case, after: Case): Write {
   const version = before.version + 1;
+  const was = before.version === 0 ? { pk: undefined } : { version: before.version };
   return {
-    Put: {
-      Item: { ...caseKey(after.review_id), ...queuedIn(after), ...after, version },
-      was: before.version === 0 ? { pk: undefined } : { version: before.version },
-    },
+    Put: { Item: { ...caseKey(after.review_id), ...queuedIn(after), ...after, version }, was },
   };
 }
 
-/**
- * Counts one more report. Concurrent reports all succeed, because the write depends on no number.
- */
+/** Counts a report. Concurrent reports all succeed, because the write depends on no number. */
 export function countReport(before: Case, report: { reason: string }): Write {
   if (before.state === 'closed') {
     const opened_at = new Date().toISOString();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { type List, type ListPage, readPage } from '../list/read-page.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { Review } from '../review/review.ts';
 import { batchGet, getItems } from '../table/batch.ts';
@@ -27,32 +27,20 @@ export function newDecision(
 export function logged(decision: Decision): Write[] {
   const { id, user_id, moderator_id, decided_at } = decision;
   const listed = { all: 'DECISION', author: `SUBJECT#${user_id}`, date: `${decided_at}#${id}` };
-  const isModerator = { ConditionExpression: mayWrite, was: { is_moderator: true } };
-  return [
-    { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } },
-    ...(moderator_id === null
-      ? []
-      : [
-          {
-            ConditionCheck: { Key: userKey(moderator_id), ...isModerator },
-            otherwise: notFound('Page'),
-          },
-        ]),
-  ];
+  const entry = { Put: { Item: { ...decisionKey(id), ...listed, ...decision } } };
+  if (moderator_id === null) return [entry];
+  const Key = userKey(moderator_id);
+  const isModerator = { Key, ConditionExpression: mayWrite, was: { is_moderator: true } };
+  return [entry, { ConditionCheck: isModerator, otherwise: notFound('Page') }];
 }
 
-/**
- * Reads a page of the log, newest first: all of it, or the decisions on a user and the user's
- * reviews.
- */
+/** Reads a page of the log, newest first: all, or decisions on a user and the user's reviews. */
 export async function listDecisions(
   limit: number,
   { userId, after }: { userId?: string; after?: SortKey } = {},
 ): Promise<Pick<ListPage, 'next'> & { decisions: Decision[] }> {
-  const log: List['partitions'][number] =
-    userId === undefined
-      ? { scope: 'all', value: 'DECISION' }
-      : { scope: 'author', value: `SUBJECT#${userId}` };
+  const ofUser = { scope: 'author', value: `SUBJECT#${userId}` } as const;
+  const log = userId === undefined ? ({ scope: 'all', value: 'DECISION' } as const) : ofUser;
   const order = { order: 'date', descending: true, offset: 0 } as const;
   const { entries, next } = await readPage({ partitions: [log] }, { ...order, limit, after });
   return { decisions: await readDecisions(entries), next };
@@ -70,9 +58,7 @@ export interface Decided {
   review: Review | undefined;
 }
 
-/**
- * Reads a page of the decisions on a user and the user's reviews, newest first, with the reviews.
- */
+/** Reads a page of the decisions on a user and the user's reviews, newest first. */
 export async function listDecided(
   userId: string,
   limit: number,
@@ -88,7 +74,7 @@ export async function listDecided(
   return { decided, next };
 }
 
-/** Reads what moderators need to know of a user; undefined if there is no such account. */
+/** Reads what moderators need to know of a user, if the account exists. */
 export async function findHistory(
   userId: string,
 ): Promise<{ user: User; reviews: number; decisions: Decision[] } | undefined> {
@@ -100,10 +86,7 @@ export async function findHistory(
   return user && { user, reviews: countMatching(facetCounts(item), {}).all, decisions };
 }
 
-/**
- * Reduces the decisions on an account that is being erased to ids, and unlists them. `isGone` comes
- * from `eraseWhile`.
- */
+/** Reduces a decision on an account that is being erased to ids, and unlists it. */
 export async function eraseDecision({ pk, sk }: Key, isGone: Write): Promise<void> {
   const set = { note: '', author: undefined };
   await transact([isGone, { Update: { Key: { pk, sk }, set, was: { sk } } }]);

@@ -2,17 +2,19 @@ import { invalidRequest, notFound } from '../errors.ts';
 import { registerFacet } from '../list/totals.ts';
 import { facetOf, isPublic, type Review } from '../review/review.ts';
 import { countWrites, replaceReview } from '../review/review-writes.ts';
-import { userKey } from '../table/keys.ts';
-import { retryStale, transact } from '../table/transact.ts';
+import { reportKey, userKey } from '../table/keys.ts';
+import { retryStale, transact, type Write } from '../table/transact.ts';
 import { isAlive } from '../user/user.ts';
-import { getUser } from '../user/user-repository.ts';
+import { findUser, getUser } from '../user/user-repository.ts';
 import { checkWriter } from '../user/writer.ts';
-import { countReports, replaceCase } from './case.ts';
+import { type Case, countReports, replaceCase } from './case.ts';
 import { checkShown, type ReviewCase, readCase } from './case-repository.ts';
 import type { Decider, Decision, Grounds } from './decision.ts';
 import { listDecisions, logged, newDecision } from './decision-log.ts';
 import type { Verdict } from './verdict.ts';
-import { checkVerdict, hasNotReported, isSame, outdated, type Snapshot } from './verdict-checks.ts';
+
+/** Versions that a moderator has seen. A decision holds for these only. */
+type Snapshot = Pick<Case, 'version'> & Pick<Review, 'edits'>;
 
 /**
  * Decides on a review and closes its case. With a `snapshot` the decision holds only for what the
@@ -43,7 +45,7 @@ export function decideReview(
 
 /**
  * Hides a review or makes it public again, for the operator. Idempotent. Hiding a hidden review
- * that has an open appeal upholds the decision. Throws ApiError 404 if the review does not exist.
+ * that has an open appeal upholds the decision. Throws ApiError 404 without the review.
  */
 export async function setHidden(
   reviewId: string,
@@ -115,14 +117,10 @@ export async function appeal(reviewId: string, userId: string, statement: string
       throw invalidRequest('You have appealed against this decision already');
     }
     const opened_at = new Date().toISOString();
+    const reopened: Case = { ...moderationCase, state: 'open', opened_at, appeal: statement };
     await transact([
       replaceReview(review, { ...review, appealed_at: opened_at }),
-      replaceCase(moderationCase, {
-        ...moderationCase,
-        state: 'open',
-        opened_at,
-        appeal: statement,
-      }),
+      replaceCase(moderationCase, reopened),
       checkWriter(userId, author),
     ]);
   });
@@ -130,8 +128,8 @@ export async function appeal(reviewId: string, userId: string, statement: string
 
 /**
  * Blocks an account, so that it writes nothing, or unblocks it. Idempotent. Throws ApiError 404 if
- * the user does not exist or the moderator is none. Throws ApiError 400 if somebody else has
- * decided already, or if a moderator would block a moderator.
+ * the user does not exist or the moderator is none, 400 if somebody else has decided already, or a
+ * moderator would block a moderator.
  */
 export async function decideUser(
   userId: string,
@@ -154,10 +152,55 @@ export async function decideUser(
     const blocked_at = isBlocked ? undefined : decision.decided_at;
     const { is_moderator } = user;
     const was = { id: userId, deleted_at: undefined, blocked_at: user.blocked_at, is_moderator };
-    await transact([
-      { Update: { Key: userKey(userId), set: { blocked_at }, was } },
-      ...logged(decision),
-    ]);
+    const block = { Update: { Key: userKey(userId), set: { blocked_at }, was } };
+    await transact([block, ...logged(decision)]);
     return decision;
   });
+}
+
+/** Throws ApiError 400 if the verdict is not possible, or not for this moderator. */
+export function checkVerdict(
+  verdict: Verdict,
+  { review, moderationCase: { state, appeal, decided_by } }: ReviewCase,
+  { moderator_id }: Decider,
+): void {
+  const isOfHidden = verdict === 'restore' || verdict === 'uphold';
+  if (review.is_hidden !== isOfHidden) {
+    throw invalidRequest(`The review is ${review.is_hidden ? 'hidden already' : 'not hidden'}`);
+  }
+  if (state === 'closed' && (verdict === 'dismiss' || verdict === 'uphold')) {
+    throw invalidRequest('There is nothing to decide on this review');
+  }
+  if (moderator_id === null) return;
+  if (moderator_id === review.user_id) {
+    throw invalidRequest('This review is your own: another moderator decides on it');
+  }
+  if (appeal !== undefined && moderator_id === decided_by) {
+    throw invalidRequest(
+      'The author appeals against your decision: another moderator decides on it',
+    );
+  }
+}
+
+function hasNotReported(reviewId: string, moderatorId: string): Write {
+  return {
+    ConditionCheck: { Key: reportKey(reviewId, moderatorId), was: { pk: undefined } },
+    otherwise: invalidRequest('You have reported this review: another moderator decides on it'),
+  };
+}
+
+function isSame(last: Readonly<Record<string, unknown>>, decision: string, by: Decider) {
+  return Object.entries({ ...by, decision }).every(([name, value]) => last[name] === value);
+}
+
+/** The error for the second of two moderators. */
+async function outdated({ state, version, decided_by }: Case, seenVersion: number) {
+  if (state === 'open' || version === seenVersion) {
+    return invalidRequest(
+      'The review was reported again or edited since you opened this page: please look once more',
+    );
+  }
+  const moderator = decided_by && (await findUser(decided_by));
+  const name = moderator ? moderator.display_name : 'Somebody else';
+  return invalidRequest(`${name} has decided on it meanwhile, so nothing was changed`);
 }

@@ -5,14 +5,14 @@ import { reasons, verdicts } from './verdict.ts';
 /** Decisions on a review or an account. `allow` permits a user to review an entity again. */
 export const decisions = [...verdicts, 'block', 'unblock', 'allow'] as const;
 
-/** The reason and the note of a decision. */
+/** Reason and note of a decision. */
 export const Grounds = v.object({
   reason: v.picklist(reasons, `must be one of ${reasons.join(', ')}`),
   note: Text(0, 500),
 });
 export type Grounds = v.InferOutput<typeof Grounds>;
 
-/** An entry of the log, as stored. It names people and reviews by their ids only. */
+/** An entry of the log, as stored. It names people and reviews by id only; times are ISO 8601. */
 export const Decision = v.object({
   id: v.string(),
   /** The author of the review, or the blocked user. */
@@ -24,7 +24,6 @@ export const Decision = v.object({
   note: v.string(),
   /** Null for the operator. */
   moderator_id: v.nullable(v.string()),
-  /** ISO 8601. */
   decided_at: v.string(),
   /** The number of reports that it answers. */
   reports: v.number(),

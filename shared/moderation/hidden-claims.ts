@@ -10,12 +10,10 @@ import { checkWriter } from '../user/writer.ts';
 import type { Decider, Decision } from './decision.ts';
 import { logged, newDecision } from './decision-log.ts';
 
-const mostShown = 100;
-
 /** Lists the claims of hidden reviews that a user has deleted, newest first, at most 100. */
 export async function listHiddenClaims(userId: string): Promise<HiddenClaim[]> {
   const pages = queryIndex('author-by-date', `HIDDEN#${userId}`, { descending: true });
-  const items = await getItems(await collect(pages, mostShown), { consistent: true });
+  const items = await getItems(await collect(pages, 100), { consistent: true });
   // The index may be behind.
   return items.flatMap((item) => (item?.marked_at ? v.parse(HiddenClaim, item) : []));
 }

@@ -4,18 +4,14 @@ import { isPublic, type Review, toReference } from '../review/review.ts';
 import type { SortKey } from '../table/item.ts';
 import { sortKeyIn } from '../table/query.ts';
 import type { Decider } from './decision.ts';
-import { close } from './decision-repository.ts';
-import { checkVerdict } from './verdict-checks.ts';
+import { checkVerdict, close } from './decision-repository.ts';
 
 /** Reviews of one step. */
 export const stepSize = 25;
-
 /** Milliseconds after which a step starts no further decision. A function has 15 seconds. */
 const patience = 3_000;
 
-/**
- * Result of a step: the number of hidden reviews, and the reviews that stay public with the reason.
- */
+/** The number of hidden reviews, and the reviews that stay public with the reason. */
 export interface Step extends Pick<ListPage, 'next'> {
   hidden: number;
   left: { review: Review; why: string }[];

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import type { Review } from '../review/review.ts';
 import { getItems } from '../table/batch.ts';
-import type { Item, Key } from '../table/item.ts';
+import type { Key } from '../table/item.ts';
 import { caseKey, dailyVotesKey, reportKey, reviewKey, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../table/transact.ts';
@@ -14,24 +14,16 @@ import { readCases } from './case-repository.ts';
 import { Report } from './report.ts';
 import { countedAs } from './verdict.ts';
 
-/** Result of a report, with the headers of the reporter's daily limit. */
-interface Reported {
-  headers: Record<string, string>;
-  /** True for a repeated report, which writes nothing. */
-  isRepeated: boolean;
-}
-
 /**
- * Stores a report and puts the review into the moderation queue. A repeated report changes nothing.
- * `also` is written with it. Throws ApiError 400 for an own review, 404 if the review is not
- * public, 401 if the account was deleted. Throws ApiError 403 if the account is blocked or the
- * daily limit (UTC) is reached.
+ * Stores a report and puts the review into the moderation queue, unless it is repeated. `also` is
+ * written with it. Returns headers with the rest of the daily limit. Throws ApiError 400 for an own
+ * review, 404 if it is not public, 401 without the account, 403 if it is blocked or at the limit.
  */
 export async function insertReport(
   review: Pick<Review, 'id' | 'user_id'>,
   { user_id, reason }: Pick<Report, 'user_id' | 'reason'>,
   also: readonly Write[] = [],
-): Promise<Reported> {
+): Promise<{ headers: Record<string, string>; isRepeated: boolean }> {
   if (review.user_id === user_id) throw invalidRequest('You cannot report your own review');
   return retryStale(async () => {
     const reported_at = new Date().toISOString();
@@ -46,19 +38,13 @@ export async function insertReport(
     if (known) return { headers: limitHeaders('reports', reporter, spent), isRepeated: true };
     const { id: review_id } = review;
     const report: Report = { review_id, user_id, reason, reported_at, round: before.round };
+    const date = `${reported_at}#${review_id}#${user_id}`;
+    const isPublic = { Key: reviewKey(review_id), was: { all: 'REVIEW' } };
     await transact([
       ...also,
-      putNew({
-        ...reportKey(review_id, user_id),
-        author: `REPORTER#${user_id}`,
-        date: `${reported_at}#${review_id}#${user_id}`,
-        ...report,
-      }),
+      putNew({ ...reportKey(review_id, user_id), author: `REPORTER#${user_id}`, date, ...report }),
       countReport(before, report),
-      {
-        ConditionCheck: { Key: reviewKey(review_id), was: { all: 'REVIEW' } },
-        otherwise: notFound('Review'),
-      },
+      { ConditionCheck: isPublic, otherwise: notFound('Review') },
       ableAs(reporter),
       spend('reports', reporter, reported_at),
     ]);
@@ -66,7 +52,7 @@ export async function insertReport(
   });
 }
 
-/** Reads the report of a review by this user. */
+/** Returns a user's report of a review. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
   const item = await getItem(reportKey(reviewId, userId));
   return item && v.parse(Report, item);
@@ -82,10 +68,7 @@ export async function* listReports(): AsyncGenerator<Report[]> {
   }
 }
 
-/**
- * Reads the reports of a review, oldest first: open ones, and those from before the last decision.
- * Reads at most `most`.
- */
+/** Reads reports of a review, oldest first: open ones, and those before the last decision. */
 export async function readReports(
   { review_id, round }: Pick<Case, 'review_id' | 'round'>,
   most?: number,
@@ -94,16 +77,13 @@ export async function readReports(
   const reports = items
     .map((item) => v.parse(Report, item))
     .sort((a, b) => (a.reported_at < b.reported_at ? -1 : 1));
-  const { open = [], earlier = [] } = Object.groupBy(reports, (report) =>
-    report.round === round ? 'open' : 'earlier',
-  );
-  return { open, earlier };
+  return {
+    open: reports.filter((report) => report.round === round),
+    earlier: reports.filter((report) => report.round !== round),
+  };
 }
 
-/**
- * Deletes a report of an account that is being erased. Closes the case if nothing else keeps it
- * open. `isGone` comes from `eraseWhile`.
- */
+/** Deletes a report of an account that is being erased, and closes the case without others. */
 export async function eraseReport(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const { known, before } = await readReport({ id: reviewId, user_id: '' }, userId);
@@ -130,9 +110,8 @@ export async function reopenCase(reviewId: string): Promise<void> {
     const before = item && v.parse(Case, item);
     if (before?.state !== 'closed') return;
     const { open } = await readReports(before);
-    const [first] = open;
-    if (!first) return;
-    const opened_at = first.reported_at;
+    if (!open[0]) return;
+    const opened_at = open[0].reported_at;
     const after: Case = { ...before, ...countReports(open), state: 'open', opened_at };
     await transact([replaceCase(before, after)]);
   });
@@ -143,7 +122,7 @@ async function readReport(
   review: Pick<Review, 'id' | 'user_id'>,
   userId: string,
   alsoRead: readonly Key[] = [],
-): Promise<{ known: Report | undefined; before: Case; others: (Item | undefined)[] }> {
+) {
   const keys = [reportKey(review.id, userId), caseKey(review.id), ...alsoRead];
   const [report, found, ...others] = await getItems(keys, { consistent: true });
   return {

@@ -3,8 +3,6 @@ import { httpDate } from '../time.ts';
 
 /** Reasons of a report, a decision or a block. A report may also give a free text. */
 export const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'] as const;
-
-/** One of these reasons. */
 export type Reason = (typeof reasons)[number];
 
 /** Returns the reason that a report counts as: `other` for a free text. */
@@ -20,12 +18,11 @@ export function countedAs(report: { reason: string }): Reason {
 export const verdicts = ['hide', 'dismiss', 'restore', 'uphold'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The last decision on a review, as stored on it and shown to its author. */
+/** The last decision on a review, as stored on it. Times are ISO 8601. */
 export const Moderation = v.object({
   decision: v.picklist(verdicts),
   reason: v.picklist(reasons),
   note: v.string(),
-  /** ISO 8601. */
   decided_at: v.string(),
 });
 export type Moderation = v.InferOutput<typeof Moderation>;

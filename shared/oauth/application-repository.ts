@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { type ApiError, invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { invalidRequest, invalidToken, notFound } from '../errors.ts';
 import { batchGet } from '../table/batch.ts';
 import { applicationKey, idIn, userKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, scanItems } from '../table/query.ts';
@@ -14,17 +14,15 @@ import { deleteGrantsOf } from './application-grants.ts';
 export const mostApplications = 25;
 /** Grants revoked within the request. The eraser revokes the others. */
 const mostAtOnce = 2000;
-/** In milliseconds. */
-const day = 24 * 60 * 60 * 1000;
 
-/** Returns undefined if there is none or the id is invalid. */
+/** Returns undefined also for an invalid id. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
   if (!v.is(ClientId, clientId)) return undefined;
   const item = await getItem(applicationKey(clientId));
   return item && v.parse(Application, item);
 }
 
-/** Returns true if a moderator has blocked the owner. The application then gets no new consent. */
+/** If a moderator has blocked the owner, the application gets no new consent. */
 export async function isOwnerBlocked({ user_id }: Application): Promise<boolean> {
   const owner = parseUser(await getItem(userKey(user_id)));
   return owner?.blocked_at !== undefined;
@@ -40,9 +38,8 @@ export async function getOwnApplication(clientId: string, userId: string): Promi
 /** Returns the existing applications with these ids, by id. */
 export async function findApplications(ids: readonly string[]): Promise<Map<string, Application>> {
   const items = await batchGet([...new Set(ids)].map(applicationKey), { consistent: true });
-  return new Map(
-    [...items.values()].map((item) => [String(item.client_id), v.parse(Application, item)]),
-  );
+  const found = [...items.values()].map((item) => v.parse(Application, item));
+  return new Map(found.map((application) => [application.client_id, application]));
 }
 
 /** Lists a user's own applications, oldest first. */
@@ -65,9 +62,8 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
 }
 
 /**
- * Registers an application. The same form sent again returns the same application. Throws ApiError
- * 404 if there is no such user, 403 if the account is blocked, 400 if the user has the maximum
- * number.
+ * Registers an application, the same form only once. Throws ApiError 404 if there is no such user,
+ * 403 if the account is blocked, 400 if the user has the maximum number.
  */
 export async function insertApplication(
   userId: string,
@@ -91,15 +87,13 @@ export async function insertApplication(
         date: `${application.created}#${application.client_id}`,
         ...application,
       }),
-      await counted(userId, 1, notFound('User')),
+      await counted(userId),
     ]);
     return application;
   });
 }
 
-/**
- * Changes an application. Throws ApiError 404 if another user owns it, 403 on a blocked account.
- */
+/** Throws ApiError 404 if another user owns the application, 403 on a blocked account. */
 export async function updateApplication(
   clientId: string,
   userId: string,
@@ -120,13 +114,9 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
     if (previousSecret(before)) {
       throw invalidRequest('There are two secrets already: end the old one first');
     }
-    return {
-      secret_id: randomBytes(16).toString('hex'),
-      previous_secret: {
-        secret_id: before.secret_id,
-        until: new Date(Date.now() + day).toISOString(),
-      },
-    };
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    const previous_secret = { secret_id: before.secret_id, until };
+    return { secret_id: randomBytes(16).toString('hex'), previous_secret };
   });
 }
 
@@ -140,11 +130,16 @@ export async function endPreviousSecret(clientId: string, userId: string): Promi
  * second. Throws ApiError 404 if another user owns it, 401 if the account was deleted.
  */
 export async function deleteApplication(clientId: string, userId: string): Promise<void> {
+  const Key = userKey(userId);
+  const amounts = { applications: -1 };
   await retryStale(async () => {
     await getOwnApplication(clientId, userId);
     await transact([
       { Delete: { Key: applicationKey(clientId), was: { user_id: userId } } },
-      await counted(userId, -1, invalidToken()),
+      {
+        Update: { Key, amounts, isOwner: true, ConditionExpression: isAlive },
+        otherwise: invalidToken(),
+      },
     ]);
   });
   await deleteGrantsOf(clientId);
@@ -160,10 +155,7 @@ export async function revokeApplication(clientId: string, userId: string): Promi
   await deleteGrantsOf(clientId, mostAtOnce);
 }
 
-/**
- * Sets only given fields and removes undefined ones, so that simultaneous changes of different
- * fields persist.
- */
+/** Sets only given fields and removes undefined ones, so simultaneous changes persist. */
 async function changeApplication(
   clientId: string,
   userId: string,
@@ -181,25 +173,21 @@ async function changeApplication(
   });
 }
 
-/** Returns 32 hexadecimal digits that nobody else can produce. The same form gives the same id. */
+/** The same form gives the same 32 hexadecimal digits, which nobody else can produce. */
 function clientIdOf(userId: string, registration: Registration, formId: string): string {
   const { name, desc, website, redirect_uri } = registration;
   const parts = JSON.stringify([userId, formId, name, desc, website, redirect_uri]);
   return hash('sha256', parts).slice(0, 32);
 }
 
-/**
- * Returns the write that counts an owner's applications. It fails, as a stale read, if another
- * application took the last place. Throws ApiError 400 at the maximum, and `gone` if there is no
- * such user.
- */
-async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Write> {
+/** Counts a new application. As a stale read, the write fails if another took the last place. */
+async function counted(userId: string): Promise<Write> {
   const Key = userKey(userId);
   const item = await getItem(Key);
   const user = parseUser(item);
-  if (!user) throw gone;
-  if (by > 0) refuseBlocked(user);
-  if (by > 0 && Number(item?.applications ?? 0) >= mostApplications) {
+  if (!user) throw notFound('User');
+  refuseBlocked(user);
+  if (Number(item?.applications ?? 0) >= mostApplications) {
     throw invalidRequest(
       `An account can have at most ${mostApplications} applications: delete one first`,
     );
@@ -208,10 +196,10 @@ async function counted(userId: string, by: 1 | -1, gone: ApiError): Promise<Writ
   return {
     Update: {
       Key,
-      amounts: { applications: by },
+      amounts: { applications: 1 },
       isOwner: true,
-      ConditionExpression: by > 0 ? `${mayWrite} AND ${isThereRoom}` : isAlive,
-      ...(by > 0 && { ExpressionAttributeValues: { ':most': mostApplications } }),
+      ConditionExpression: `${mayWrite} AND ${isThereRoom}`,
+      ExpressionAttributeValues: { ':most': mostApplications },
     },
   };
 }

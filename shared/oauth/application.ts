@@ -8,7 +8,7 @@ export const ClientId = v.pipe(
   v.regex(/^[\da-f]{32}$/, 'must be a client id, 32 hexadecimal digits'),
 );
 
-/** A registered application, as stored. */
+/** A registered application, as stored. Times are ISO 8601. */
 export const Application = v.object({
   client_id: v.string(),
   user_id: v.string(),
@@ -16,13 +16,12 @@ export const Application = v.object({
   desc: v.string(),
   website: v.string(),
   redirect_uri: v.string(),
-  /** 32 random hexadecimal digits that the secret is derived from. New digits make a new secret. */
+  /** 32 random hexadecimal digits that the secret is derived from. */
   secret_id: v.string(),
-  /** The replaced secret and its expiry (ISO 8601), unless its owner has ended it. */
+  /** The replaced secret and its expiry, unless its owner has ended it. */
   previous_secret: v.optional(v.object({ secret_id: v.string(), until: v.string() })),
-  /** ISO 8601. */
   created: v.string(),
-  /** Approvals up to this time are revoked for everybody; ISO 8601. */
+  /** Approvals up to this time are revoked for everybody. */
   revoked_at: v.optional(v.string()),
 });
 export type Application = v.InferOutput<typeof Application>;
@@ -33,7 +32,10 @@ export const Registration = v.object({
   desc: Text(0, 500),
   website: v.pipe(
     v.string(),
-    v.check(isWebsite, 'must be an http or https URL in ASCII, without a user name'),
+    v.check(
+      (text) => parseUrl(text) !== null,
+      'must be an http or https URL in ASCII, without a user name',
+    ),
   ),
   redirect_uri: v.pipe(
     v.string(),
@@ -59,25 +61,15 @@ export async function presentApplication(
   return { name, desc, website, redirect_uri, client_id, client_secret, user_id };
 }
 
-function isWebsite(text: string): boolean {
-  const url = parseUrl(text);
-  return url?.protocol === 'https:' || url?.protocol === 'http:';
-}
-
 /** RFC 9700 section 2.1 and RFC 8252 section 7.3. */
 function isRedirectUri(text: string): boolean {
   const url = parseUrl(text);
   if (!url || text.includes('#')) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url));
+  return url.protocol === 'https:' || isLoopback(url);
 }
 
-/**
- * URL.parse also accepts spaces, control characters, backslashes, any number of slashes after the
- * scheme, and a user name that looks like a host. All are refused here.
- */
-function parseUrl(text: string): URL | undefined {
-  const isPlain =
-    text.length <= 2000 &&
-    /^https?:\/\/[a-z0-9._\-[\]:]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i.test(text);
-  return (isPlain && URL.parse(text)) || undefined;
+/** Refuses spaces, controls, backslashes, more slashes and user names, which URL.parse accepts. */
+function parseUrl(text: string) {
+  const plain = /^https?:\/\/[a-z0-9._\-[\]:]+([/?#][\x21-\x5b\x5d-\x7e]*)?$/i;
+  return text.length <= 2000 && plain.test(text) ? URL.parse(text) : null;
 }

@@ -15,13 +15,10 @@ import { sealToken } from './credentials.ts';
 
 /** Seconds that a user has to sign in and answer. */
 const requestLifetime = 1800;
-
 /** Seconds in which an answer may be repeated. */
 const answerMemory = 60;
-
 /** Seconds in which a code may be redeemed. */
 export const codeLifetime = 60;
-
 /** Seconds that a code is stored, to detect a second redemption. */
 const codeMemory = 86_400;
 
@@ -51,22 +48,15 @@ type Answer = v.InferOutput<typeof Answer>;
 
 const StoredRequest = v.object({ ...AuthorizationRequest.entries, answer: v.optional(Answer) });
 
-/**
- * Stores a request until its user answers. Returns its id for the consent form, 32 random
- * hexadecimal digits.
- */
+/** Stores a request until its user answers. Its id is 32 random hexadecimal digits. */
 export async function insertAuthorizationRequest(request: AuthorizationRequest): Promise<string> {
   const id = randomBytes(16).toString('hex');
-  const Item = {
-    ...authorizationRequestKey(id),
-    ...request,
-    expires_at: epochSeconds(requestLifetime),
-  };
-  await batchWrite([{ put: Item }]);
+  const expires_at = epochSeconds(requestLifetime);
+  await batchWrite([{ put: { ...authorizationRequestKey(id), ...request, expires_at } }]);
   return id;
 }
 
-/** Returns a request, answered or not. Undefined if it is no longer stored. */
+/** Returns a request, answered or not, while it is stored. */
 export async function findAuthorizationRequest(
   id: string,
 ): Promise<AuthorizationRequest | undefined> {
@@ -82,10 +72,9 @@ export async function getAuthorizationRequest(id: string): Promise<Authorization
 }
 
 /**
- * Answers a request. Returns the request and, after approval, a code for the client. The same
- * answer repeated within a minute gives the same code, because a form may be sent twice. Throws
- * ApiError 400 if the request has another answer, or the application has changed meanwhile. Throws
- * 401 if the account was deleted, 403 if a blocked account approves.
+ * Answers a request; approval gives a code. The same answer repeated within a minute gives the same
+ * code, because a form may be sent twice. Throws ApiError 400 after another answer or a change of
+ * the application, 401 if the account was deleted, 403 if a blocked account approves.
  */
 export async function answerAuthorization(
   id: string,
@@ -96,14 +85,16 @@ export async function answerAuthorization(
     const { answer: before, ...request } = await getStoredRequest(id);
     const user_hash = hash('sha256', userId);
     if (before && (before.decision !== decision || before.user_hash !== user_hash)) throw expired();
-    const answer = before ?? {
-      decision,
-      user_hash,
-      grant_id: randomBytes(16).toString('hex'),
-      code_expires_at: epochSeconds(codeLifetime),
-    };
-    const code = decision === 'approve' ? await codeOf(request, userId, answer) : undefined;
-    const approval = code === undefined ? [] : approved(code, request, userId, answer, writer);
+    const grant_id = randomBytes(16).toString('hex');
+    const code_expires_at = epochSeconds(codeLifetime);
+    const answer = before ?? { decision, user_hash, grant_id, code_expires_at };
+    const grant = { user_id: userId, client_id: request.client_id, grant_id: answer.grant_id };
+    // Derived from the answer, so that the table need not hold the code.
+    const content = { ...grant, generation: 0, expires_at: answer.code_expires_at };
+    const code = decision === 'approve' ? await sealToken('code', content) : undefined;
+    const approved = { ...grant, ...pick(request, ['scopes', 'redirect_uri', 'code_challenge']) };
+    const approval =
+      code === undefined ? [] : [codeWrite(code, approved), checkWriter(userId, writer)];
     await transact([
       ...(before ? [] : [answered(id, answer), ...approval]),
       stillRegistered(request),
@@ -115,15 +106,11 @@ export async function answerAuthorization(
 
 /** Returns undefined if the code is unknown or its account was erased. */
 export async function findCode(code: string): Promise<AuthorizationCode | undefined> {
-  const Key = codeKey(hash('sha256', code));
-  const item = await getItem(Key);
+  const item = await getItem(codeKey(hash('sha256', code)));
   return item && v.parse(AuthorizationCode, item);
 }
 
-/**
- * Returns the keys of codes that a user approved, for one application or all. The index may lack
- * recent ones.
- */
+/** Lists codes that a user approved, for one application or all. The index may lack recent ones. */
 export async function listCodes(userId: string, clientId?: string): Promise<Key[]> {
   const pages = queryIndex('author-by-date', `APPROVER#${userId}`, { descending: true });
   const entries = await collect(pages, 100);
@@ -133,7 +120,7 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
     .map(({ pk, sk }) => ({ pk, sk }));
 }
 
-/** Returns the write that redeems a code. It fails, as a stale read, if that was done before. */
+/** Redeems a code. The write fails, as a stale read, if the code was redeemed before. */
 export function redeemed(code: string): Write {
   const Key = codeKey(hash('sha256', code));
   return { Update: { Key, set: { is_redeemed: true }, was: { is_redeemed: false } } };
@@ -143,14 +130,13 @@ async function findStoredRequest(id: string) {
   return /^[\da-f]{32}$/.test(id) ? getItem(authorizationRequestKey(id)) : undefined;
 }
 
-/** Throws ApiError 400 if there is none or it has expired. */
-async function getStoredRequest(id: string): Promise<v.InferOutput<typeof StoredRequest>> {
+async function getStoredRequest(id: string) {
   const item = await findStoredRequest(id);
   if (!item || Number(item.expires_at) <= epochSeconds()) throw expired();
   return v.parse(StoredRequest, item);
 }
 
-/** Returns the write of an answer. It fails, as a stale read, if another answer came first. */
+/** Stores an answer. The write fails, as a stale read, if another answer came first. */
 function answered(id: string, answer: Answer): Write {
   return {
     Update: {
@@ -162,41 +148,17 @@ function answered(id: string, answer: Answer): Write {
   };
 }
 
-/** Returns the writes of an approval's code. */
-function approved(
-  code: string,
-  request: AuthorizationRequest,
-  userId: string,
-  { grant_id }: Answer,
-  writer: Writer,
-): Write[] {
+/** Stores a code, listed under its user for the eraser. */
+function codeWrite(code: string, approved: Omit<AuthorizationCode, 'is_redeemed'>): Write {
   const sha256 = hash('sha256', code);
-  const stored: AuthorizationCode = {
-    ...{ user_id: userId, grant_id, is_redeemed: false },
-    ...pick(request, ['client_id', 'redirect_uri', 'scopes', 'code_challenge']),
-  };
-  // Listed under its user, for the eraser.
-  const listed = { author: `APPROVER#${userId}`, date: `${new Date().toISOString()}#${sha256}` };
+  const date = `${new Date().toISOString()}#${sha256}`;
+  const listed = { author: `APPROVER#${approved.user_id}`, date };
+  const stored: AuthorizationCode = { ...approved, is_redeemed: false };
   const expires_at = epochSeconds(codeMemory);
-  return [
-    { Put: { Item: { ...codeKey(sha256), ...listed, ...stored, expires_at } } },
-    checkWriter(userId, writer),
-  ];
+  return { Put: { Item: { ...codeKey(sha256), ...listed, ...stored, expires_at } } };
 }
 
-/** Derives the code from the answer, so that the table need not hold it. */
-function codeOf(
-  { client_id }: AuthorizationRequest,
-  userId: string,
-  { grant_id, code_expires_at: expires_at }: Answer,
-): Promise<string> {
-  return sealToken('code', { user_id: userId, client_id, grant_id, generation: 0, expires_at });
-}
-
-/**
- * Checks that redirect URI and name are unchanged: nobody is sent to an old address, or approves a
- * name they did not see.
- */
+/** Nobody is sent to an old address, or approves a name that they did not see. */
 function stillRegistered({ client_id, name, redirect_uri }: AuthorizationRequest): Write {
   return {
     ConditionCheck: { Key: applicationKey(client_id), was: { redirect_uri, name } },
@@ -209,7 +171,7 @@ export function applicationChanged(): ApiError {
   return invalidRequest('The application has changed: please start again from there');
 }
 
-function expired(): ApiError {
+function expired() {
   return invalidRequest(
     'This question has been answered already, or is too old: please start again from the application',
   );

@@ -40,9 +40,6 @@ export type RequestedGrant = v.InferOutput<typeof RequestedGrant>;
 /** The longest `state`, in bytes of UTF-8. */
 export const mostState = 2048;
 
-type Fault = AuthorizationError | undefined;
-
-/** All values of each parameter that was sent. */
 type Parameters = Readonly<Record<string, readonly string[] | undefined>>;
 
 const names = [
@@ -56,80 +53,51 @@ const names = [
   'request_uri',
 ] as const;
 
-/** The parameters that we read, with one value each. */
-type Sent = Readonly<Partial<Record<(typeof names)[number], string>>>;
-
 /**
  * Validates a request of a valid client and redirect URI, so errors may go to the client (RFC 6749
  * section 4.1.1, RFC 7636 section 4.3). OpenID Connect Core section 6 defines signed requests.
  */
 export function readAuthorizationRequest(parameters: Parameters): RequestedGrant {
-  const sent: Sent = Object.fromEntries(names.map((name) => [name, parameters[name]?.[0]]));
-  const fault =
-    refuseRepeated(parameters) ??
-    refuseSignedRequest(sent) ??
-    checkState(sent) ??
-    checkResponse(sent);
-  if (fault) return fault;
-  const { scope = '', code_challenge = null } = sent;
+  const repeated = names.find((name) => (parameters[name]?.length ?? 0) > 1);
+  if (repeated) return invalid(`${repeated} must be sent only once`);
+  const sent: Partial<Record<(typeof names)[number], string>> = Object.fromEntries(
+    names.map((name) => [name, parameters[name]?.[0]]),
+  );
+  const { request, request_uri, state = '', response_mode, response_type, scope = '' } = sent;
+  if (request) return failed('request_not_supported', 'request is not supported');
+  if (request_uri) return failed('request_uri_not_supported', 'request_uri is not supported');
+  if (isTooLong(state)) return invalid(`state must have at most ${mostState} bytes of UTF-8`);
+  if ((response_mode || 'query') !== 'query') return invalid('response_mode must be query');
+  if (!response_type) return invalid('response_type is required');
+  if (response_type !== 'code') {
+    return failed('unsupported_response_type', 'response_type must be code');
+  }
   const scopes = parseScopes(scope);
   if (!scopes) return failed('invalid_scope', 'scope may hold review, vote and user');
-  return checkCodeChallenge(sent) ?? { scopes, code_challenge };
+  const { code_challenge, code_challenge_method: method } = sent;
+  if (code_challenge === undefined) {
+    if (method !== undefined) return invalid('code_challenge is required');
+    return { scopes, code_challenge: null };
+  }
+  if (method !== 'S256') return invalid('code_challenge_method must be S256');
+  if (/^[\w-]{43}$/.test(code_challenge)) return { scopes, code_challenge };
+  return invalid('code_challenge must be 43 characters of base64url');
 }
 
 function failed(error: AuthorizationError['error'], error_description: string): AuthorizationError {
   return { error, error_description };
 }
 
-function invalid(error_description: string): AuthorizationError {
-  return failed('invalid_request', error_description);
-}
-
-function refuseRepeated(parameters: Parameters): Fault {
-  const repeated = names.find((name) => (parameters[name]?.length ?? 0) > 1);
-  return repeated && invalid(`${repeated} must be sent only once`);
-}
-
-function refuseSignedRequest({ request, request_uri }: Sent): Fault {
-  if (request) return failed('request_not_supported', 'request is not supported');
-  if (request_uri) return failed('request_uri_not_supported', 'request_uri is not supported');
-}
-
-function checkState({ state = '' }: Sent): Fault {
-  if (isTooLong(state)) return invalid(`state must have at most ${mostState} bytes of UTF-8`);
-}
-
-function checkResponse({ response_mode, response_type }: Sent): Fault {
-  if ((response_mode || 'query') !== 'query') return invalid('response_mode must be query');
-  if (!response_type) return invalid('response_type is required');
-  if (response_type === 'code') return undefined;
-  return failed('unsupported_response_type', 'response_type must be code');
-}
-
-function checkCodeChallenge({ code_challenge, code_challenge_method: method }: Sent): Fault {
-  if (code_challenge === undefined) {
-    return method === undefined ? undefined : invalid('code_challenge is required');
-  }
-  if (method !== 'S256') return invalid('code_challenge_method must be S256');
-  if (/^[\w-]{43}$/.test(code_challenge)) return undefined;
-  return invalid('code_challenge must be 43 characters of base64url');
-}
-
+const invalid = (description: string) => failed('invalid_request', description);
 const isTooLong = (state: string) => Buffer.byteLength(state) > mostState;
 
-/**
- * Returns the state to send back, also with an error. Null if there is none, or if it is repeated
- * or too long.
- */
+/** Returns the state to send back, also with an error. Null if none, repeated or too long. */
 export function stateOf({ state = [] }: Parameters): string | null {
   const [sent] = state;
   return sent === undefined || state.length > 1 || isTooLong(sent) ? null : sent;
 }
 
-/**
- * Returns the URL that takes the answer to the client. The registered URI keeps its query. `state`
- * is added if it was sent, and `iss` prevents mix-up attacks (RFC 9207).
- */
+/** Returns the URL that takes the answer to the client. `iss` prevents mix-up (RFC 9207). */
 export function answerUri(
   redirectUri: string,
   state: string | null,

@@ -5,21 +5,16 @@ import type { Application } from './application.ts';
 import { findApplications } from './application-repository.ts';
 import { listGrants } from './grant-repository.ts';
 
-/** An application that may act for a user. */
+/** An application that may act for a user. Times are ISO 8601. */
 export interface Connection {
   application: Application;
   /** Undefined if the account was deleted. The application soon will be, too. */
   developer: User | undefined;
-  /** All scopes that the user has granted to it. */
   scopes: Scope[];
   grants: {
     count: number;
-    /** Time of the first grant; ISO 8601. */
     first: string;
-    /**
-     * When one of them last issued tokens; ISO 8601. Uses of an access token are not recorded, but
-     * fall within an hour of this time.
-     */
+    /** When one last issued tokens. Uses fall within an hour of this time, and are not recorded. */
     used: string;
   };
 }

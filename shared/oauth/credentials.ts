@@ -4,15 +4,14 @@ import { keysOf } from '../secrets.ts';
 
 /** Secret scanners find leaked credentials by prefix. In the MAC it tells the kinds apart. */
 const prefixes = { access: 'rva_', refresh: 'rvr_', code: 'rvc_', secret: 'rvs_' } as const;
+type TokenKind = Exclude<keyof typeof prefixes, 'secret'>;
 
-/** Content of a token, which identifies its grant. */
+/** Content of a token. */
 export interface TokenContent {
-  /** UUID. */
+  /** UUID. The other ids are 32 hexadecimal digits. */
   user_id: string;
-  /** 32 hexadecimal digits, as is the grant id. */
   client_id: string;
   grant_id: string;
-  /** Number of times that the grant's refresh token has been replaced. */
   generation: number;
   /** Epoch seconds; 0 for a token without expiry. */
   expires_at: number;
@@ -21,26 +20,19 @@ export interface TokenContent {
 }
 
 const contentBytes = 16 + 16 + 16 + 4 + 4;
-
 /** Bits in the extra byte of a narrowed token. */
 const scopeBits = { review: 1, vote: 2, user: 4 } as const;
 const macBytes = 32;
 
 /** Makes an opaque token of `[A-Za-z0-9_-]`. The same content and key give the same token. */
-export async function sealToken(
-  kind: 'access' | 'refresh' | 'code',
-  content: TokenContent,
-): Promise<string> {
+export async function sealToken(kind: TokenKind, content: TokenContent): Promise<string> {
   const [key] = await keysOf('SIGNING_KEYS');
   const bytes = encode(content);
   return prefixes[kind] + Buffer.concat([bytes, mac(key, kind, bytes)]).toString('base64url');
 }
 
 /** Returns the content of our own token, expired or not, or else undefined. Reads no table. */
-export async function openToken(
-  kind: 'access' | 'refresh' | 'code',
-  token: string,
-): Promise<TokenContent | undefined> {
+export async function openToken(kind: TokenKind, token: string): Promise<TokenContent | undefined> {
   if (!token.startsWith(prefixes[kind])) return undefined;
   const encoded = token.slice(prefixes[kind].length);
   const bytes = Buffer.from(encoded, 'base64url');
@@ -58,7 +50,7 @@ export async function openToken(
 /** Returns an application's secret, derived from `secretId`, 32 hexadecimal digits. */
 export async function clientSecret(clientId: string, secretId: string): Promise<string> {
   const [key] = await keysOf('SIGNING_KEYS');
-  return prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
+  return secretOf(key, clientId, secretId);
 }
 
 /** Compares `sent` with these secrets of the application, under any key, in constant time. */
@@ -71,14 +63,15 @@ export async function isClientSecret(
   const keys = await keysOf('SIGNING_KEYS');
   return keys.some((key) =>
     secretIds.some((secretId) => {
-      const secret = prefixes.secret + secretMac(key, clientId, secretId).toString('base64url');
-      return bytes.length === secret.length && timingSafeEqual(Buffer.from(secret), bytes);
+      const secret = Buffer.from(secretOf(key, clientId, secretId));
+      return bytes.length === secret.length && timingSafeEqual(secret, bytes);
     }),
   );
 }
 
-function secretMac(key: KeyObject, clientId: string, secretId: string): Buffer {
-  return mac(key, 'secret', Buffer.from(clientId + secretId, 'hex'));
+function secretOf(key: KeyObject, clientId: string, secretId: string): string {
+  const bytes = mac(key, 'secret', Buffer.from(clientId + secretId, 'hex'));
+  return prefixes.secret + bytes.toString('base64url');
 }
 
 function mac(key: KeyObject, kind: keyof typeof prefixes, content: Buffer): Buffer {

@@ -16,31 +16,32 @@ import {
   listCodes,
   redeemed,
 } from './authorization-repository.ts';
-import { openToken, type TokenContent } from './credentials.ts';
+import { openToken } from './credentials.ts';
 import { Grant, newGrant } from './grant.ts';
 
 /** Milliseconds in which a client that lost the response may repeat a refresh. */
 export const repeatMilliseconds = 30_000;
-
 /** Maximum number of grants of a user to an application. Another grant ends the oldest. */
 export const mostGrants = 10;
-
 /** Rounds of deletion, in case new grants keep appearing. */
 const deletions = 5;
 
+type GrantId = Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>;
+
+const notValid = invalidGrant('code is not valid');
+
 /** Returns a token's grant, unless revoked. An eventually consistent read costs half a unit. */
 export async function findGrant(
-  token: Pick<TokenContent, 'user_id' | 'client_id' | 'grant_id'>,
+  token: GrantId,
   { consistent = false } = {},
 ): Promise<Grant | undefined> {
-  const Key = grantKey(token.user_id, token.client_id, token.grant_id);
-  const item = await getItem(Key, { consistent });
+  const item = await getItem(keyOf(token), { consistent });
   return item && v.parse(Grant, item);
 }
 
 /**
- * Grants an application access, as redeeming a code does. Throws ApiError 404 if user or
- * application does not exist, 403 if the account is blocked.
+ * Grants access without a code. Throws ApiError 404 if user or application does not exist, 403 if
+ * the account is blocked.
  */
 export async function insertGrant(
   asked: Pick<Grant, 'user_id' | 'client_id' | 'scopes'>,
@@ -66,10 +67,10 @@ export async function redeemCode(
   codeVerifier: string | undefined,
 ): Promise<Grant> {
   const content = await openToken('code', code);
-  if (content?.client_id !== clientId) throw invalidGrant('code is not valid');
+  if (content?.client_id !== clientId) throw notValid;
   return retryStale(async () => {
     const stored = await findCode(code);
-    if (!stored) throw invalidGrant('code is not valid');
+    if (!stored) throw notValid;
     if (stored.redirect_uri !== redirectUri) {
       throw invalidGrant('redirect_uri must be the one that the code was asked for');
     }
@@ -80,7 +81,6 @@ export async function redeemCode(
     }
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(stored);
-    const notValid = invalidGrant('code is not valid');
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
     await transact([
       redeemed(code),
@@ -92,10 +92,9 @@ export async function redeemCode(
 }
 
 /**
- * Replaces a refresh token and returns the grant in its new generation. For 30 s, repeating the
- * previous token gives the same generation. Any older token ends the grant (RFC 9700 section
- * 4.14.2). Throws ApiError 400 `invalid_grant`, or `invalid_scope` without a change if `asked`
- * exceeds the granted scopes.
+ * Replaces a refresh token. For 30 s, repeating the previous token gives the same generation of the
+ * grant. Any older token ends the grant (RFC 9700 section 4.14.2). Throws ApiError 400
+ * `invalid_grant`, or `invalid_scope` without a change if `asked` exceeds the granted scopes.
  */
 export async function rotateRefreshToken(
   refreshToken: string,
@@ -137,17 +136,17 @@ export async function listGrants(userId: string, clientId?: string): Promise<Gra
 
 /** Lists users' grants to an application, oldest first, page by page. For operators. */
 export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
-  const entries = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
-  for await (const page of entries) {
-    const items = await getItems(page);
+  const pages = queryIndex('author-by-date', `CLIENT#${clientId}`, { pageSize: 100 });
+  for await (const entries of pages) {
+    const items = await getItems(entries);
     yield items.flatMap((item) => (item ? v.parse(Grant, item) : []));
   }
 }
 
 /**
- * Revokes a user's grants and codes, all or for one application, and returns the number of grants.
- * Codes go first, so that no code creates a grant afterwards. Repeats until nothing is left,
- * because the index may lack very recent codes. `remove` deletes the items.
+ * Revokes a user's grants and codes, all or for one application. Returns the number of grants.
+ * Codes go first, so that none creates a grant afterwards. Repeats until nothing is left, because
+ * the index may lack recent codes.
  */
 export async function deleteGrants(
   userId: string,
@@ -167,17 +166,15 @@ export async function deleteGrants(
 }
 
 /**
- * Ends a user's oldest grants to an application if there are too many. It runs after the new grant
- * is stored, so the last of simultaneous requests leaves at most the maximum. A failure is only
- * logged, because the client must get its grant. The next request tries again.
+ * Ends the oldest grants if there are too many. Runs after the new grant is stored, so the last of
+ * simultaneous requests leaves at most the maximum. The next request tries again after a failure.
  */
 async function deleteOldest({ user_id, client_id }: Grant): Promise<void> {
   try {
     const surplus = (await listGrants(user_id, client_id)).slice(0, -mostGrants);
     await batchDelete(surplus.map(keyOf));
   } catch (error) {
-    const { name } = error as Error;
-    console.warn({ message: 'Old grants were not ended', error: name });
+    console.warn({ message: 'Old grants were not ended', error: (error as Error).name });
   }
 }
 
@@ -186,16 +183,11 @@ export function revoked(grants: readonly Grant[]): Write[] {
 }
 
 /** Revokes one grant. Its tokens are refused from now on. */
-export async function deleteGrant(
-  grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>,
-): Promise<void> {
+export async function deleteGrant(grant: GrantId): Promise<void> {
   await batchDelete([keyOf(grant)]);
 }
 
-/**
- * Returns the writes of a grant that was `approved` at a time, ISO 8601, if its application has not
- * been revoked for everybody since.
- */
+/** Writes a grant `approved` at a time (ISO 8601), unless its application was revoked since. */
 function grantWrites(
   grant: Grant,
   {
@@ -223,13 +215,10 @@ function grantItem(grant: Grant) {
   return { ...keyOf(grant), author: `CLIENT#${grant.client_id}`, date: placeOf(grant), ...grant };
 }
 
-/** Orders grants by age. */
-function placeOf({ created, grant_id }: Grant): string {
-  return `${created}#${grant_id}`;
-}
+const placeOf = ({ created, grant_id }: Grant) => `${created}#${grant_id}`;
 
-function keyOf(grant: Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>): Key {
-  return grantKey(grant.user_id, grant.client_id, grant.grant_id);
+function keyOf({ user_id, client_id, grant_id }: GrantId): Key {
+  return grantKey(user_id, client_id, grant_id);
 }
 
 /** RFC 7636 section 4.6. A verifier without challenge means an attack (RFC 9700 section 4.8.2). */

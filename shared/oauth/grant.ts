@@ -3,28 +3,23 @@ import { type Scope, scopes } from '../routes.ts';
 import { sealToken, type TokenContent } from './credentials.ts';
 import type { TokenResponse } from './presented.ts';
 
-/** A user's permission for an application, as stored. */
+/** A user's permission for an application, as stored. Times are ISO 8601. */
 export const Grant = v.object({
   /** 32 random hexadecimal digits. Nobody can make a token without them, even with the key. */
   grant_id: v.string(),
   user_id: v.string(),
   client_id: v.string(),
   scopes: v.array(v.picklist(scopes)),
-  /** ISO 8601. */
   created: v.string(),
-  /** Time when its refresh token was last replaced; ISO 8601. */
+  /** Time when its refresh token was last replaced. */
   renewed: v.string(),
   /** Number of times that its refresh token has been replaced. */
   generation: v.number(),
 });
 export type Grant = v.InferOutput<typeof Grant>;
 
-export function newGrant({
-  grant_id,
-  user_id,
-  client_id,
-  scopes,
-}: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+export function newGrant(of: Pick<Grant, 'user_id' | 'client_id' | 'grant_id' | 'scopes'>): Grant {
+  const { grant_id, user_id, client_id, scopes } = of;
   const now = new Date().toISOString();
   return { grant_id, user_id, client_id, scopes, created: now, renewed: now, generation: 0 };
 }

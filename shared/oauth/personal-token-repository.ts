@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidRequest, notFound } from '../errors.ts';
-import type { Scope } from '../routes.ts';
 import { batchDelete } from '../table/batch.ts';
 import { grantKey } from '../table/keys.ts';
 import { collect, queryItems } from '../table/query.ts';
@@ -22,16 +21,15 @@ export const PersonalToken = v.object({
   expires_at: v.number(),
 });
 export type PersonalToken = v.InferOutput<typeof PersonalToken>;
+type TokenKey = Pick<PersonalToken, 'user_id' | 'grant_id'>;
 
 /** Id of a personal access token: its grant id. */
 export const TokenId = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/, 'must be the id of a token'));
 
 /** Lifetimes to choose from, in days. */
 export const lifetimes = [7, 30, 90, 365] as const;
-
 /** Maximum number of a person's unexpired tokens. */
 export const mostPersonalTokens = 20;
-
 /** Replaces the client id in keys and tokens. Client ids are random, so none is equal. */
 export const nobody = '0'.repeat(32);
 
@@ -40,23 +38,13 @@ export const nobody = '0'.repeat(32);
  * without the key. Throws ApiError 404 if the user does not exist, 403 if the account is blocked,
  * 400 if there are too many tokens.
  */
-export async function createPersonalToken({
-  user_id,
-  name,
-  scopes,
-  days,
-}: {
-  user_id: string;
-  name: string;
-  scopes: Scope[];
-  days: (typeof lifetimes)[number];
-}): Promise<{ access_token: string; expires_at: number }> {
+export async function createPersonalToken(
+  asked: Pick<PersonalToken, 'user_id' | 'name' | 'scopes'> & { days: (typeof lifetimes)[number] },
+): Promise<{ access_token: string; expires_at: number }> {
+  const { user_id, name, scopes, days } = asked;
   const grant_id = randomBytes(16).toString('hex');
-  const token: PersonalToken = {
-    ...newGrant({ grant_id, user_id, client_id: nobody, scopes }),
-    name,
-    expires_at: epochSeconds(days * 86_400),
-  };
+  const grant = newGrant({ grant_id, user_id, client_id: nobody, scopes });
+  const token: PersonalToken = { ...grant, name, expires_at: epochSeconds(days * 86_400) };
   await writeAs(
     user_id,
     (writer) => transact([putNew({ ...keyOf(token), ...token }), checkWriter(user_id, writer)]),
@@ -82,12 +70,10 @@ export async function listPersonalTokens(userId: string): Promise<PersonalToken[
 }
 
 /** Idempotent. */
-export async function deletePersonalToken(
-  token: Pick<PersonalToken, 'user_id' | 'grant_id'>,
-): Promise<void> {
+export async function deletePersonalToken(token: TokenKey): Promise<void> {
   await batchDelete([keyOf(token)]);
 }
 
-function keyOf({ user_id, grant_id }: Pick<PersonalToken, 'user_id' | 'grant_id'>) {
+function keyOf({ user_id, grant_id }: TokenKey) {
   return grantKey(user_id, nobody, grant_id);
 }

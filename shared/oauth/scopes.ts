@@ -37,9 +37,6 @@ export const scopeAbilities: Readonly<Record<Scope, readonly Ability[]>> = {
 /** Parses scopes separated by commas or spaces. Returns undefined if one does not exist. */
 export function parseScopes(list: string): Scope[] | undefined {
   const requested = [...new Set(list.split(/[ ,]+/).filter((scope) => scope !== ''))];
+  const isScope = (text: string): text is Scope => Object.hasOwn(scopeAbilities, text);
   return requested.every(isScope) ? requested : undefined;
-}
-
-function isScope(text: string): text is Scope {
-  return Object.hasOwn(scopeAbilities, text);
 }

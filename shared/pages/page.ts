@@ -5,7 +5,7 @@ import { authUrl } from '../auth-url.ts';
 import { ApiError, accessDenied } from '../errors.ts';
 import { readForm } from '../http/form.ts';
 import { partsOf, type RequestSchema, readRequest, requireHttps } from '../http/request.ts';
-import { countOpenCases } from '../moderation/open-cases.ts';
+import { countOpenCases } from '../moderation/case-repository.ts';
 import type { User } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { canModerate } from '../user/user-type.ts';

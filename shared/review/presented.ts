@@ -1,5 +1,14 @@
 import * as v from 'valibot';
-import { Count, described, HttpDate, Id } from '../described.ts';
+import {
+  AnyText,
+  Count,
+  described,
+  Fields,
+  HttpDate,
+  Id,
+  TextOrNull,
+  Whole,
+} from '../described.ts';
 import { AverageRating, Metadata, PresentedEntityType } from '../entity/presented.ts';
 import { next, page } from '../list/presented.ts';
 import { reasons, verdicts } from '../moderation/verdict.ts';
@@ -15,30 +24,18 @@ export const PresentedLanguage = described(
 
 export const LanguagesResponse = v.object({ languages: v.array(PresentedLanguage) });
 
-export const PresentedLicense = described(
-  v.object({
-    id: described(
-      v.picklist(licenses.map(({ id }) => id)),
-      'The value for `license_choice`',
-      'CC BY-SA 4.0',
-    ),
-    full_name: described(
-      v.string(),
-      'Its name',
-      'Creative Commons Attribution-ShareAlike 4.0 International',
-    ),
-    info_url: described(
-      v.string(),
-      'The address of its text',
-      'https://creativecommons.org/licenses/by-sa/4.0/',
-    ),
-  }),
-  'The licence of a review',
-);
+export const PresentedLicense = Fields('The licence of a review', {
+  id: described(
+    v.picklist(licenses.map(({ id }) => id)),
+    'The value for `license_choice`',
+    'CC BY-SA 4.0',
+  ),
+  full_name: AnyText('Its name', 'Creative Commons Attribution-ShareAlike 4.0 International'),
+  info_url: AnyText('The address of its text', 'https://creativecommons.org/licenses/by-sa/4.0/'),
+});
 
 const content = {
-  text: described(
-    v.nullable(v.string()),
+  text: TextOrNull(
     'The text, verbatim; `null` if there is only a rating',
     'Forty minutes that reward every new listen.',
   ),
@@ -57,21 +54,20 @@ const review = {
   language: PresentedLanguage,
   license: PresentedLicense,
   created: HttpDate('When it was first saved'),
-  published_on: described(
-    v.nullable(v.string()),
+  published_on: TextOrNull(
     'When it was published, as an HTTP date; `null` on a draft',
     'Fri, 20 Nov 2026 20:30:00 GMT',
   ),
   last_updated: HttpDate('When the current revision was made'),
   edits: Count('How many revisions came after the first', 0),
-  popularity: described(v.pipe(v.number(), v.integer()), 'Positive minus negative votes', 3),
-  source: described(v.nullable(v.string()), 'The source of an imported review', null),
-  source_url: described(v.nullable(v.string()), 'Its address at the source', null),
+  popularity: Whole('Positive minus negative votes', 3),
+  source: TextOrNull('The source of an imported review', null),
+  source_url: TextOrNull('Its address at the source', null),
   user: PresentedUser,
-  votes: described(
-    v.object({ positive: Count('Upvotes', 4), negative: Count('Downvotes', 1) }),
-    'All votes on it',
-  ),
+  votes: Fields('All votes on it', {
+    positive: Count('Upvotes', 4),
+    negative: Count('Downvotes', 1),
+  }),
 };
 
 export const PresentedReview = described(v.object(review), 'A review');
@@ -86,141 +82,106 @@ const metadata = v.optional(
   ),
 );
 
-export const ListedReview = described(
-  v.object({ ...review, metadata }),
-  'A review, with metadata of its entity if requested',
-);
+export const ListedReview = Fields('A review, with metadata of its entity if requested', {
+  ...review,
+  metadata,
+});
 
-export const PresentedModeration = described(
-  v.object({
-    decision: described(
-      v.picklist(verdicts),
-      'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden',
-      'hide',
-    ),
-    reason: described(v.picklist(reasons), 'Why', 'spam'),
-    note: described(
-      v.string(),
-      'A note on the reason; may be empty',
-      'An advertisement for a shop.',
-    ),
-    decided_at: HttpDate('When it was decided'),
-  }),
-  'The last decision of a moderator on a review',
-);
+export const PresentedModeration = Fields('The last decision of a moderator on a review', {
+  decision: described(
+    v.picklist(verdicts),
+    'The decision: `hide` the review, `dismiss` the reports, `restore` the review, or `uphold` that it is hidden',
+    'hide',
+  ),
+  reason: described(v.picklist(reasons), 'Why', 'spam'),
+  note: AnyText('A note on the reason; may be empty', 'An advertisement for a shop.'),
+  decided_at: HttpDate('When it was decided'),
+});
 
-export const OwnReview = described(
-  v.object({
-    ...review,
-    is_draft: described(v.boolean(), '`true` while only its author sees it', false),
-    is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
-    moderation: described(
-      v.nullable(PresentedModeration),
-      'The last decision of a moderator on it; `null` without one',
-      null,
-    ),
-  }),
-  'A review as its author sees it',
-);
+export const OwnReview = Fields('A review as its author sees it', {
+  ...review,
+  is_draft: described(v.boolean(), '`true` while only its author sees it', false),
+  is_hidden: described(v.boolean(), '`true` while a moderator hides it', false),
+  moderation: described(
+    v.nullable(PresentedModeration),
+    'The last decision of a moderator on it; `null` without one',
+    null,
+  ),
+});
 
-export const PresentedRevision = described(
-  v.object({
-    id: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number: the first is 1', 1),
-    review_id: Id('Its review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
-    ...content,
-    timestamp: HttpDate('When it was made'),
-    votes_positive: Count('Upvotes that were last cast while it was current', 4),
-    votes_negative: Count('Downvotes that were last cast while it was current', 1),
-  }),
-  "One state of a review's text and rating",
-);
+export const PresentedRevision = Fields("One state of a review's text and rating", {
+  id: described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'Its number: the first is 1', 1),
+  review_id: Id('Its review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11'),
+  ...content,
+  timestamp: HttpDate('When it was made'),
+  votes_positive: Count('Upvotes that were last cast while it was current', 4),
+  votes_negative: Count('Downvotes that were last cast while it was current', 1),
+});
 export type PresentedRevision = v.InferOutput<typeof PresentedRevision>;
 
 export const RevisionResponse = v.object({ revision: PresentedRevision });
 
 export const RevisionsResponse = v.object({ revisions: v.array(PresentedRevision) });
 
-export const AtomFeed = described(
-  v.string(),
+export const AtomFeed = AnyText(
   'A feed of reviews (RFC 4287)',
   '<?xml version="1.0" encoding="utf-8"?><feed xmlns="http://www.w3.org/2005/Atom">…</feed>',
 );
 
-export const ReviewPage = described(
-  v.object({
-    ...page,
-    reviews: v.array(ListedReview),
-    average_rating: v.optional(AverageRating),
-    next,
-  }),
+export const ReviewPage = Fields(
   'A page of reviews, with `average_rating` if `entity_id` was sent',
+  { ...page, reviews: v.array(ListedReview), average_rating: v.optional(AverageRating), next },
 );
 
-export const OwnReviewPage = described(
-  v.object({ ...page, reviews: v.array(OwnReview) }),
-  "A page of the caller's reviews",
-);
+export const OwnReviewPage = Fields("A page of the caller's reviews", {
+  ...page,
+  reviews: v.array(OwnReview),
+});
 export type OwnReviewPage = v.InferOutput<typeof OwnReviewPage>;
 
-export const ReviewsById = described(
-  v.object({
-    reviews: described(v.record(v.string(), PresentedReview), 'By their ids in canonical form'),
-    review_id_mapping: described(
-      v.record(v.string(), v.string()),
-      'The canonical form of each id that was sent and found',
-      { '2F6D1C1E0A1B4B5F9C395F3B1D0A7E11': '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11' },
-    ),
-  }),
-  'Several reviews',
-);
+export const ReviewsById = Fields('Several reviews', {
+  reviews: described(v.record(v.string(), PresentedReview), 'By their ids in canonical form'),
+  review_id_mapping: described(
+    v.record(v.string(), v.string()),
+    'The canonical form of each id that was sent and found',
+    { '2F6D1C1E0A1B4B5F9C395F3B1D0A7E11': '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11' },
+  ),
+});
 
-const stars = ['1', '2', '3', '4', '5'] as const;
-
-export const EntitySummary = described(
-  v.object({
-    id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
-    entity_type: described(
-      v.nullable(PresentedEntityType),
-      'The type that most reviews name; `null` without reviews',
-      'release_group',
-    ),
-    review_count: Count('How many reviews there are', 3),
-    average_rating: AverageRating,
-    ratings: described(v.record(v.picklist(stars), v.number()), 'The number of ratings by stars', {
-      1: 0,
-      2: 0,
-      3: 0,
-      4: 1,
-      5: 1,
-    }),
-    languages: described(
-      v.record(v.string(), v.number()),
-      'The number of reviews by language, most frequent first',
-      { en: 2, de: 1 },
-    ),
-  }),
-  'The public reviews of an entity in numbers',
-);
+export const EntitySummary = Fields('The public reviews of an entity in numbers', {
+  id: Id('The entity', '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de'),
+  entity_type: described(
+    v.nullable(PresentedEntityType),
+    'The type that most reviews name; `null` without reviews',
+    'release_group',
+  ),
+  review_count: Count('How many reviews there are', 3),
+  average_rating: AverageRating,
+  ratings: described(
+    v.record(v.picklist(['1', '2', '3', '4', '5']), v.number()),
+    'The number of ratings by stars',
+    { 1: 0, 2: 0, 3: 0, 4: 1, 5: 1 },
+  ),
+  languages: described(
+    v.record(v.string(), v.number()),
+    'The number of reviews by language, most frequent first',
+    { en: 2, de: 1 },
+  ),
+});
 export type EntitySummary = v.InferOutput<typeof EntitySummary>;
 
-export const EntityOverview = described(
-  v.object({
-    entity: EntitySummary,
-    latest: described(v.array(PresentedReview), 'The three latest reviews'),
-    popular: described(v.array(PresentedReview), 'The three most popular reviews'),
-    metadata,
-  }),
-  'An entity with its reviews in numbers',
-);
+export const EntityOverview = Fields('An entity with its reviews in numbers', {
+  entity: EntitySummary,
+  latest: described(v.array(PresentedReview), 'The three latest reviews'),
+  popular: described(v.array(PresentedReview), 'The three most popular reviews'),
+  metadata,
+});
 
-export const EntitiesById = described(
-  v.object({
-    entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),
-    entity_id_mapping: described(
-      v.record(v.string(), v.string()),
-      'The canonical form of each id that was sent',
-      { '6B1D2F0E3B524C439A2A3D8A55A1C0DE': '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de' },
-    ),
-  }),
-  'Several entities',
-);
+export const EntitiesById = Fields('Several entities', {
+  entities: described(v.record(v.string(), EntitySummary), 'By their ids in canonical form'),
+  entity_id_mapping: described(
+    v.record(v.string(), v.string()),
+    'The canonical form of each id that was sent',
+    { '6B1D2F0E3B524C439A2A3D8A55A1C0DE': '6b1d2f0e-3b52-4c43-9a2a-3d8a55a1c0de' },
+  ),
+});

@@ -1,8 +1,10 @@
 import { limitExceeded } from '../errors.ts';
+import { batchDelete } from '../table/batch.ts';
 import type { Item } from '../table/item.ts';
 import { dailyVotesKey, userKey } from '../table/keys.ts';
+import { collect, queryIndex, queryItems } from '../table/query.ts';
 import type { Write } from '../table/transact.ts';
-import { epochSeconds } from '../time.ts';
+import { daysAgo, epochSeconds } from '../time.ts';
 import type { User } from './user.ts';
 import { userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';
@@ -13,27 +15,16 @@ type Limited = 'votes' | 'reports';
 /** Days that daily counters are stored. Profile statistics cover a month. */
 export const keptDays = 31;
 const daySeconds = 86_400;
-
-/**
- * Seconds after the start of its day. DynamoDB may then delete a counter that the job has missed.
- */
+/** Seconds after the start of its day. DynamoDB then deletes a counter that the job has missed. */
 const keepCounters = (keptDays + 7) * daySeconds;
 
-/**
- * Counters of a user and UTC day. `count` is for first votes on a review, `cast` for votes last
- * cast that day. Only `count` and `reports` have a limit.
- */
+/** First votes on reviews, votes last cast that day, and reports. `cast` has no limit. */
 const none = { count: 0, cast: 0, reports: 0 };
-type Counts = typeof none;
 
+const hint = '; changing a vote is always possible';
 /** The limited counter, the amounts of one action, and words for the error message. */
 const limited = {
-  votes: {
-    spent: 'count',
-    one: { count: 1, cast: 1 },
-    may: 'vote on',
-    hint: '; changing a vote is always possible',
-  },
+  votes: { spent: 'count', one: { count: 1, cast: 1 }, may: 'vote on', hint },
   reports: { spent: 'reports', one: { reports: 1 }, may: 'report', hint: '' },
 } as const;
 
@@ -42,10 +33,7 @@ export function spentOf(what: Limited, counter: Item | undefined): number {
   return Number(counter?.[limited[what].spent] ?? 0);
 }
 
-/**
- * Returns headers that tell the rest of a daily limit (draft-ietf-httpapi-ratelimit-headers).
- * `spent` votes or reports are used.
- */
+/** Tells the rest of a daily limit (draft-ietf-httpapi-ratelimit-headers). */
 export function limitHeaders(
   what: Limited,
   user: Pick<User, 'karma' | 'blocked_at'>,
@@ -59,21 +47,18 @@ export function limitHeaders(
 }
 
 /**
- * Returns the write that uses one daily vote or report, on the UTC day of `at` (ISO 8601). It fails
- * if the limit is reached. Throws ApiError 403 if the limit is 0. The transaction also needs
- * `ableAs`, because the limit depends on karma.
+ * Uses one daily vote or report, on the UTC day of `at` (ISO 8601). Throws ApiError 403 at the
+ * limit. The transaction also needs `ableAs`, because the limit depends on karma.
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);
   const { spent, may, hint } = limited[what];
-  const otherwise = limitExceeded(
-    `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`,
-    {
-      ...limitHeaders(what, user, limit),
-      // With a limit of 0, waiting does not help.
-      ...(limit > 0 && { 'Retry-After': `${secondsLeft()}` }),
-    },
-  );
+  const message = `A user of type ${label} may ${may} ${limit} reviews a day (UTC)${hint}`;
+  const otherwise = limitExceeded(message, {
+    ...limitHeaders(what, user, limit),
+    // With a limit of 0, waiting does not help.
+    ...(limit > 0 && { 'Retry-After': `${secondsLeft()}` }),
+  });
   if (limit === 0) throw otherwise;
   return {
     Update: {
@@ -103,16 +88,31 @@ export function countedOne(what: Limited, userId: string, at: string) {
 }
 
 /** Adds to the counters of a user and UTC day, yyyy-mm-dd. */
-export function counted(userId: string, day: string, amounts: Partial<Counts>) {
-  const set = {
-    expires_at: Date.parse(day) / 1000 + keepCounters,
-    all: 'VOTES',
-    date: `${day}#${userId}`,
-  };
+export function counted(userId: string, day: string, amounts: Partial<typeof none>) {
+  const expires_at = Date.parse(day) / 1000 + keepCounters;
+  const set = { expires_at, all: 'VOTES', date: `${day}#${userId}` };
   return { Update: { Key: dailyVotesKey(userId, day), amounts: { ...none, ...amounts }, set } };
 }
 
-/** Returns the seconds until the next UTC day. */
-function secondsLeft(): number {
-  return daySeconds - (epochSeconds() % daySeconds);
+/** Reads all daily counters of a user, by UTC day (yyyy-mm-dd). They go back 31 days. */
+export async function readDailyCounts(userId: string, options?: { consistent: boolean }) {
+  const items = await collect(queryItems(dailyVotesKey(userId, ''), options));
+  return items.map(({ sk, count = 0, cast = 0, reports = 0 }) => {
+    const day = sk.slice(dailyVotesKey('', '').sk.length);
+    return { day, count: Number(count), cast: Number(cast), reports: Number(reports) };
+  });
 }
+
+/** Deletes expired counters, a page at a time; returns their number. Safe to repeat. */
+export async function deleteDailyCounts(): Promise<number> {
+  const pages = queryIndex('all-by-date', 'VOTES', { range: { high: daysAgo(keptDays) } });
+  let deleted = 0;
+  for await (const entries of pages) {
+    await batchDelete(entries);
+    deleted += entries.length;
+  }
+  return deleted;
+}
+
+/** Until the next UTC day. */
+const secondsLeft = () => daySeconds - (epochSeconds() % daySeconds);

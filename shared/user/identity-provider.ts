@@ -32,10 +32,9 @@ type Prompt = (typeof prompts)[number];
 let discovered: Promise<client.Configuration> | undefined;
 
 /**
- * Starts a sign-in at the OpenID Connect provider (code flow, S256 PKCE). Returns the URL for the
- * person and the values to store. With `prompt`, the provider asks even if the person is signed in
- * there (OpenID Connect Core 1.0 section 3.1.2.1). Throws ApiError 503 if the provider is
- * unreachable.
+ * Starts a sign-in at the OpenID Connect provider (code flow, S256 PKCE). With `prompt`, the
+ * provider asks even if the person is signed in there (OpenID Connect Core 1.0 section 3.1.2.1).
+ * Throws ApiError 503 if the provider is unreachable.
  */
 export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url: string }> {
   const provider = await findProvider();
@@ -54,19 +53,14 @@ export async function beginSignIn(prompt?: Prompt): Promise<SignInChecks & { url
 }
 
 /**
- * A completed sign-in. `authenticated` is the provider's last check of the person (ms since 1970),
- * if known.
+ * Completes a sign-in with the provider's `query`. `authenticated` is the provider's last check of
+ * the person (ms since 1970), if known. Throws ApiError 400 if the sign-in failed or does not match
+ * `checks`, 503 if the provider is unreachable.
  */
-export interface SignedIn {
-  identity: Identity;
-  authenticated: number | undefined;
-}
-
-/**
- * Completes a sign-in with the provider's `query`. Throws ApiError 400 if it failed or does not
- * match `checks`, 503 if the provider is unreachable.
- */
-export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
+export async function finishSignIn(
+  query: string,
+  checks: SignInChecks,
+): Promise<{ identity: Identity; authenticated: number | undefined }> {
   const provider = await findProvider();
   const current = new URL(`${authUrl()}/account/callback?${query}`);
   try {
@@ -88,10 +82,8 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
   }
 }
 
-/**
- * Discovers the provider OIDC_ISSUER, which knows us as OIDC_CLIENT_ID. Retries after a failure.
- */
-function findProvider(): Promise<client.Configuration> {
+/** Discovers the provider once. The next call retries after a failure. */
+function findProvider() {
   discovered ??= discover().catch((error) => {
     discovered = undefined;
     throw error;
@@ -99,7 +91,7 @@ function findProvider(): Promise<client.Configuration> {
   return discovered;
 }
 
-async function discover(): Promise<client.Configuration> {
+async function discover() {
   const issuer = new URL(process.env.OIDC_ISSUER ?? '');
   const secret = await readSecret('OIDC_CLIENT_SECRET');
   const options = isLoopback(issuer) ? { execute: [client.allowInsecureRequests] } : undefined;
@@ -109,29 +101,20 @@ async function discover(): Promise<client.Configuration> {
 }
 
 function unreachable(error: Error): ApiError {
-  console.error({
-    message: 'The identity provider cannot be reached',
-    error: describeError(error),
-  });
+  const message = 'The identity provider cannot be reached';
+  console.error({ message, error: describeError(error) });
   return serviceUnavailable('Nobody can sign in right now: please try again in a moment');
 }
 
-/**
- * Reads an identity from claims. Issuer and subject are the stable key of a person. Other valid
- * claims fill a new profile, except a name with `@`, which may be an email address. Throws ApiError
- * 400 without a valid subject.
- */
+const controls = /\p{Cc}/gu;
+
+/** Valid claims fill a new profile, except a name with `@`, which may be an email address. */
 function toIdentity(claims: Record<string, unknown>): Identity {
-  const text = (name: string): string => {
+  const text = (name: string) => {
     const claim = claims[name];
-    return typeof claim === 'string'
-      ? claim
-          .toWellFormed()
-          .replaceAll(/\p{Cc}/gu, '')
-          .trim()
-      : '';
+    return typeof claim === 'string' ? claim.toWellFormed().replaceAll(controls, '').trim() : '';
   };
-  const short = (name: string): string => [...text(name)].slice(0, 64).join('').trim();
+  const short = (name: string) => [...text(name)].slice(0, 64).join('').trim();
   const { iss, sub } = claims;
   // OpenID Connect Core 1.0 section 2 allows at most 255 characters.
   if (typeof sub !== 'string' || sub === '' || sub.length > 255) {
@@ -139,12 +122,11 @@ function toIdentity(claims: Record<string, unknown>): Identity {
   }
   const names = ['name', 'nickname', 'preferred_username'].map(short);
   const email = text('email');
+  const proposed = names.find((name) => v.is(DisplayName, name) && !name.includes('@'));
   return {
     issuer: String(iss),
     subject: sub,
-    display_name:
-      names.find((name) => v.is(DisplayName, name) && !name.includes('@')) ??
-      `Reader ${randomInt(1000, 10_000)}`,
+    display_name: proposed ?? `Reader ${randomInt(1000, 10_000)}`,
     email: v.is(Email, email) ? email : null,
     musicdb_username: short('musicdb_username') || null,
   };

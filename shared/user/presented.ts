@@ -1,5 +1,14 @@
 import * as v from 'valibot';
-import { Count, described, HttpDate, Id } from '../described.ts';
+import {
+  AnyText,
+  Count,
+  described,
+  Fields,
+  HttpDate,
+  Id,
+  TextOrNull,
+  Whole,
+} from '../described.ts';
 import { next, page } from '../list/presented.ts';
 import { userTypes } from './user-type.ts';
 
@@ -8,81 +17,60 @@ const UserTypeLabel = v.picklist(labels);
 
 const profile = {
   id: Id('The user', '9b0c7e2a-55a4-4f0e-8a83-6a6fd0f6d1a2'),
-  display_name: described(v.string(), 'The public name', 'Ann'),
+  display_name: AnyText('The public name', 'Ann'),
   created: HttpDate('When the account was created'),
-  karma: described(
-    v.pipe(v.number(), v.integer()),
-    "Positive minus negative votes on the user's reviews",
-    12,
-  ),
+  karma: Whole("Positive minus negative votes on the user's reviews", 12),
 };
 
-export const PresentedUser = described(
-  v.object({
-    ...profile,
-    user_type: described(
-      UserTypeLabel,
-      'The user type by karma; also `Blocked` if a moderator has blocked the account',
-      'Noob',
-    ),
-  }),
-  'A public profile',
-);
+export const PresentedUser = Fields('A public profile', {
+  ...profile,
+  user_type: described(
+    UserTypeLabel,
+    'The user type by karma; also `Blocked` if a moderator has blocked the account',
+    'Noob',
+  ),
+});
 export type PresentedUser = v.InferOutput<typeof PresentedUser>;
 
 export const UserResponse = v.object({ user: PresentedUser });
 
 const contact = {
-  email: described(
-    v.nullable(v.string()),
+  email: TextOrNull(
     'The email address, not verified; `null` where there is none',
     'ann@example.com',
   ),
-  musicdb_username: described(
-    v.nullable(v.string()),
-    'The name of the linked account in the music database',
-    null,
-  ),
+  musicdb_username: TextOrNull('The name of the linked account in the music database', null),
 };
 
 export type OwnProfile = PresentedUser & { [name in keyof typeof contact]: string | null };
 
-export const Activity = described(
-  v.object({
-    reviews_today: Count('Reviews published today, in UTC', 1),
-    reviews_last_7_days: Count('Reviews published in the seven days that end today', 3),
-    reviews_this_month: Count('Reviews published since the month began', 5),
-    votes_today: Count('Votes last cast today, in UTC', 2),
-    votes_last_7_days: Count('Votes last cast in the seven days that end today', 8),
-    votes_this_month: Count('Votes last cast since the month began', 21),
-  }),
-  'Activity of a user',
-);
+export const Activity = Fields('Activity of a user', {
+  reviews_today: Count('Reviews published today, in UTC', 1),
+  reviews_last_7_days: Count('Reviews published in the seven days that end today', 3),
+  reviews_this_month: Count('Reviews published since the month began', 5),
+  votes_today: Count('Votes last cast today, in UTC', 2),
+  votes_last_7_days: Count('Votes last cast in the seven days that end today', 8),
+  votes_this_month: Count('Votes last cast since the month began', 21),
+});
 export type Activity = v.InferOutput<typeof Activity>;
 
-export const OwnProfileIncluding = described(
-  v.object({
-    ...profile,
-    user_type: described(
-      v.union([
-        UserTypeLabel,
-        v.object({
-          label: described(UserTypeLabel, 'The user type by karma', 'Noob'),
-          votes_per_day: Count('The most new votes in a UTC day', 10),
-        }),
-      ]),
-      'The user type by karma. With `inc=user_type` an object with its limits',
-      'Noob',
-    ),
-    ...contact,
-    stats: v.optional(Activity),
-  }),
-  "The caller's own profile",
-);
+export const OwnProfileIncluding = Fields("The caller's own profile", {
+  ...profile,
+  user_type: described(
+    v.union([
+      UserTypeLabel,
+      v.object({
+        label: described(UserTypeLabel, 'The user type by karma', 'Noob'),
+        votes_per_day: Count('The most new votes in a UTC day', 10),
+      }),
+    ]),
+    'The user type by karma. With `inc=user_type` an object with its limits',
+    'Noob',
+  ),
+  ...contact,
+  stats: v.optional(Activity),
+});
 
 export const OwnProfileResponse = v.object({ user: OwnProfileIncluding });
 
-export const UserPage = described(
-  v.object({ ...page, users: v.array(PresentedUser), next }),
-  'A page of users',
-);
+export const UserPage = Fields('A page of users', { ...page, users: v.array(PresentedUser), next });

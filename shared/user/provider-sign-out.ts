@@ -5,12 +5,11 @@ const Discovery = v.object({
   end_session_endpoint: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:/i))),
 });
 
-let discovered: Promise<URL | undefined> | undefined;
+let discovered: Promise<string | undefined> | undefined;
 
 /**
  * Returns the identity provider's sign-out URL, which leads back to our sign-out page (OpenID
- * Connect RP-Initiated Logout 1.0). Undefined if the provider names none within 3 seconds. Our own
- * session ends in any case.
+ * Connect RP-Initiated Logout 1.0). Undefined if the provider names none within 3 seconds.
  */
 export async function findProviderSignOut(): Promise<string | undefined> {
   if (process.env.OIDC_LOGOUT_URL) return process.env.OIDC_LOGOUT_URL;
@@ -24,21 +23,18 @@ export async function findProviderSignOut(): Promise<string | undefined> {
     return url.href;
   } catch (error) {
     discovered = undefined;
-    console.warn({
-      message: 'Could not read the sign-out address of the identity provider',
-      error: `${error}`,
-    });
-    return undefined;
+    const message = 'Could not read the sign-out address of the identity provider';
+    console.warn({ message, error: `${error}` });
   }
 }
 
 /** Without openid-client, which would slow the start of signing out. */
-async function discover(): Promise<URL | undefined> {
+async function discover() {
   const issuer = (process.env.OIDC_ISSUER ?? '').replace(/\/$/, '');
   const response = await fetch(`${issuer}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(3_000),
   });
   if (!response.ok) throw new Error(`${response.status}`);
   const { end_session_endpoint } = v.parse(Discovery, await response.json());
-  return end_session_endpoint === undefined ? undefined : new URL(end_session_endpoint);
+  return end_session_endpoint;
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../errors.ts';
-import { batchGet } from '../table/batch.ts';
+import { batchGet, getItems } from '../table/batch.ts';
 import { keyString } from '../table/item.ts';
 import { contactKey, idIn, userKey } from '../table/keys.ts';
 import { getItem, queryIndex } from '../table/query.ts';
 import { putNew, transact, type Write } from '../table/transact.ts';
-import { Contact, isAlive, listedUser, parseUser, type User } from './user.ts';
-import { checkWriter, mayWrite, type Writer, writeAs } from './writer.ts';
+import { Contact, isAlive, parseUser, type User } from './user.ts';
+import { mayWrite, writeAs } from './writer.ts';
 
-/** Returns a user. Throws ApiError 404 if there is none. */
+/** Throws ApiError 404 if there is none. */
 export async function getUser(id: string): Promise<User> {
   const user = await findUser(id);
   if (!user) throw notFound('User');
@@ -18,8 +18,7 @@ export async function getUser(id: string): Promise<User> {
 
 /** Returns undefined if the account does not exist or is being erased. */
 export async function findUser(id: string): Promise<User | undefined> {
-  const item = await getItem(userKey(id));
-  return parseUser(item);
+  return parseUser(await getItem(userKey(id)));
 }
 
 /** Returns the existing users with these ids, by id. */
@@ -27,21 +26,9 @@ export async function findUsers(
   ids: readonly string[],
   options?: Parameters<typeof batchGet>[1],
 ): Promise<Map<string, User>> {
-  const distinct = [...new Set(ids)];
-  return pickUsers(distinct, await batchGet(distinct.map(userKey), options));
-}
-
-/** Picks users from a batch of items, by id. */
-export function pickUsers(
-  ids: readonly string[],
-  items: ReadonlyMap<string, Record<string, unknown>>,
-): Map<string, User> {
-  return new Map(
-    ids.flatMap((id) => {
-      const user = parseUser(items.get(keyString(userKey(id))));
-      return user ? [[id, user] as const] : [];
-    }),
-  );
+  const items = await getItems([...new Set(ids)].map(userKey), options);
+  const users = items.flatMap((item) => parseUser(item) ?? []);
+  return new Map(users.map((user) => [user.id, user]));
 }
 
 /** A user with private contact data. */
@@ -75,30 +62,25 @@ async function findAccounts(ids: readonly string[]): Promise<Account[]> {
   });
 }
 
-export async function insertUser({
-  display_name,
-  ...contact
-}: Pick<User, 'display_name'> & Contact): Promise<User> {
+export async function insertUser(profile: Pick<User, 'display_name'> & Contact): Promise<User> {
+  const { display_name, ...contact } = profile;
   const user = { display_name, id: randomUUID(), created: new Date().toISOString(), karma: 0 };
   await transact(accountWrites(user, contact));
   return user;
 }
 
-/**
- * Returns the writes that create an account. `version` must exceed that of a deleted account with
- * this id.
- */
+/** Creates an account. `version` must exceed that of a deleted account with this id. */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
-  const Item = { ...userItem(user), version };
   return [
-    putNew(Item),
+    putNew(userItem(user, version)),
     ...(contact ? [{ Put: { Item: { ...contactKey(user.id), ...contact } } }] : []),
   ];
 }
 
-/** Returns the item of a new user. `version` rises with every count and the deletion. */
-export function userItem(user: User) {
-  return { ...userKey(user.id), ...listedUser(user), ...user, version: 1 };
+/** The item of a new user. `version` rises with every count and the deletion. */
+export function userItem(user: User, version = 1) {
+  const { id, created } = user;
+  return { ...userKey(id), all: 'USER', date: `${created}#${id}`, ...user, version };
 }
 
 /**
@@ -110,23 +92,18 @@ export async function updateProfile(
   { display_name, email }: Partial<Pick<User, 'display_name'> & Pick<Contact, 'email'>>,
 ): Promise<void> {
   if (display_name === undefined && email === undefined) return;
+  const own = { Key: userKey(id), ConditionExpression: mayWrite };
   const set = { display_name, has_proposed_name: undefined };
-  const ofUser = ({ ConditionExpression, otherwise }: Writer): Write => ({
-    Update: { Key: userKey(id), set, ConditionExpression },
-    otherwise,
-  });
-  await writeAs(id, (writer) =>
+  const ofUser = display_name === undefined ? { ConditionCheck: own } : { Update: { ...own, set } };
+  await writeAs(id, ({ otherwise }) =>
     transact([
-      display_name === undefined ? checkWriter(id, writer) : ofUser(writer),
+      { ...ofUser, otherwise },
       ...(email === undefined ? [] : [{ Update: { Key: contactKey(id), set: { email } } }]),
     ]),
   );
 }
 
-/**
- * Grants or withdraws a moderator's role. Throws ApiError 404 if there is no such user, 403 if the
- * account is blocked.
- */
+/** Throws ApiError 404 if there is no such user, 403 if the account is blocked. */
 export async function setModerator(id: string, isModerator: boolean): Promise<void> {
   const set = { is_moderator: isModerator || undefined };
   const ConditionExpression = isModerator ? mayWrite : isAlive;

@@ -10,24 +10,13 @@ export const userTypes = [
 export type UserType = (typeof userTypes)[number];
 
 /** Returns a user's type: by karma, unless a moderator has blocked the account. */
-export function userTypeOf({
-  karma,
-  blocked_at,
-}: {
-  karma: number;
-  blocked_at?: string;
-}): UserType {
+export function userTypeOf(user: { karma: number; blocked_at?: string }): UserType {
+  const { karma, blocked_at } = user;
   const byKarma = userTypes.findLast(({ from }) => karma >= from);
   return blocked_at === undefined && byKarma ? byKarma : userTypes[0];
 }
 
 /** Returns true for moderators who are not blocked. */
-export function canModerate({
-  is_moderator = false,
-  blocked_at,
-}: {
-  is_moderator?: boolean;
-  blocked_at?: string;
-}): boolean {
-  return is_moderator && blocked_at === undefined;
+export function canModerate(user: { is_moderator?: boolean; blocked_at?: string }): boolean {
+  return user.is_moderator === true && user.blocked_at === undefined;
 }

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { IndexAttributes } from '../table/item.ts';
 import { httpDate } from '../time.ts';
 import { Name } from '../values.ts';
 import type { OwnProfile, PresentedUser } from './presented.ts';
@@ -26,7 +25,6 @@ export const User = v.object({
   karma: v.number(),
   /** Last sign-out, in ms since 1970. It ended all earlier sessions. */
   signed_out: v.optional(v.number()),
-  /** Set for users who decide on reported reviews. */
   is_moderator: v.optional(v.boolean()),
   /** Set while a moderator blocks the account, which then cannot write. */
   blocked_at: v.optional(v.string()),
@@ -43,10 +41,7 @@ export const Contact = v.object({
 });
 export type Contact = v.InferOutput<typeof Contact>;
 
-/**
- * Condition that an account exists and is not being erased, for writes in its name. Mostly part of
- * `mayWrite`.
- */
+/** Condition that an account exists and is not being erased. Mostly part of `mayWrite`. */
 export const isAlive = 'attribute_exists(pk) AND attribute_not_exists(deleted_at)';
 
 /** Returns undefined without an item, or if the account is being erased. */
@@ -61,9 +56,4 @@ export function presentUser(user: User): PresentedUser {
 
 export function presentOwnProfile(user: User, { email, musicdb_username }: Contact): OwnProfile {
   return { ...presentUser(user), email, musicdb_username };
-}
-
-/** Returns the index attributes of a user, see table/keys.ts. */
-export function listedUser({ id, created }: User): IndexAttributes {
-  return { all: 'USER', date: `${created}#${id}` };
 }

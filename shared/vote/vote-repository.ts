@@ -1,10 +1,15 @@
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../errors.ts';
+import { type ListPage, readPage } from '../list/read-page.ts';
+import { pick } from '../pick.ts';
 import { currentRevision, isPublic, Review } from '../review/review.ts';
+import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { type Amounts, addAll, gain } from '../table/amounts.ts';
 import { getItems } from '../table/batch.ts';
+import type { SortKey } from '../table/item.ts';
 import {
   dailyVotesKey,
+  idIn,
   rankStep,
   reviewKey,
   revisionKey,
@@ -13,18 +18,53 @@ import {
 } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { type Condition, retryStale, transact, type Write } from '../table/transact.ts';
-import { ableAs, limitHeaders, spend, spentOf } from '../user/daily-limit.ts';
+import { daysAgo } from '../time.ts';
+import {
+  ableAs,
+  counted,
+  countedOne,
+  keptDays,
+  limitHeaders,
+  spend,
+  spentOf,
+} from '../user/daily-limit.ts';
 import { isAlive, parseUser } from '../user/user.ts';
 import { findUser } from '../user/user-repository.ts';
 import { refuseBlocked } from '../user/writer.ts';
-import { countCast, moveVote } from './daily-votes.ts';
 import { Vote } from './vote.ts';
 
-/** Returns a user's vote on a review. Throws ApiError 404 if there is none. */
+/** Throws ApiError 404 if there is none. */
 export async function getVote(reviewId: string, userId: string): Promise<Vote> {
   const item = await getItem(voteKey(reviewId, userId));
   if (!item) throw notFound('Vote');
   return v.parse(Vote, item);
+}
+
+/** A vote with its review, if that is still public. */
+interface CastVote {
+  vote: Vote;
+  on: AuthoredReview | undefined;
+}
+
+/** Reads a page of the votes that a user has cast, newest first. */
+export async function listVotes(
+  userId: string,
+  limit: number,
+  after?: SortKey,
+): Promise<Pick<ListPage, 'next'> & { votes: CastVote[] }> {
+  const partitions = [{ scope: 'author', value: `VOTER#${userId}` }] as const;
+  const sorting = { order: 'date', descending: true, offset: 0 } as const;
+  const { entries, next } = await readPage({ partitions }, { ...sorting, limit, after });
+  const [items, reviews] = await Promise.all([
+    getItems(entries),
+    findPublicReviews(entries.map(idIn)),
+  ]);
+  const votes = items.flatMap((item) => {
+    if (!item) return [];
+    const vote = v.parse(Vote, item);
+    return [{ vote, on: reviews.find(({ review }) => review.id === vote.review_id) }];
+  });
+  return { votes, next };
 }
 
 /**
@@ -39,8 +79,9 @@ export async function saveVote(
   vote: boolean,
 ): Promise<Record<string, string>> {
   return retryStale(async () => {
-    const today = new Date().toISOString().slice(0, 10);
-    const { review, previous, voter, spent } = await readBallot(reviewId, userId, today);
+    const voted_at = new Date().toISOString();
+    const day = voted_at.slice(0, 10);
+    const { review, previous, voter, spent } = await readBallot(reviewId, userId, day);
     if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
     if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
     const revision = currentRevision(review);
@@ -49,27 +90,17 @@ export async function saveVote(
       if (!(await findUser(review.user_id))) throw notFound('Review');
       return limitHeaders('votes', voter, spent);
     }
-
-    const cast: Vote = {
-      review_id: reviewId,
-      user_id: userId,
-      vote,
-      voted_at: new Date().toISOString(),
-      revision,
-    };
+    const cast: Vote = { review_id: reviewId, user_id: userId, vote, voted_at, revision };
     await transact([
       ...castWrites(review, previous, cast),
       ableAs(voter),
-      ...(previous ? moveVote(previous, cast) : [spend('votes', voter, cast.voted_at)]),
+      ...(previous ? moveVote(previous, cast) : [spend('votes', voter, voted_at)]),
     ]);
     return limitHeaders('votes', voter, spent + (previous ? 0 : 1));
   });
 }
 
-/**
- * Withdraws a vote. Throws ApiError 404 without a vote or public review, 403 if the account is
- * blocked.
- */
+/** Withdraws a vote. Throws ApiError 404 without vote or public review, 403 if blocked. */
 export async function deleteVote(reviewId: string, userId: string): Promise<void> {
   await retryStale(async () => {
     const { review, previous } = await readBallot(reviewId, userId);
@@ -82,10 +113,7 @@ export async function deleteVote(reviewId: string, userId: string): Promise<void
   });
 }
 
-/**
- * Deletes a vote of an account that is being erased, if it still exists. The state of its review
- * and author does not matter. Get `isGone` from `eraseWhile`.
- */
+/** Deletes a vote of an account that is being erased. Its review or author may be gone too. */
 export async function eraseVote(reviewId: string, userId: string, isGone: Write): Promise<void> {
   await retryStale(async () => {
     const keys = [reviewKey(reviewId), voteKey(reviewId, userId)];
@@ -93,10 +121,7 @@ export async function eraseVote(reviewId: string, userId: string, isGone: Write)
     if (!cast) return;
     const vote = v.parse(Vote, cast);
     const removal = { Delete: { Key: voteKey(reviewId, userId), ...unchanged(vote) } };
-    if (!found) {
-      await transact([removal, isGone]);
-      return;
-    }
+    if (!found) return transact([removal, isGone]);
     const review = v.parse(Review, found);
     const author = await findUser(review.user_id);
     await transact([removal, isGone, ...(author ? countVote : recount)(review, vote, undefined)]);
@@ -105,14 +130,19 @@ export async function eraseVote(reviewId: string, userId: string, isGone: Write)
 
 /** Returns the writes of an imported vote, without daily limit. */
 export function importedVote(review: Voted, vote: Vote): Write[] {
-  const voter = { Key: userKey(vote.user_id), ConditionExpression: isAlive };
-  return [...castWrites(review, undefined, vote), { ConditionCheck: voter }, ...countCast(vote)];
+  const { user_id, voted_at } = vote;
+  const voter = { Key: userKey(user_id), ConditionExpression: isAlive };
+  const isKept = voted_at >= daysAgo(keptDays);
+  return [
+    ...castWrites(review, undefined, vote),
+    { ConditionCheck: voter },
+    ...(isKept ? [countedOne('votes', user_id, voted_at)] : []),
+  ];
 }
 
 /** Fields of a review that its votes depend on. */
 export type Voted = Pick<Review, 'id' | 'user_id' | 'edits' | 'is_hidden' | 'published_on'>;
 
-/** Returns the writes that store a vote in place of `before`, with all counts. */
 function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write[] {
   const Item = {
     ...voteKey(after.review_id, after.user_id),
@@ -123,10 +153,7 @@ function castWrites(review: Voted, before: Vote | undefined, after: Vote): Write
   return [{ Put: { Item, ...unchanged(before) } }, ...countVote(review, before, after)];
 }
 
-/**
- * Counts a vote on the review, its revisions and its author. Throws 404 without the author, because
- * the review is then not public.
- */
+/** Counts on the author too. Without the author the review is not public: throws ApiError 404. */
 function countVote(review: Voted, before: Vote | undefined, after: Vote | undefined): Write[] {
   const karma = popularityChange(before, after);
   const Key = userKey(review.user_id);
@@ -147,24 +174,18 @@ async function readBallot(reviewId: string, userId: string, day?: string) {
     userKey(userId),
     ...(day === undefined ? [] : [dailyVotesKey(userId, day)]),
   ];
-  const [review, previous, user, counter] = await getItems(keys, { consistent: true });
+  const [found, cast, user, counter] = await getItems(keys, { consistent: true });
   const voter = parseUser(user);
   if (!voter) throw invalidToken();
   refuseBlocked(voter);
-  const found = review && v.parse(Review, review);
-  if (!found || !isPublic(found)) throw notFound('Review');
-  return {
-    review: found,
-    previous: previous && v.parse(Vote, previous),
-    voter,
-    spent: spentOf('votes', counter),
-  };
+  const review = found && v.parse(Review, found);
+  if (!review || !isPublic(review)) throw notFound('Review');
+  const previous = cast && v.parse(Vote, cast);
+  return { review, previous, voter, spent: spentOf('votes', counter) };
 }
 
 function unchanged(previous: Vote | undefined): Condition {
-  if (!previous) return { was: { pk: undefined } };
-  const { voted_at, vote, revision } = previous;
-  return { was: { voted_at, vote, revision } };
+  return { was: previous ? pick(previous, ['voted_at', 'vote', 'revision']) : { pk: undefined } };
 }
 
 /** Counts a change of a vote on a review and its revisions. */
@@ -194,6 +215,17 @@ function recount(review: Voted, before: Vote | undefined, after: Vote | undefine
       },
     },
     ...addAll(earlier),
+  ];
+}
+
+/** Moves a repeated or withdrawn vote away from its day of cast, unless the day stays the same. */
+function moveVote(before: Vote, after: Vote | undefined): Write[] {
+  const [from, to] = [before.voted_at.slice(0, 10), after?.voted_at.slice(0, 10)];
+  if (from === to) return [];
+  const isKept = from >= daysAgo(keptDays);
+  return [
+    ...(isKept ? [counted(before.user_id, from, { cast: -1 })] : []),
+    ...(to === undefined ? [] : [counted(before.user_id, to, { cast: 1 })]),
   ];
 }
 
