@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import unbzip2 from 'unbzip2-stream';
-import { linesOf } from './lines.ts';
+import { linesOf } from './record.ts';
 
 /** SCHEMA_SEQUENCE of dumps whose tables have these columns. */
 const knownSchema = '15';
