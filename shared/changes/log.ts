@@ -8,18 +8,9 @@ import { putNew, retryStale, transact } from '../table/transact.ts';
 /** A write of a public review, or its end as a public review. */
 export interface Change {
   id: string;
-  /** Version of the review after the write. It rises with every write. */
+  /** Version of the review after the write. */
   version: number;
   isGone: boolean;
-}
-
-/** An item of the log: changes logged together. */
-export interface LogItem {
-  /** Place in the lane: the time of logging, epoch ms. */
-  at: number;
-  /** Place of the item before it in the lane; 0 for the first. */
-  before: number;
-  changes: Change[];
 }
 
 /** Seconds for which log items are kept: a day longer than a position is valid. */
@@ -28,14 +19,7 @@ const keptSeconds = 31 * 86_400;
 /** Maximum of changes in an item, about 1 KB. An item with one change costs the same. */
 const changesPerItem = 20;
 
-function laneOf(reviewId: string): number {
-  return Number.parseInt(reviewId.slice(0, 8), 16) % changesLanes;
-}
-
-/**
- * Returns the changes of public reviews in stream records. Skips writes of reviews that were public
- * neither before nor after.
- */
+/** Returns the writes, in stream records, of reviews that were public before or after. */
 export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
   return records.flatMap(({ dynamodb = {} }) => {
     const { Keys, OldImage, NewImage } = dynamodb;
@@ -49,12 +33,15 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
 }
 
 /**
- * Logs changes for mirrors, at least once: repeated stream records are logged again. Each lane is a
- * chain, in which an item names the place of the item before it. The same transaction points the
- * head of the lane to the last item. A reader therefore never skips an item that appears later.
+ * Logs changes for mirrors, at least once: repeated stream records are logged again. In each lane,
+ * an item names the place of the item before it. The same transaction points the head of the lane
+ * to the last item. A reader therefore never skips an item that appears later.
  */
 export async function logChanges(changes: readonly Change[]): Promise<void> {
-  const byLane = Map.groupBy(changes, ({ id }) => laneOf(id));
+  const byLane = Map.groupBy(
+    changes,
+    ({ id }) => Number.parseInt(id.slice(0, 8), 16) % changesLanes,
+  );
   await Promise.all(
     [...byLane].map(([lane, some]) => retryStale(() => append(lane, newest(some)))),
   );
@@ -86,6 +73,14 @@ export async function* readLog(lane: number, place: number): AsyncGenerator<LogI
   const { sk: after } = changesKey(lane, place);
   const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
   for await (const items of pages) yield items.map(toLogItem);
+}
+
+/** Changes logged together. */
+interface LogItem {
+  /** Places of the item, and of the item before it or 0: times of logging, epoch ms. */
+  at: number;
+  before: number;
+  changes: Change[];
 }
 
 /** Reads the place of the last item of each lane. */
