@@ -27,13 +27,10 @@ const readSize = 330;
  * they were read. Throws ApiError 503 during a rebuild.
  */
 export async function project(contributions: readonly Contribution[]): Promise<Item[]> {
-  const latest = new Map<string, Contribution>();
-  for (const each of contributions) {
-    const known = latest.get(each.pk);
-    if (!known || known.version < each.version) latest.set(each.pk, each);
-  }
+  const byItem = [...Map.groupBy(contributions, ({ pk }) => pk).values()];
+  const latest = byItem.map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
   // Neighbours share nodes, and a transaction writes each node once.
-  const sorted = [...latest.values()].sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
+  const sorted = latest.sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
   const isBusy = sorted.length > busyAbove;
   const owners = new Map<string, Item>();
   for (const some of chunks(sorted, readSize)) {

@@ -95,12 +95,11 @@ async function readWindow(from: FeedCursor, heads: readonly number[], limit: num
     return { changed: [...changed.values()], end, hasMore };
   };
   const placeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
-  const due = [...lanes.keys()]
-    .filter((lane) => (heads[lane] ?? 0) > (lanes[lane] ?? 0))
-    .sort((a, b) => placeOf(a) - placeOf(b));
+  const due = [...heads.entries()]
+    .filter(([lane, head]) => head > (lanes[lane] ?? 0))
+    .sort(([a], [b]) => placeOf(a) - placeOf(b));
   let read = 0;
-  for (const lane of due) {
-    const head = heads[lane] ?? 0;
+  for (const [lane, head] of due) {
     let done = lane === from.into?.[0] ? from.into[1] : 0;
     for await (const { at, before, changes } of eachOf(readLog(lane, lanes[lane] ?? 0))) {
       if (before !== lanes[lane]) {

@@ -38,20 +38,15 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
  * to the last item. A reader therefore never skips an item that appears later.
  */
 export async function logChanges(changes: readonly Change[]): Promise<void> {
-  const byLane = Map.groupBy(
-    changes,
-    ({ id }) => Number.parseInt(id.slice(0, 8), 16) % changesLanes,
-  );
-  await Promise.all(
-    [...byLane].map(([lane, some]) => retryStale(() => append(lane, newest(some)))),
-  );
+  const laneOf = ({ id }: Change) => Number.parseInt(id.slice(0, 8), 16) % changesLanes;
+  const byLane = [...Map.groupBy(changes, laneOf)];
+  await Promise.all(byLane.map(([lane, some]) => retryStale(() => append(lane, newest(some)))));
 }
 
 async function append(lane: number, changes: readonly Change[]): Promise<void> {
   const head = await getItem(laneKey(lane));
-  const last = Number(head?.latest ?? 0);
   const items: Item[] = [];
-  let latest = last;
+  let latest = Number(head?.latest ?? 0);
   for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
@@ -72,7 +67,13 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
 export async function* readLog(lane: number, place: number): AsyncGenerator<LogItem[]> {
   const { sk: after } = changesKey(lane, place);
   const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
-  for await (const items of pages) yield items.map(toLogItem);
+  for await (const items of pages) {
+    yield items.map(({ sk, before, changes }) => ({
+      at: Number(sk.slice(changesKey(0).sk.length)),
+      before: Number(before),
+      changes: (changes as string[]).map(parseChange),
+    }));
+  }
 }
 
 /** Changes logged together. */
@@ -93,24 +94,15 @@ export async function readHeads(): Promise<number[]> {
 }
 
 function newest(changes: readonly Change[]): Change[] {
-  const byId = new Map<string, Change>();
-  for (const change of changes) {
-    if (change.version > (byId.get(change.id)?.version ?? 0)) byId.set(change.id, change);
-  }
-  return [...byId.values()];
+  const byId = Map.groupBy(changes, ({ id }) => id);
+  return [...byId.values()].map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
 }
 
 function formatChange({ id, version, isGone }: Change): string {
   return `${id} ${version}${isGone ? ' gone' : ''}`;
 }
 
-function toLogItem({ sk, before, changes }: Item): LogItem {
-  return {
-    at: Number(sk.slice(changesKey(0).sk.length)),
-    before: Number(before),
-    changes: (changes as string[]).map((text) => {
-      const [id = '', version, gone] = text.split(' ');
-      return { id, version: Number(version), isGone: gone !== undefined };
-    }),
-  };
+function parseChange(text: string): Change {
+  const [id = '', version, gone] = text.split(' ');
+  return { id, version: Number(version), isGone: gone !== undefined };
 }
