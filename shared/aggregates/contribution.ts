@@ -11,10 +11,7 @@ export interface Contribution {
   /** Partition key of the review or user. */
   pk: string;
   version: number;
-  /**
-   * `<type>|<language>|<content>` for a public review, `USER` for an account, null for an item that
-   * counts nowhere.
-   */
+  /** `<type>|<language>|<content>` of a public review, `USER` of an account, null if nowhere. */
   counted: string | null;
   /** Place in the lists: epoch ms; 0 for an item that counts nowhere. */
   time: number;
@@ -40,14 +37,13 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
 /** Derives the contribution of a review or user from its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
   const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
-  const of = { pk: String(pk), version: Number(version) };
-  if (all !== 'REVIEW' && all !== 'USER') {
-    return { ...of, counted: null, time: 0, popularity: 0, owners: [] };
-  }
+  const none = { counted: null, time: 0, popularity: 0, owners: [] };
+  const nowhere = { pk: String(pk), version: Number(version), ...none };
+  if (all !== 'REVIEW' && all !== 'USER') return nowhere;
   const time = Date.parse(String(date).slice(0, String(date).indexOf('#')));
-  if (all === 'USER') return { ...of, counted: 'USER', time, popularity: 0, owners: [] };
+  if (all === 'USER') return { ...nowhere, counted: 'USER', time };
   return {
-    ...of,
+    ...nowhere,
     counted: `${facet}|${kind}`,
     time,
     popularity: popularityOf(BigInt(String(popularity_rank))),

@@ -50,7 +50,7 @@ export async function* audit({
   }
 }
 
-/** Checks items with differences again, after one pause for all, until two checks in a row agree. */
+/** Checks items with differences again, after one pause for all, until two checks agree. */
 async function auditItems(items: readonly Item[], repair: boolean, settle: number) {
   const result: AuditResult = { differences: [], repaired: 0, changing: [] };
   let due: { item: Item; findings: Finding[] }[] = [];

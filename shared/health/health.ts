@@ -16,7 +16,7 @@ export interface Health {
   faults: string[];
 }
 
-/** Seconds. The newest review of at least each age is sampled. The stream catches up in the last. */
+/** Ages of the sampled reviews in seconds. The stream catches up within the last. */
 const sampleAges = [5, 120];
 /** 26 hours. The job runs daily, and again after a failure. */
 const maxJobAge = 26 * 3600;

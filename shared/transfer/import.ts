@@ -199,8 +199,7 @@ async function write(writes: readonly Write[]): Promise<boolean> {
   for (const { facet } of itemsIn(writes)) if (facet) await registerFacet(`${facet}`);
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const some of chunks(ahead, mostAhead)) {
-    // Only for a review that does not exist yet: revisions of an existing review hold counts of its
-    // votes.
+    // Only for a review that does not exist yet: other revisions hold counts of votes.
     const isUnwritten = some.map((each): Write => {
       const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
       return { ConditionCheck: { Key, was: { pk: undefined } } };

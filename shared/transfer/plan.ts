@@ -38,7 +38,7 @@ const largestItem = 390_000;
 /** Maximum of earlier revisions in the transaction of their review. */
 const mostRevisions = 40;
 
-/** Maxima of a chunk that is read and then written. */
+/** Maximums of a chunk that is read and then written. */
 const mostPartitions = 50;
 const mostRecords = 5_000;
 

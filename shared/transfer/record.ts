@@ -216,8 +216,8 @@ const lineFeed = 0x0a;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Splits bytes into lines at line feeds only: texts may contain other line separators. `isWhole` is
- * false if the line feed is missing. `text` is undefined if the line is not UTF-8.
+ * Splits bytes at line feeds only, because texts may contain other line separators. A line without
+ * a line feed is not `isWhole`. The `text` of a line that is not UTF-8 is undefined.
  */
 export async function* linesOf(
   bytes: AsyncIterable<Uint8Array>,
