@@ -5,7 +5,7 @@ import { batchGet } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import { metadataKey, paceKey } from '../table/keys.ts';
 import { transact, tryTransact } from '../table/transact.ts';
-import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
+import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
 
@@ -105,15 +105,11 @@ function requestsFor(entities: readonly Entity[]): Request[] {
     const ids = some.map(({ entity_id }) => entity_id);
     return chunks(ids, batchSize(provider)).map((ids) => ({ provider, type, ids }));
   });
-  const sent = new Set<EntityGroup>();
-  return requests
-    .sort((a, b) => b.ids.length - a.ids.length)
-    .filter(({ provider, type }) => {
-      const isFirst = !sent.has(groupOf(type));
-      sent.add(groupOf(type));
-      // The others would have to wait for longer than the page does.
-      return provider.interval === 0 || isFirst;
-    });
+  const sorted = requests.sort((a, b) => b.ids.length - a.ids.length);
+  const firstTo = (type: EntityType) =>
+    sorted.find((request) => groupOf(request.type) === groupOf(type));
+  // Others than the first would have to wait for longer than the page does.
+  return sorted.filter((each) => each.provider.interval === 0 || each === firstTo(each.type));
 }
 
 async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
