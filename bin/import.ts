@@ -8,8 +8,12 @@ import { createGunzip } from 'node:zlib';
 import { dumpRecords } from '../shared/transfer/critiquebrainz.ts';
 import { loadDump } from '../shared/transfer/critiquebrainz-archive.ts';
 import { type ImportResult, importRecords } from '../shared/transfer/import.ts';
-import { linesOf } from '../shared/transfer/lines.ts';
-import { parseHeader, parseRecord, type SourcedRecord } from '../shared/transfer/record.ts';
+import {
+  linesOf,
+  parseHeader,
+  parseRecord,
+  type SourcedRecord,
+} from '../shared/transfer/record.ts';
 import { bulk } from './bulk.ts';
 import { showProgress } from './progress.ts';
 

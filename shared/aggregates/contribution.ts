@@ -1,4 +1,4 @@
-import type { DynamoDBRecord } from 'aws-lambda';
+import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { type Counter, countersOf } from '../list/rank-tree.ts';
 import { type ReviewContent, withoutStars } from '../review/review.ts';
 import { type Amounts, gain } from '../table/amounts.ts';
@@ -11,34 +11,20 @@ export interface Contribution {
   /** Partition key of the review or user. */
   pk: string;
   version: number;
-  /**
-   * `<type>|<language>|<content>` for a public review, `USER` for an account, null for an item that
-   * counts nowhere.
-   */
+  /** `<type>|<language>|<content>` of a public review, `USER` of an account, null if nowhere. */
   counted: string | null;
   /** Place in the lists: epoch ms; 0 for an item that counts nowhere. */
   time: number;
   popularity: number;
-  /**
-   * Partition keys of the entity and author. A projection state has only those whose lists have
-   * trees.
-   */
+  /** Partition keys of entity and author. A projection has only those whose lists have trees. */
   owners: readonly string[];
-  /**
-   * Epoch seconds until which a removed item is remembered, because its stream records may be
-   * repeated.
-   */
+  /** Epoch seconds. Only a removed item expires. */
   expires_at?: number;
 }
 
 const rememberRemovedSeconds = 14 * 86_400;
 
-type Image = NonNullable<NonNullable<DynamoDBRecord['dynamodb']>['NewImage']>;
-
-/**
- * Returns the contribution of an item in a stream record. Undefined if the record changes nothing
- * that is counted.
- */
+/** Returns the contribution of an item in a stream record, unless it counts as before. */
 export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution | undefined {
   const { Keys, OldImage, NewImage } = dynamodb;
   const pk = Keys?.pk?.S ?? '';
@@ -51,14 +37,13 @@ export function contributionOf({ dynamodb = {} }: DynamoDBRecord): Contribution 
 /** Derives the contribution of a review or user from its index attributes. */
 export function contribution(item: Readonly<Record<string, unknown>>): Contribution {
   const { pk, version, all, facet, kind, entity, author, date, popularity_rank } = item;
-  const of = { pk: String(pk), version: Number(version) };
-  if (all !== 'REVIEW' && all !== 'USER') {
-    return { ...of, counted: null, time: 0, popularity: 0, owners: [] };
-  }
+  const none = { counted: null, time: 0, popularity: 0, owners: [] };
+  const nowhere = { pk: String(pk), version: Number(version), ...none };
+  if (all !== 'REVIEW' && all !== 'USER') return nowhere;
   const time = Date.parse(String(date).slice(0, String(date).indexOf('#')));
-  if (all === 'USER') return { ...of, counted: 'USER', time, popularity: 0, owners: [] };
+  if (all === 'USER') return { ...nowhere, counted: 'USER', time };
   return {
-    ...of,
+    ...nowhere,
     counted: `${facet}|${kind}`,
     time,
     popularity: popularityOf(BigInt(String(popularity_rank))),
@@ -66,10 +51,7 @@ export function contribution(item: Readonly<Record<string, unknown>>): Contribut
   };
 }
 
-/**
- * Returns the contribution of a deleted item: nothing. It is remembered for 14 days, because stream
- * records may be repeated.
- */
+/** Remembers for 14 days that a deleted item counts nowhere: stream records may be repeated. */
 export function removed({ pk, version }: Pick<Contribution, 'pk' | 'version'>): Contribution {
   const expires_at = epochSeconds(rememberRemovedSeconds);
   return { ...contribution({ pk, version: version + 1 }), expires_at };
@@ -85,7 +67,7 @@ export function isSame(a: Contribution, b: Contribution): boolean {
   );
 }
 
-/** Makes the projection state of an item: its contribution as counted in totals and rank trees. */
+/** Makes the projection state: a contribution as counted in totals and rank trees. */
 export function projectionItem({ pk, ...projected }: Contribution) {
   return { ...projectionKey({ pk }), ...projected };
 }
@@ -107,9 +89,9 @@ export function count(amounts: Amounts, contributed: Contribution, sign: 1 | -1)
 }
 
 /**
- * Returns the counters of a contribution. Lists with trees are all users, all reviews, and long
- * lists of entities and authors; each list of reviews also by facet. Filters by stars exist by
- * facet of an entity or author, so only these trees tell stars apart.
+ * Lists with trees are all users, all reviews, and long lists of entities and authors; each list of
+ * reviews also by facet. Filters by stars exist by facet of an entity or author, so only these
+ * trees tell stars apart.
  */
 function counters({ counted, owners, ...place }: Contribution): Counter[] {
   if (counted === null) return [];
@@ -124,10 +106,7 @@ function counters({ counted, owners, ...place }: Contribution): Counter[] {
   ];
 }
 
-/** Attributes that determine a contribution: strings, and numbers as strings. */
-const countedAttributes = 'version all facet kind entity author date popularity_rank'.split(' ');
-
-function attributesIn(pk: string, image: Image): Record<string, unknown> {
-  const values = countedAttributes.map((name) => [name, image[name]?.S ?? image[name]?.N]);
-  return { pk, ...Object.fromEntries(values) };
+function attributesIn(pk: string, image: Record<string, AttributeValue>) {
+  const values = Object.entries(image).map(([name, { S, N }]) => [name, S ?? N]);
+  return { ...Object.fromEntries(values), pk };
 }

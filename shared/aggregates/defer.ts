@@ -9,16 +9,12 @@ import { noRebuild } from './lock.ts';
 
 /**
  * All changes write to totals and the upper levels of rank trees. When the stream is busy, each
- * transaction stores its amounts for them as an item instead. The end of the batch adds up all
- * these items. Transactions of different shards therefore do not wait for each other. One write to
- * an upper node covers hundreds of changes.
+ * transaction stores its amounts for them as an item, and the end of the batch adds up all items.
+ * Shards therefore do not wait for each other, and one write covers hundreds of changes.
  */
-const isDeferrable = ({ pk, sk }: Key) => pk === 'TOTALS' || isUpper({ pk, sk });
+const isDeferrable = (key: Key) => key.pk === 'TOTALS' || isUpper(key);
 
-/**
- * Maximum of keys in one deferred item, about 4 KB. It leaves room for all keys in a transaction
- * that adds up several items.
- */
+/** Maximum of keys in one deferred item, about 4 KB: several items fit one transaction. */
 export const maxDeferred = 60;
 
 /** Splits amounts into those that a transaction adds itself and those to add later. */
@@ -36,10 +32,7 @@ export function defer(amounts: Amounts): Write[] {
   return counts.length > 0 ? [{ Put: { Item: { ...deferredKey(randomUUID()), counts } } }] : [];
 }
 
-/**
- * Adds all deferred amounts, from any process, each once. Throws ApiError 503 during a rebuild,
- * which makes the amounts void.
- */
+/** Adds all deferred amounts, from any process, each once. Throws ApiError 503 in a rebuild. */
 export async function addDeferred(): Promise<void> {
   while (await retryStale(addSome));
 }
@@ -61,9 +54,7 @@ async function addSome(): Promise<boolean> {
   if (taken.length === 0) return false;
   await transact([
     noRebuild(),
-    ...taken.map(({ pk, sk }) => ({
-      Delete: { Key: { pk, sk }, ConditionExpression: 'attribute_exists(pk)' },
-    })),
+    ...taken.map(({ pk, sk }) => ({ Delete: { Key: { pk, sk }, was: { pk } } })),
     ...addAll(amounts),
   ]);
   return true;

@@ -1,5 +1,5 @@
 import { leafCapacity } from '../list/rank-tree.ts';
-import { readLengths } from '../list/totals.ts';
+import { readLength } from '../list/totals.ts';
 import { countMatching, facetCounts } from '../review/counts.ts';
 import { batchGet } from '../table/batch.ts';
 import type { Item, Key } from '../table/item.ts';
@@ -10,11 +10,10 @@ import { contribution } from './contribution.ts';
 import { project } from './project.ts';
 
 /**
- * Creates rank trees for the given entities and authors whose lists have become long. Most lists
- * stay short, and trees would double the cost of their reviews. The mark `growing` makes every new
- * contribution count in the trees. Then all reviews of the list are projected again. The trees
- * become `ready` when they count as many reviews as the owner does. Idempotent, so it may be
- * interrupted at any time.
+ * Creates rank trees for entities and authors whose lists have become long: trees double the cost
+ * of a review. The mark `growing` makes every new contribution count in the trees, before all
+ * reviews of the list are projected again. The trees become `ready` when they count as many reviews
+ * as the owner does. Idempotent.
  */
 export async function growTrees(owners: readonly Item[]): Promise<void> {
   for (const owner of owners) {
@@ -25,10 +24,7 @@ export async function growTrees(owners: readonly Item[]): Promise<void> {
 /** Marks the trees of an entity or author as being filled, or as complete. */
 export async function markTrees({ pk, sk }: Key, state: 'growing' | 'ready'): Promise<void> {
   // The account, and its list, may have been deleted.
-  const set = { rank_tree: state };
-  await tryTransact([
-    { Update: { Key: { pk, sk }, set, ConditionExpression: 'attribute_exists(pk)' } },
-  ]);
+  await tryTransact([{ Update: { Key: { pk, sk }, set: { rank_tree: state }, was: { pk } } }]);
 }
 
 async function grow(owner: Item): Promise<void> {
@@ -42,10 +38,8 @@ async function grow(owner: Item): Promise<void> {
     const items = await batchGet(entries, { consistent: true });
     await project([...items.values()].map(contribution));
   }
-  // The index lags behind the table by a moment and may have lacked some. The next contribution
-  // then tries again.
-  const [counted = {}, lengths] = await Promise.all([getItem(owner), readLengths(owner.pk)]);
-  const projected = [...lengths.values()].reduce((total, length) => total + length, 0);
+  // The index may have lacked the newest reviews. The next contribution then tries again.
+  const [counted = {}, projected] = await Promise.all([getItem(owner), readLength(owner.pk)]);
   if (projected === listLength(counted)) await markTrees(owner, 'ready');
 }
 

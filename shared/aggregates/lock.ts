@@ -1,22 +1,17 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { type ApiError, serviceUnavailable } from '../errors.ts';
+import { serviceUnavailable } from '../errors.ts';
 import { rebuildKeys } from '../table/keys.ts';
 import { getItem } from '../table/query.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { epochSeconds } from '../time.ts';
 
-/** Seconds for which a lock is valid after its last renewal. */
+/** Seconds from the last renewal to the expiry of a lock, and between two renewals. */
 const lockSeconds = 60;
-
-/** Seconds between two renewals. */
 const renewSeconds = 10;
 
 /** Lock of a rebuild. Nothing else changes totals and rank trees while it is held. */
 export interface Lock {
-  /**
-   * Renews the lock if needed; call it before every write. Throws ApiError 503 if the lock has
-   * expired.
-   */
+  /** Call this before every write. Throws ApiError 503 if the lock has expired. */
   keep(): Promise<void>;
   /** Throws ApiError 503 if the lock has expired. Numbers written may then be wrong. */
   release(): Promise<void>;
@@ -49,9 +44,7 @@ export async function takeLock(): Promise<Lock> {
     },
     async release() {
       const held = heldBy(id, epochSeconds());
-      await transact(
-        rebuildKeys.map((key) => ({ Delete: { Key: key, ...held }, otherwise: lost() })),
-      );
+      await transact(rebuildKeys.map((Key) => ({ Delete: { Key, ...held }, otherwise: lost() })));
     },
   };
 }
@@ -62,39 +55,27 @@ export async function takeLock(): Promise<Lock> {
  * fails instead of overwriting this change.
  */
 export function noRebuild(): Write {
-  return {
-    Delete: {
-      Key: rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number],
-      ...isFree(epochSeconds()),
-    },
-    otherwise: serviceUnavailable('The totals are being rebuilt'),
-  };
+  const Key = rebuildKeys[randomInt(rebuildKeys.length)] as (typeof rebuildKeys)[number];
+  const otherwise = serviceUnavailable('The totals are being rebuilt');
+  return { Delete: { Key, ...isFree(epochSeconds()) }, otherwise };
 }
 
 /** Returns the condition that the lock is absent or expired. */
 function isFree(now: number) {
-  return {
-    ConditionExpression: 'attribute_not_exists(pk) OR #until < :now',
-    ExpressionAttributeNames: { '#until': 'until' },
-    ExpressionAttributeValues: { ':now': now },
-  };
+  return { ConditionExpression: 'attribute_not_exists(pk) OR #until < :now', ...untilAt(now) };
 }
 
-/**
- * Returns the condition that our lock has not expired. The consumer continues after the expiry,
- * even if no other rebuild has taken the lock.
- */
+/** Returns the condition that our lock has not expired: after that the consumer continues. */
 function heldBy(id: string, now: number) {
-  return {
-    was: { id },
-    ConditionExpression: '#until >= :now',
-    ExpressionAttributeNames: { '#until': 'until' },
-    ExpressionAttributeValues: { ':now': now },
-  };
+  return { was: { id }, ConditionExpression: '#until >= :now', ...untilAt(now) };
 }
 
-function lost(): ApiError {
-  return serviceUnavailable(
+const untilAt = (now: number) => ({
+  ExpressionAttributeNames: { '#until': 'until' },
+  ExpressionAttributeValues: { ':now': now },
+});
+
+const lost = () =>
+  serviceUnavailable(
     `The rebuild lost its lock: it was held up for over ${lockSeconds} seconds, or the clock of this machine is behind`,
   );
-}

@@ -15,28 +15,22 @@ import {
 import { addDeferred, defer, maxDeferred, splitDeferrable } from './defer.ts';
 import { noRebuild } from './lock.ts';
 
-/**
- * Contributions above which a batch counts as busy. Counts common to many transactions are then
- * deferred and written once.
- */
+/** Contributions above which counts common to many transactions are deferred and written once. */
 const busyAbove = 33;
 
 /** Contributions to read at once. Each needs three items. */
 const readSize = 330;
 
 /**
- * Updates totals and rank trees with contributions. The same transaction stores each contribution
- * beside its item. A repeated, late or unordered contribution therefore changes nothing. Returns
- * the entities and authors concerned, as they were read. Throws ApiError 503 during a rebuild.
+ * Updates totals and rank trees. The same transaction stores each contribution beside its item, so
+ * a repeated, late or unordered one changes nothing. Returns the entities and authors concerned, as
+ * they were read. Throws ApiError 503 during a rebuild.
  */
 export async function project(contributions: readonly Contribution[]): Promise<Item[]> {
-  const latest = new Map<string, Contribution>();
-  for (const each of contributions) {
-    const known = latest.get(each.pk);
-    if (!known || known.version < each.version) latest.set(each.pk, each);
-  }
+  const byItem = [...Map.groupBy(contributions, ({ pk }) => pk).values()];
+  const latest = byItem.map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
   // Neighbours share nodes, and a transaction writes each node once.
-  const sorted = [...latest.values()].sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
+  const sorted = latest.sort((a, b) => compare(neighbourhood(a), neighbourhood(b)));
   const isBusy = sorted.length > busyAbove;
   const owners = new Map<string, Item>();
   for (const some of chunks(sorted, readSize)) {
@@ -57,17 +51,13 @@ interface Change {
 }
 
 /** Reads owners and projection states. Returns the contributions that the states lack. */
-async function readChanges(
-  contributions: readonly Contribution[],
-): Promise<{ owners: Item[]; changes: Change[] }> {
+async function readChanges(contributions: readonly Contribution[]) {
   const keys = contributions.flatMap((each) => [projectionKey(each), ...each.owners.map(ownerKey)]);
   const distinct = [...new Map(keys.map((key) => [keyString(key), key])).values()];
   const items = await batchGet(distinct, { consistent: true });
   const owners = [...items.values()].filter(({ sk }) => sk === 'ENTITY' || sk === 'USER');
-  const withTree = new Set(
-    owners.filter(({ rank_tree }) => rank_tree !== undefined).map(({ pk }) => pk),
-  );
-  const changes = contributions.flatMap((each) => {
+  const withTree = new Set(owners.filter(({ rank_tree }) => rank_tree).map(({ pk }) => pk));
+  const changes = contributions.flatMap((each): Change[] => {
     const item = items.get(keyString(projectionKey(each)));
     const before = item && readProjection(item);
     const after = { ...each, owners: each.owners.filter((owner) => withTree.has(owner)) };
@@ -82,10 +72,7 @@ function supersedes(after: Contribution, before: Contribution): boolean {
   return after.owners.some((owner) => !before.owners.includes(owner));
 }
 
-/**
- * Writes changes with all their counts. A reader of these counts sees all of a change or none of
- * it. A busy batch updates only the lowest nodes and defers the other counts.
- */
+/** A reader sees all counts of a change or none. A busy batch defers all but the lowest nodes. */
 async function write(changes: readonly Change[], isBusy: boolean): Promise<void> {
   const amountsIn = (some: readonly Change[]) =>
     isBusy ? splitDeferrable(amountsOf(some)) : { now: amountsOf(some), later: new Map() };
@@ -100,7 +87,7 @@ async function write(changes: readonly Change[], isBusy: boolean): Promise<void>
   }
 }
 
-/** Splits a list into groups as large as fit. A single element always fits. */
+/** A single element always fits. */
 function* inGroups<T>(list: readonly T[], fits: (group: readonly T[]) => boolean): Generator<T[]> {
   let group: T[] = [];
   for (const each of list) {

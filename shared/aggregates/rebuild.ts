@@ -30,15 +30,10 @@ import { markTrees } from './grow.ts';
 import { takeLock } from './lock.ts';
 
 /**
- * Recomputes totals and rank trees from the table, after an incident or a bulk load. The consumer
- * waits meanwhile and processes the changes of that time afterwards.
- *
- * Returns the numbers of reviews, users and wrong projections, but not of wrong totals and nodes.
- * Throws ApiError 503 if the table is busy or the lock is taken or lost. The message names the
- * command to run again.
- *
- * Use `inTransactions` with the embedded engine. It waits for the disk once for a transaction, but
- * once for each item of a batch. On AWS transactions cost twice the units.
+ * Recomputes totals and rank trees from the table. The consumer of the stream waits meanwhile.
+ * Throws ApiError 503 if the table is busy or the lock is taken or lost. Use `inTransactions` with
+ * the embedded engine, which waits for the disk once for a transaction, but for each item of a
+ * batch. On AWS transactions cost twice the units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},
@@ -106,9 +101,7 @@ async function rebuild(
   return { reviews: listed - users, users, corrected_projections: corrected.length };
 }
 
-/**
- * Reads the registered facets with counts of 0, because writers rely on them: see `registerFacet`.
- */
+/** Returns counts of 0, because writers rely on registered facets: see `registerFacet`. */
 async function registeredFacets(): Promise<Amounts> {
   const amounts: Amounts = new Map();
   for (const name of (await readFacetTotals()).keys()) {
@@ -122,7 +115,6 @@ async function registeredFacets(): Promise<Amounts> {
 async function readAll(onProgress: (items: number) => void, keepLock: () => Promise<void>) {
   const actual = new Map<string, Contribution>();
   const projected = new Map<string, Contribution>();
-  /** Entities and authors whose lists have rank trees. */
   const withTrees = new Set<string>();
   /** Keys of all totals, nodes and deferred counts. */
   const nodes: Key[] = [];
@@ -130,13 +122,8 @@ async function readAll(onProgress: (items: number) => void, keepLock: () => Prom
     FilterExpression:
       'sk IN (:review, :user, :projected) OR begins_with(pk, :nodes) OR pk = :deferred OR begins_with(sk, :totals) OR (sk = :entity AND attribute_exists(rank_tree))',
     ProjectionExpression:
-      'pk, sk, #version, counted, #time, popularity, owners, rank_tree, #all, facet, kind, entity, author, #date, popularity_rank',
-    ExpressionAttributeNames: {
-      '#all': 'all',
-      '#date': 'date',
-      '#time': 'time',
-      '#version': 'version',
-    },
+      'pk, sk, version, counted, #time, popularity, owners, rank_tree, #all, facet, kind, entity, author, #date, popularity_rank',
+    ExpressionAttributeNames: { '#all': 'all', '#date': 'date', '#time': 'time' },
     ExpressionAttributeValues: {
       ':review': reviewKey('').sk,
       ':user': userKey('').sk,

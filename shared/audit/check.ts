@@ -10,20 +10,9 @@ import { type Item, type Key, keyString } from '../table/item.ts';
 import { caseKey, claimKey, idIn, reviewKey, revisionKey } from '../table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../table/query.ts';
 import { putNew } from '../table/transact.ts';
-import {
-  beyondRepair,
-  compare,
-  type Finding,
-  orphan,
-  set,
-  setVersioned,
-  unchanged,
-} from './finding.ts';
+import { compare, compareVersioned, type Finding, orphan, set } from './finding.ts';
 
-/**
- * Finds the differences of an item as it is now. For an item of a review, checks the whole
- * partition.
- */
+/** Finds the differences of an item, or of all items of its review, as they are now. */
 export async function check(item: Item): Promise<Finding[]> {
   return (await checkItem(item)).filter(({ differences }) => differences.length > 0);
 }
@@ -35,6 +24,11 @@ async function checkItem(item: Item): Promise<Finding[]> {
   if (item.sk.startsWith('CLAIM#')) return checkClaim(item);
   return [];
 }
+
+const noIndexes = {
+  ...{ all: undefined, facet: undefined, entity: undefined, author: undefined },
+  ...{ date: undefined, popularity_rank: undefined, kind: undefined },
+};
 
 async function checkReview(pk: string): Promise<Finding[]> {
   const items = await collect(queryItems({ pk, sk: '' }, { pageSize: 1000 }));
@@ -48,13 +42,14 @@ async function checkReview(pk: string): Promise<Finding[]> {
   }
   const { version } = stored;
   const review = v.parse(Review, stored);
+  const unchanged = { ConditionCheck: { Key: reviewKey(review.id), was: { version } } };
   const votes = items.filter(({ sk }) => sk.startsWith('VOTE#'));
   const byRevision = Map.groupBy(votes, ({ revision }) => Number(revision));
   const tallyOf = (revision: number) => tallied(byRevision.get(revision) ?? []);
   const total = tallied(votes);
   const popularity = total.votes_positive - total.votes_negative;
   const current = tallyOf(review.edits + 1);
-  const expected: Record<string, unknown> = {
+  const expected = {
     ...total,
     popularity,
     revision_votes_positive: current.votes_positive,
@@ -66,40 +61,29 @@ async function checkReview(pk: string): Promise<Finding[]> {
   for (let n = 1; n <= review.edits; n++) {
     const key = revisionKey(review.id, n);
     const revision = items.find(({ sk }) => sk === key.sk);
-    if (!revision) {
-      const missing = { ...key, attribute: 'item', stored: 'none', counted: 'revision' };
-      findings.push(beyondRepair(missing, version));
-      continue;
+    if (revision) {
+      const differences = compare(revision, tallyOf(n));
+      findings.push({ differences, version, repair: [unchanged, set(revision, differences)] });
+    } else {
+      const missing = { attribute: 'item', stored: 'none', counted: 'revision' };
+      findings.push({ differences: [{ ...key, ...missing, isRepairable: false }], version });
     }
-    findings.push({
-      differences: compare(revision, tallyOf(n)),
-      version,
-      repair: (differences) => [unchanged(stored), set(revision, differences)],
-    });
   }
-
   findings.push(...checkCase(items));
-
   const key = claimKey(review.user_id, review.entity_id);
+  const named = { review_id: review.id };
   const claim = await getItem(key);
-  if (claim) {
-    const differences = compare(claim, { review_id: review.id });
-    findings.push(...differences.map((difference) => beyondRepair(difference, version)));
-  } else {
-    const Item = { ...key, review_id: review.id };
-    findings.push({
-      differences: compare({ ...key }, { review_id: review.id }),
-      version,
-      repair: () => [unchanged(stored), putNew(Item)],
-    });
-  }
-
+  findings.push(
+    claim
+      ? { differences: compare(claim, named, false), version }
+      : {
+          differences: compare({ ...key }, named),
+          version,
+          repair: [unchanged, putNew({ ...key, ...named })],
+        },
+  );
   // Repaired last, because this repair changes the version that the other repairs depend on.
-  findings.push({
-    differences: compare(stored, expected),
-    version,
-    repair: (differences) => [setVersioned(stored, differences)],
-  });
+  findings.push(compareVersioned(stored, expected));
   return findings;
 }
 
@@ -108,10 +92,7 @@ function tallied(votes: readonly Item[]) {
   return { votes_positive, votes_negative: votes.length - votes_positive };
 }
 
-/**
- * Checks the moderation case of a review. It counts the reports since the last decision, and is
- * open if there are any.
- */
+/** The case of a review counts the reports since the last decision, and any report opens it. */
 function checkCase(items: readonly Item[]): Finding[] {
   const item = items.find(({ sk }) => sk === caseKey('').sk);
   if (!item) return [];
@@ -122,19 +103,9 @@ function checkCase(items: readonly Item[]): Finding[] {
   const counts = countReports(reports.map((report) => v.parse(Report, report)));
   // An import may restore a report after its erasure has closed the case.
   const state = reports.length > 0 ? 'open' : reviewCase.state;
-  const expected = {
-    state,
-    ...counts,
-    ...pick(noIndexes, ['all', 'date', 'popularity_rank']),
-    ...queuedIn({ ...reviewCase, state, ...counts }),
-  };
-  return [
-    {
-      differences: compare(item, expected),
-      version: item.version,
-      repair: (differences) => [setVersioned(item, differences)],
-    },
-  ];
+  const noQueue = pick(noIndexes, ['all', 'date', 'popularity_rank']);
+  const queued = queuedIn({ ...reviewCase, state, ...counts });
+  return [compareVersioned(item, { state, ...counts, ...noQueue, ...queued })];
 }
 
 /**
@@ -159,19 +130,10 @@ async function checkOwner(stored: Item, scope: 'author' | 'entity'): Promise<Fin
   const counted = Object.entries(changes?.by ?? {}).map(([name, by]) => {
     return [name, Number(owner[name] ?? 0) + by] as const;
   });
-  return [
-    {
-      differences: compare(owner, Object.fromEntries(counted)),
-      version: owner.version,
-      repair: (differences) => [setVersioned(owner, differences)],
-    },
-  ];
+  return [compareVersioned(owner, Object.fromEntries(counted))];
 }
 
-/**
- * Reads the reviews of a user. Claims find withdrawn reviews, which are in no index and still
- * count. Indexes find reviews without a claim.
- */
+/** Claims find withdrawn reviews, which are in no index and still count. Indexes find the rest. */
 async function* reviewsBy(userId: string): AsyncGenerator<Item> {
   const seen = new Set<string>();
   const lists: AsyncIterable<Key[]>[] = [
@@ -199,21 +161,13 @@ async function* reviewsOf(entityId: string): AsyncGenerator<Item> {
   }
 }
 
-/**
- * Checks that a claim leads to a review, unless the claim is marked. Reads the claim again, because
- * the author may have used it for another review since the scan.
- */
+/** Reads the claim again: the author may have used it for another review since the scan. */
 async function checkClaim(scanned: Item): Promise<Finding[]> {
   const claim = await getItem(scanned);
   if (!claim || claim.marked_at !== undefined) return [];
   if (await getItem(reviewKey(String(claim.review_id)))) return [];
   return [orphan(claim, { review_id: claim.review_id, marked_at: undefined })];
 }
-
-const noIndexes = {
-  ...{ all: undefined, facet: undefined, entity: undefined, author: undefined },
-  ...{ date: undefined, popularity_rank: undefined, kind: undefined },
-};
 
 async function readReviews(entries: readonly Key[]): Promise<Item[]> {
   const items = await getItems(entries, { consistent: true });

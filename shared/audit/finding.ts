@@ -1,10 +1,7 @@
 import type { Item, Key } from '../table/item.ts';
 import type { Condition, Write } from '../table/transact.ts';
 
-/**
- * An attribute that differs from its recount. The attribute is `item` if the whole item is missing
- * or should not exist.
- */
+/** An attribute that differs from its recount; `item` if a whole item is missing or excessive. */
 export interface Difference {
   pk: string;
   sk: string;
@@ -14,17 +11,13 @@ export interface Difference {
   isRepairable: boolean;
 }
 
-/**
- * Differences of one item, and the writes that repair them, if a repair is possible. The writes are
- * conditional on nothing having changed.
- */
+/** Differences of one item, and writes that repair them on condition that nothing has changed. */
 export interface Finding {
   differences: Difference[];
-  /**
-   * Version that rises with every change of the counted data. Absent if the differences need none.
-   */
+  /** Rises with every change of the counted data. Absent if the differences need none. */
   version?: unknown;
-  repair?: (differences: readonly Difference[]) => Write[];
+  /** Absent if the rest of the table cannot repair the item. */
+  repair?: Write[];
 }
 
 /**
@@ -35,28 +28,30 @@ export function orphan({ pk, sk }: Key, was: Condition['was'], checks: Write[] =
   const stored = sk.replace(/#.*/s, '').toLowerCase();
   return {
     differences: [{ pk, sk, attribute: 'item', stored, counted: 'none', isRepairable: true }],
-    repair: () => [{ Delete: { Key: { pk, sk }, was } }, ...checks],
+    repair: [{ Delete: { Key: { pk, sk }, was } }, ...checks],
   };
 }
 
-/** Returns a finding that the rest of the table cannot repair. */
-export function beyondRepair(
-  difference: Omit<Difference, 'isRepairable'>,
-  version: unknown,
-): Finding {
-  return { differences: [{ ...difference, isRepairable: false }], version };
-}
-
 /** Finds the attributes of an item that differ from the expected values. */
-export function compare(item: Item, expected: Readonly<Record<string, unknown>>): Difference[] {
+export function compare(item: Item, expected: object, isRepairable = true): Difference[] {
   const { pk, sk } = item;
   return Object.entries(expected).flatMap(([attribute, counted]) => {
     const stored = item[attribute];
     // A rank may be a number or a bigint.
-    return `${stored}` === `${counted}`
-      ? []
-      : [{ pk, sk, attribute, stored, counted, isRepairable: true }];
+    const isSame = `${stored}` === `${counted}`;
+    return isSame ? [] : [{ pk, sk, attribute, stored, counted, isRepairable }];
   });
+}
+
+/**
+ * Compares a review, case, author or entity with its recount. The repair requires an unchanged
+ * version, which every count raises.
+ */
+export function compareVersioned(item: Item, expected: object): Finding {
+  const differences = compare(item, expected);
+  const { version } = item;
+  const raised = compare(item, { version: Number(version ?? 0) + 1 });
+  return { differences, version, repair: [set(item, [...differences, ...raised])] };
 }
 
 /** Sets attributes to the counted values, if all of them still have the stored values. */
@@ -64,18 +59,4 @@ export function set({ pk, sk }: Key, differences: readonly Difference[]): Write 
   const counted = Object.fromEntries(differences.map((each) => [each.attribute, each.counted]));
   const stored = Object.fromEntries(differences.map((each) => [each.attribute, each.stored]));
   return { Update: { Key: { pk, sk }, set: counted, was: stored } };
-}
-
-/**
- * Does the same as `set` for a review, case, author or entity. Also requires an unchanged version,
- * which every count raises.
- */
-export function setVersioned(item: Item, differences: readonly Difference[]): Write {
-  const counted = { version: Number(item.version ?? 0) + 1 };
-  return set(item, [...differences, ...compare(item, counted)]);
-}
-
-/** Returns the condition that a review has not changed since it was read. */
-export function unchanged({ pk, sk, version }: Item): Write {
-  return { ConditionCheck: { Key: { pk, sk }, was: { version } } };
 }

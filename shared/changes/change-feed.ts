@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { cursorGone, invalidRequest } from '../errors.ts';
 import { bytesOf, largestBody } from '../lambda-limits.ts';
 import { openCursor, sealCursor } from '../list/cursor.ts';
+import { pick } from '../pick.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/review-repository.ts';
 import { listRevisions } from '../review/revision-repository.ts';
 import { changesLanes } from '../table/keys.ts';
@@ -12,14 +13,12 @@ import { reviewRecord } from './record.ts';
 
 const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
-/**
- * Position of a mirror in the change log, and its time. In each lane it holds the last item read.
- * If one lane stopped in the middle of an item, `into` holds that lane and the number of changes
- * already read.
- */
+/** Position of a mirror in the change log, and its time in epoch ms. */
 const FeedCursor = v.object({
   time: Count,
+  /** Place of the last item read in each lane. */
   lanes: v.pipe(v.array(Count), v.length(changesLanes)),
+  /** A lane that stopped in the middle of an item, and the number of changes already read. */
   into: v.optional(v.tuple([v.picklist([...Array(changesLanes).keys()]), Count])),
 });
 type FeedCursor = v.InferOutput<typeof FeedCursor>;
@@ -28,28 +27,19 @@ type LanePlaces = Omit<FeedCursor, 'time'>;
 const binding = 'changes';
 const day = 86_400_000;
 
-/** Milliseconds for which a position is good. */
+/** Milliseconds for which a position is valid. */
 export const cursorLifetime = 30 * day;
 
 /** Milliseconds after which a transaction has certainly ended. */
 const settled = 60_000;
 
-/**
- * Maximum of log items read for an answer. Changes of one review fold into one entry, so a few busy
- * reviews might never fill an answer.
- */
+/** Maximum of log items for an answer, which changes of a few busy reviews might never fill. */
 const mostLogged = 1_000;
 
-/**
- * Maximum of revisions read for an answer with several reviews. 1,000 take up to 20 MB. A hundred
- * long histories would exceed the memory of a function.
- */
+/** Maximum of revisions for an answer with several reviews, up to 20 MB in memory. */
 const mostRevisions = 1_000;
 
-/**
- * Returns the position after everything logged so far. A mirror that takes the position first, and
- * then reads the table, misses nothing.
- */
+/** Returns the position after everything logged. Take it before reading the table. */
 export async function currentPosition(): Promise<string> {
   const time = Date.now();
   return seal({ time, lanes: await readHeads() });
@@ -98,25 +88,18 @@ interface Changed {
  * Reads the next changed reviews, at most `limit`, in the order of their first change. Lanes are
  * read one after the other, beginning with the one furthest behind.
  */
-async function readWindow(
-  from: FeedCursor,
-  heads: readonly number[],
-  limit: number,
-): Promise<{ changed: Changed[]; end: LanePlaces; hasMore: boolean }> {
+async function readWindow(from: FeedCursor, heads: readonly number[], limit: number) {
   const lanes = [...from.lanes];
   const changed = new Map<string, Changed>();
-  const upTo = (end: LanePlaces, hasMore = true) => ({
-    changed: [...changed.values()],
-    end,
-    hasMore,
-  });
+  const upTo = (end: LanePlaces, hasMore = true) => {
+    return { changed: [...changed.values()], end, hasMore };
+  };
   const placeOf = (lane: number) => (lane === from.into?.[0] ? -1 : (from.lanes[lane] ?? 0));
-  const due = [...lanes.keys()]
-    .filter((lane) => (heads[lane] ?? 0) > (lanes[lane] ?? 0))
-    .sort((a, b) => placeOf(a) - placeOf(b));
+  const due = [...heads.entries()]
+    .filter(([lane, head]) => head > (lanes[lane] ?? 0))
+    .sort(([a], [b]) => placeOf(a) - placeOf(b));
   let read = 0;
-  for (const lane of due) {
-    const head = heads[lane] ?? 0;
+  for (const [lane, head] of due) {
     let done = lane === from.into?.[0] ? from.into[1] : 0;
     for await (const { at, before, changes } of eachOf(readLog(lane, lanes[lane] ?? 0))) {
       if (before !== lanes[lane]) {
@@ -141,18 +124,12 @@ async function readWindow(
   return upTo({ lanes }, false);
 }
 
-/**
- * Throws ApiError 410 for a gap in the log. A gap younger than a minute is accepted: the
- * transaction that fills it may be in progress.
- */
+/** Accepts a gap younger than a minute: the transaction that fills it may be in progress. */
 function refuseGap(place: number): void {
   if (Date.now() - place > settled) throw cursorGone();
 }
 
-/**
- * An entry of a change page, with the author. Empty if a later change will report the review as no
- * longer public.
- */
+/** Empty if a later change will report the review as no longer public. */
 interface FeedEntry {
   change?: PresentedChange;
   user?: PresentedAuthor;
@@ -163,10 +140,9 @@ async function presentFirst(changed: readonly Changed[]): Promise<FeedEntry[]> {
   const found = await findPublicReviews(changed.map(({ change }) => change.id));
   const reviews = new Map(found.map((each) => [each.review.id, each]));
   const revisions = changed.map(({ change: { id } }) => 1 + (reviews.get(id)?.review.edits ?? 0));
+  const first = changed.slice(0, fitting(revisions, mostRevisions));
   const entries = await Promise.all(
-    changed
-      .slice(0, fitting(revisions, mostRevisions))
-      .map(({ change }) => present(change, reviews.get(change.id))),
+    first.map(({ change }) => present(change, reviews.get(change.id))),
   );
   const sizes = entries.map((each) => bytesOf(JSON.stringify(each)));
   return entries.slice(0, fitting(sizes, largestBody));
@@ -179,10 +155,9 @@ async function present(
   if (!authored) return isGone ? { change: { id, version, review: null } } : {};
   const { review, author } = authored;
   const record = reviewRecord(review, await listRevisions(review));
-  const { display_name, karma } = author;
   return {
     change: { id, version: review.version, review: record },
-    user: { id: author.id, display_name, karma },
+    user: pick(author, ['id', 'display_name', 'karma']),
   };
 }
 

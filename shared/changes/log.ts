@@ -8,18 +8,9 @@ import { putNew, retryStale, transact } from '../table/transact.ts';
 /** A write of a public review, or its end as a public review. */
 export interface Change {
   id: string;
-  /** Version of the review after the write. It rises with every write. */
+  /** Version of the review after the write. */
   version: number;
   isGone: boolean;
-}
-
-/** An item of the log: changes logged together. */
-export interface LogItem {
-  /** Place in the lane: the time of logging, epoch ms. */
-  at: number;
-  /** Place of the item before it in the lane; 0 for the first. */
-  before: number;
-  changes: Change[];
 }
 
 /** Seconds for which log items are kept: a day longer than a position is valid. */
@@ -28,14 +19,7 @@ const keptSeconds = 31 * 86_400;
 /** Maximum of changes in an item, about 1 KB. An item with one change costs the same. */
 const changesPerItem = 20;
 
-function laneOf(reviewId: string): number {
-  return Number.parseInt(reviewId.slice(0, 8), 16) % changesLanes;
-}
-
-/**
- * Returns the changes of public reviews in stream records. Skips writes of reviews that were public
- * neither before nor after.
- */
+/** Returns the writes, in stream records, of reviews that were public before or after. */
 export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
   return records.flatMap(({ dynamodb = {} }) => {
     const { Keys, OldImage, NewImage } = dynamodb;
@@ -49,22 +33,20 @@ export function changesIn(records: readonly DynamoDBRecord[]): Change[] {
 }
 
 /**
- * Logs changes for mirrors, at least once: repeated stream records are logged again. Each lane is a
- * chain, in which an item names the place of the item before it. The same transaction points the
- * head of the lane to the last item. A reader therefore never skips an item that appears later.
+ * Logs changes for mirrors, at least once: repeated stream records are logged again. In each lane,
+ * an item names the place of the item before it. The same transaction points the head of the lane
+ * to the last item. A reader therefore never skips an item that appears later.
  */
 export async function logChanges(changes: readonly Change[]): Promise<void> {
-  const byLane = Map.groupBy(changes, ({ id }) => laneOf(id));
-  await Promise.all(
-    [...byLane].map(([lane, some]) => retryStale(() => append(lane, newest(some)))),
-  );
+  const laneOf = ({ id }: Change) => Number.parseInt(id.slice(0, 8), 16) % changesLanes;
+  const byLane = [...Map.groupBy(changes, laneOf)];
+  await Promise.all(byLane.map(([lane, some]) => retryStale(() => append(lane, newest(some)))));
 }
 
 async function append(lane: number, changes: readonly Change[]): Promise<void> {
   const head = await getItem(laneKey(lane));
-  const last = Number(head?.latest ?? 0);
   const items: Item[] = [];
-  let latest = last;
+  let latest = Number(head?.latest ?? 0);
   for (const some of chunks(changes, changesPerItem)) {
     const before = latest;
     latest = Math.max(Date.now(), before + 1);
@@ -85,7 +67,21 @@ async function append(lane: number, changes: readonly Change[]): Promise<void> {
 export async function* readLog(lane: number, place: number): AsyncGenerator<LogItem[]> {
   const { sk: after } = changesKey(lane, place);
   const pages = queryItems(changesKey(lane), { after, pageSize: 25 });
-  for await (const items of pages) yield items.map(toLogItem);
+  for await (const items of pages) {
+    yield items.map(({ sk, before, changes }) => ({
+      at: Number(sk.slice(changesKey(0).sk.length)),
+      before: Number(before),
+      changes: (changes as string[]).map(parseChange),
+    }));
+  }
+}
+
+/** Changes logged together. */
+interface LogItem {
+  /** Places of the item, and of the item before it or 0: times of logging, epoch ms. */
+  at: number;
+  before: number;
+  changes: Change[];
 }
 
 /** Reads the place of the last item of each lane. */
@@ -98,24 +94,15 @@ export async function readHeads(): Promise<number[]> {
 }
 
 function newest(changes: readonly Change[]): Change[] {
-  const byId = new Map<string, Change>();
-  for (const change of changes) {
-    if (change.version > (byId.get(change.id)?.version ?? 0)) byId.set(change.id, change);
-  }
-  return [...byId.values()];
+  const byId = Map.groupBy(changes, ({ id }) => id);
+  return [...byId.values()].map((some) => some.reduce((a, b) => (b.version > a.version ? b : a)));
 }
 
 function formatChange({ id, version, isGone }: Change): string {
   return `${id} ${version}${isGone ? ' gone' : ''}`;
 }
 
-function toLogItem({ sk, before, changes }: Item): LogItem {
-  return {
-    at: Number(sk.slice(changesKey(0).sk.length)),
-    before: Number(before),
-    changes: (changes as string[]).map((text) => {
-      const [id = '', version, gone] = text.split(' ');
-      return { id, version: Number(version), isGone: gone !== undefined };
-    }),
-  };
+function parseChange(text: string): Change {
+  const [id = '', version, gone] = text.split(' ');
+  return { id, version: Number(version), isGone: gone !== undefined };
 }

@@ -5,10 +5,7 @@ import type { PublicRecord } from './presented.ts';
 
 const tally = ['votes_positive', 'votes_negative'] as const;
 
-/**
- * Makes the record of a public review. The text of a record is deterministic, so that records of
- * two mirrors can be compared byte by byte.
- */
+/** Makes the record of a public review, always with the same bytes, so that mirrors can compare. */
 export function reviewRecord(review: Review, revisions: readonly Revision[]): PublicRecord {
   return {
     kind: 'review',

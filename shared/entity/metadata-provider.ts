@@ -8,7 +8,7 @@ export interface Provider {
   page: string;
   /** User-Agent of our requests. */
   agent: string;
-  /** Milliseconds between two requests by all our processes. 0 means no limit. */
+  /** Milliseconds between two requests by all our processes, or 0. */
   interval: number;
 }
 
@@ -33,12 +33,8 @@ const Named = v.pipe(
   v.transform(({ name, title, defaultAlias }) => name ?? title ?? defaultAlias?.name),
   v.string(),
   // A lone surrogate cannot be stored. Control characters and direction marks would be shown.
-  v.transform((name) =>
-    name
-      .toWellFormed()
-      .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')
-      .trim(),
-  ),
+  v.transform((name) => name.toWellFormed().replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, '')),
+  v.trim(),
   v.minLength(1),
   v.maxLength(1000),
 );
@@ -52,7 +48,7 @@ const List = v.pipe(
 
 const maxBytes = { each: 262_144, all: 4_194_304 };
 
-/** Database of a group. Undefined if none is configured. */
+/** Returns the database of a group, if it is configured. */
 export function providerOf(group: EntityGroup): Provider | undefined {
   const prefix = group.toUpperCase();
   const api = process.env[`${prefix}_API`];
@@ -64,13 +60,14 @@ export function providerOf(group: EntityGroup): Provider | undefined {
 
 /** Number of entities of a type that one request can ask for. */
 export function batchSize({ api }: Provider): number {
-  return /\{(ids|query)\}/.test(api) ? 100 : 1;
+  return isOfLists(api) ? 100 : 1;
 }
+
+const isOfLists = (api: string) => /\{(ids|query)\}/.test(api);
 
 /**
  * Asks for the names of at most `batchSize` entities of a type. Returns them by id, with null for
- * an unknown entity. An entity whose name cannot be parsed is left out of a batch. Throws any
- * error. Redirects are not followed, so that only the configured address is asked.
+ * an unknown entity. A batch leaves out names that cannot be parsed. Throws any error.
  */
 export async function askFor(
   { api, agent }: Provider,
@@ -84,35 +81,31 @@ export async function askFor(
     .replace('{query}', encodeURIComponent(query));
   const response = await fetch(url, {
     headers: { Accept: 'application/json', 'User-Agent': agent },
+    // Only the configured address is asked.
     redirect: 'error',
     signal,
   });
-  const isMissing = response.status === 404 || response.status === 410;
-  const isList = /\{(ids|query)\}/.test(api);
-  if (isMissing && !isList) {
-    await response.body?.cancel();
-    return new Map(ids.map((id) => [id, null]));
-  }
+  const isList = isOfLists(api);
   if (!response.ok) {
     await response.body?.cancel();
+    const isMissing = response.status === 404 || response.status === 410;
+    if (isMissing && !isList) return new Map(ids.map((id) => [id, null]));
     throw new Error(`The database answers ${response.status}`);
   }
-  const answer: unknown = JSON.parse(
-    await readText(response, Math.min(maxBytes.all, ids.length * maxBytes.each)),
-  );
+  const most = Math.min(maxBytes.all, ids.length * maxBytes.each);
+  const answer: unknown = JSON.parse(await readText(response, most));
   if (!isList) return new Map(ids.map((id) => [id, v.parse(Named, answer)]));
   const found = new Map(v.parse(List, answer).map((each) => [each.id.toLowerCase(), each]));
-  return new Map(
-    ids.flatMap((id): [string, string | null][] => {
-      const each = found.get(id);
-      if (!each) return [[id, null]];
-      const named = v.safeParse(Named, each);
-      return named.success ? [[id, named.output]] : [];
-    }),
-  );
+  const names = new Map<string, string | null>();
+  for (const id of ids) {
+    const named = v.safeParse(Named, found.get(id));
+    if (named.success) names.set(id, named.output);
+    else if (!found.has(id)) names.set(id, null);
+  }
+  return names;
 }
 
-/** Address of the page for people about an entity. */
+/** Returns the address of the page for people about an entity. */
 export function pageOf({ page }: Pick<Provider, 'page'>, type: EntityType, id: string): string {
   return fill(page, type, id);
 }

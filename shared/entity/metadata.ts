@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chunks } from '../chunks.ts';
 import { describeError } from '../describe-error.ts';
 import { batchGet } from '../table/batch.ts';
 import { type Key, keyString } from '../table/item.ts';
 import { metadataKey, paceKey } from '../table/keys.ts';
 import { transact, tryTransact } from '../table/transact.ts';
-import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
+import { type EntityType, groupOf } from './entity-type.ts';
 import { askFor, batchSize, type Provider, pageOf, providerOf } from './metadata-provider.ts';
 import type { Metadata } from './presented.ts';
 
-/**
- * An entity as a review names it. Reviews of one entity may name different types, so each type is
- * looked up.
- */
+/** An entity as a review names it. Reviews of one entity may name different types. */
 interface Entity {
   entity_id: string;
   entity_type: EntityType;
@@ -21,10 +19,7 @@ interface Entity {
 const forPage = 1_000;
 const forUs = 100;
 
-/**
- * Milliseconds until a name is due again, until a missing name is, and until a failed request is
- * repeated.
- */
+/** Milliseconds until a name, a missing name and a failed request are due again. */
 const good = { found: 30 * 86_400_000, missing: 3_600_000, leased: 10_000 };
 
 /** Milliseconds that a due name stays in the table while its database is down. */
@@ -35,9 +30,8 @@ type Names = Map<string, string | null>;
 
 /**
  * Returns the metadata of each entity, in their order, within `patience` milliseconds. An entry is
- * null if no database is configured, does not know the entity, or has not answered in time. Names
- * stay in the table while their database is down. Takes at most 100 distinct entities. Never
- * throws: a review is worth showing without a name.
+ * null if no database is configured, does not know the entity, or has not answered in time. Takes
+ * at most 100 distinct entities. Never throws: a review is worth showing without a name.
  */
 export async function findMetadata(
   entities: readonly Entity[],
@@ -63,13 +57,10 @@ export async function findKeptMetadata(entities: readonly Entity[]): Promise<(Me
   return named(entities, names);
 }
 
-/** The distinct entities of which a database is configured. */
+/** Returns the distinct entities whose database is configured. */
 function namedElsewhere(entities: readonly Entity[]): Map<string, Entity> {
-  return new Map(
-    entities.flatMap((entity): [string, Entity][] =>
-      providerOf(groupOf(entity.entity_type)) ? [[keyString(keyOf(entity)), entity]] : [],
-    ),
-  );
+  const those = entities.filter(({ entity_type }) => providerOf(groupOf(entity_type)));
+  return new Map(those.map((entity) => [keyString(keyOf(entity)), entity]));
 }
 
 function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
@@ -81,21 +72,13 @@ function named(entities: readonly Entity[], names: Names): (Metadata | null)[] {
   });
 }
 
-/**
- * Reads names from the table, then requests those that are due. Adds each to `names` as it arrives.
- */
-async function find(
-  wanted: ReadonlyMap<string, Entity>,
-  names: Names,
-  signal: AbortSignal,
-): Promise<void> {
-  const due = await findKept(wanted, names);
-  await Promise.all(
-    requestsFor(due).map((request) => refresh(request, names, signal).catch(report)),
-  );
+/** Adds names of the table to `names`, then those that are due, as they arrive. */
+async function find(wanted: ReadonlyMap<string, Entity>, names: Names, signal: AbortSignal) {
+  const requests = requestsFor(await findKept(wanted, names));
+  await Promise.all(requests.map((request) => refresh(request, names, signal).catch(report)));
 }
 
-/** Puts the names that are in the table into `names`. Gives the entities that are due. */
+/** Adds the names that are in the table to `names`. Returns the entities that are due. */
 async function findKept(wanted: ReadonlyMap<string, Entity>, names: Names): Promise<Entity[]> {
   const items = await batchGet([...wanted.values()].map(keyOf));
   const due: Entity[] = [];
@@ -107,43 +90,31 @@ async function findKept(wanted: ReadonlyMap<string, Entity>, names: Names): Prom
   return due;
 }
 
-/** A request to a database. */
 interface Request {
-  group: EntityGroup;
   provider: Provider;
   type: EntityType;
   ids: string[];
 }
 
-/** As few requests as the databases let us send, the largest first. */
+/** Makes as few requests as the databases let us send, the largest first. */
 function requestsFor(entities: readonly Entity[]): Request[] {
-  const requests: Request[] = [];
-  for (const { entity_type: type, entity_id } of entities) {
-    const group = groupOf(type);
-    const provider = providerOf(group);
-    if (!provider) continue;
-    const open = requests.find(
-      (request) => request.type === type && request.ids.length < batchSize(provider),
-    );
-    if (open) open.ids.push(entity_id);
-    else requests.push({ group, provider, type, ids: [entity_id] });
-  }
-  const sent = new Map<EntityGroup, number>();
-  return requests
-    .sort((a, b) => b.ids.length - a.ids.length)
-    .filter(({ group, provider }) => {
-      sent.set(group, 1 + (sent.get(group) ?? 0));
-      // The others would have to wait for longer than the page does.
-      return provider.interval === 0 || sent.get(group) === 1;
-    });
+  const byType = Map.groupBy(entities, ({ entity_type }) => entity_type);
+  const requests = [...byType].flatMap(([type, some]) => {
+    const provider = providerOf(groupOf(type));
+    if (!provider) return [];
+    const ids = some.map(({ entity_id }) => entity_id);
+    return chunks(ids, batchSize(provider)).map((ids) => ({ provider, type, ids }));
+  });
+  const sorted = requests.sort((a, b) => b.ids.length - a.ids.length);
+  const firstTo = (type: EntityType) =>
+    sorted.find((request) => groupOf(request.type) === groupOf(type));
+  // Others than the first would have to wait for longer than the page does.
+  return sorted.filter((each) => each.provider.interval === 0 || each === firstTo(each.type));
 }
 
-async function refresh(
-  { group, provider, type, ids }: Request,
-  names: Names,
-  signal: AbortSignal,
-): Promise<void> {
-  if (provider.interval > 0 && !(await take(paceKey(group), provider.interval))) return;
+async function refresh({ provider, type, ids }: Request, names: Names, signal: AbortSignal) {
+  const { interval } = provider;
+  if (interval > 0 && !(await take(paceKey(groupOf(type)), interval))) return;
   const taken = await Promise.all(ids.map((id) => take(metadataKey(type, id), good.leased)));
   const ours = ids.filter((_, i) => taken[i]);
   if (ours.length === 0) return;
@@ -157,25 +128,17 @@ async function refresh(
   await transact(kept.map((Item) => ({ Put: { Item } })));
 }
 
-/**
- * Makes a due item due again in some milliseconds. Returns true for one of all concurrent callers.
- */
+/** Makes a due item due again in some milliseconds. Returns true for one concurrent caller only. */
 async function take(Key: Key, milliseconds: number): Promise<boolean> {
   const now = Date.now();
-  return tryTransact([
-    {
-      Update: {
-        Key,
-        UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
-        ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
-        ExpressionAttributeValues: {
-          ':now': now,
-          ':later': now + milliseconds,
-          ':end': seconds(now + keptBeyond),
-        },
-      },
-    },
-  ]);
+  const [later, end] = [now + milliseconds, seconds(now + keptBeyond)];
+  const Update = {
+    Key,
+    UpdateExpression: 'SET due_at = :later, expires_at = if_not_exists(expires_at, :end)',
+    ConditionExpression: 'attribute_not_exists(due_at) OR due_at <= :now',
+    ExpressionAttributeValues: { ':now': now, ':later': later, ':end': end },
+  };
+  return tryTransact([{ Update }]);
 }
 
 function keyOf({ entity_type, entity_id }: Entity): Key {

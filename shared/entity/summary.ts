@@ -24,10 +24,7 @@ export async function findSummaries(ids: readonly string[]): Promise<EntitySumma
   return ids.map((id, i) => summaryOf(id, items[i]));
 }
 
-/**
- * Reads an entity's summary, its three latest and its three most popular reviews, in two round
- * trips.
- */
+/** Reads a summary with the three latest and three most popular reviews, in two round trips. */
 export async function readEntity(
   id: string,
 ): Promise<{ summary: EntitySummary; latest: AuthoredReview[]; popular: AuthoredReview[] }> {
@@ -38,27 +35,19 @@ export async function readEntity(
   ]);
   const references = [...latest, ...popular].map(toReference);
   const reviews = references.length > 0 ? await findReviews(references) : [];
-  const byKey = new Map(
-    reviews
-      .filter(({ review }) => isPublic(review))
-      .map((authored) => [authored.review.id, authored]),
-  );
-  const pick = (entries: readonly Entry[]) =>
-    entries.flatMap((entry) => byKey.get(toReference(entry).review_id) ?? []);
-  return { summary: summaryOf(id, item), latest: pick(latest), popular: pick(popular) };
+  const listed = reviews.filter(({ review }) => isPublic(review));
+  const byId = new Map(listed.map((authored) => [authored.review.id, authored]));
+  const among = (entries: readonly Entry[]) =>
+    entries.flatMap((entry) => byId.get(toReference(entry).review_id) ?? []);
+  return { summary: summaryOf(id, item), latest: among(latest), popular: among(popular) };
 }
 
 function readFirst(id: string, order: Order): Promise<Entry[]> {
-  return collect(
-    queryIndex(`entity-by-${order}`, id, { descending: true, pageSize: shown }),
-    shown,
-  );
+  const first = { descending: true, pageSize: shown };
+  return collect(queryIndex(`entity-by-${order}`, id, first), shown);
 }
 
-/**
- * Builds the summary from the item of an entity in one pass over its counts. An entity without
- * reviews may have no item.
- */
+/** An entity without reviews may have no item. */
 function summaryOf(id: string, item?: Item): EntitySummary {
   const counts = facetCounts(item);
   const types = new Map<string, number>();

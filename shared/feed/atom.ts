@@ -13,8 +13,7 @@ export const newest = 50;
 
 /**
  * Returns the newest public reviews of an entity or user in Atom 1.0 (RFC 4287). `titleOf` gets the
- * name of the first review's entity, if there is one. XML is escaped as HTML is. Libraries for
- * feeds took twenty times the CPU.
+ * name of the first review's entity. Libraries for feeds took twenty times the CPU.
  */
 export async function reviewFeed(
   owner: FeedOwner,

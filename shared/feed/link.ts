@@ -7,15 +7,12 @@ export const atomType = 'application/atom+xml';
 /** Entity or user whose reviews a feed contains. */
 export type FeedOwner = { entity_id: string } | { user_id: string };
 
-/** Address of the feed of an entity or user. */
+/** Returns the address of the feed. */
 export function feedUrl(owner: FeedOwner): string {
   return `${authUrl()}${version}${pathOf(owner)}/reviews.atom`;
 }
 
-/**
- * Link header of an entity or user in the API. Leads to its feed and its page, relative to the
- * request (RFC 8288).
- */
+/** Link header of an entity or user: its feed and its page, relative to the request (RFC 8288). */
 export function linksOf(owner: FeedOwner): string {
   return `${linkToFeed(owner)}, ${linkToPage(pathOf(owner))}`;
 }

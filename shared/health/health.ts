@@ -16,10 +16,7 @@ export interface Health {
   faults: string[];
 }
 
-/**
- * Ages in seconds. For each, the newest review that is at least as old is sampled. The stream
- * catches up within the last.
- */
+/** Ages of the sampled reviews in seconds. The stream catches up within the last. */
 const sampleAges = [5, 120];
 /** 26 hours. The job runs daily, and again after a failure. */
 const maxJobAge = 26 * 3600;

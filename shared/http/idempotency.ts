@@ -68,14 +68,14 @@ export async function answerOnce(
 
   // As text, to preserve the order of the fields.
   const stored = { fingerprint, answer: JSON.stringify(answer), expires_at: now + keptSeconds };
-  const Put = {
+  const record = {
     Item: { ...Key, ...stored },
     ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
     ExpressionAttributeValues: { ':now': now },
   };
   let done: Done;
   try {
-    done = await act([{ Put, otherwise: isTaken }]);
+    done = await act([{ Put: record, otherwise: isTaken }]);
   } catch (error) {
     // The refusal may come from the first attempt of this very request.
     const isRefusal = error instanceof ApiError && error.status < 500;

@@ -8,17 +8,12 @@ export async function isBulkUnfinished(): Promise<boolean> {
   return (await getItem(bulkImportKey)) !== undefined;
 }
 
-/**
- * Marks the start of a bulk import, before its first record. Returns a function that removes the
- * mark. Call it when everything in the table is counted.
- */
-export async function beginBulk(): Promise<() => Promise<void>> {
-  const id = randomUUID();
-  await transact([{ Put: { Item: { ...bulkImportKey, id } } }]);
-  return async () => {
-    // Another bulk import may have begun meanwhile. It counts at its own end.
-    await tryTransact([{ Delete: { Key: bulkImportKey, was: { id } } }]);
-  };
+/** Marks the start of a bulk import. Call the returned function when everything is counted. */
+export async function beginBulk(): Promise<() => Promise<boolean>> {
+  const was = { id: randomUUID() };
+  await transact([{ Put: { Item: { ...bulkImportKey, ...was } } }]);
+  // Another bulk import may have begun meanwhile. It counts at its own end.
+  return () => tryTransact([{ Delete: { Key: bulkImportKey, was } }]);
 }
 
 /** Is true for a table without data. Records of the service about itself do not count. */

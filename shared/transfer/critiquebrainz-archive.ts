@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import unbzip2 from 'unbzip2-stream';
-import { linesOf } from './lines.ts';
+import { linesOf } from './record.ts';
 
 /** SCHEMA_SEQUENCE of dumps whose tables have these columns. */
 const knownSchema = '15';
@@ -22,15 +22,7 @@ type Table = keyof typeof tables;
 /** A row of a table; null for `\N`. */
 export type Row<T extends Table> = Record<(typeof tables)[T][number], string | null>;
 
-/** Key columns. Rows of two archives with the same key are duplicates. */
-const keys: Record<Table, string> = {
-  user_sanitised: 'id',
-  review: 'id',
-  revision: 'id',
-  vote: 'user_id, revision_id',
-};
-
-/** Records that something was left out or changed, and why. */
+/** Notes why something was left out or changed. */
 export type Note = (reason: string) => void;
 
 /** Error messages of the libraries for a truncated archive: they read past its end. */
@@ -47,9 +39,9 @@ export async function loadDump(
   note: Note,
 ): Promise<string[]> {
   for (const [table, columns] of Object.entries(tables)) {
-    database.exec(
-      `CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${keys[table as Table]}))`,
-    );
+    // Rows of two archives with the same key are duplicates.
+    const key = table === 'vote' ? 'user_id, revision_id' : 'id';
+    database.exec(`CREATE TABLE ${table} (${columns.join()}, PRIMARY KEY (${key}))`);
   }
   const found = new Set<string>();
   const unreadable = new Set<string>();
@@ -57,8 +49,10 @@ export async function loadDump(
   for (const { name, open } of archives) {
     let files = 0;
     try {
-      for await (const { file, content } of filesOf(open())) {
+      for await (const entry of unpacked(open())) {
         files++;
+        const file = entry.header.name;
+        const content = entry as AsyncIterable<Uint8Array>;
         const table = /(?:^|\/)cbdump\/(\w+)$/.exec(file)?.[1] ?? '';
         if (Object.hasOwn(tables, table)) {
           found.add(table);
@@ -66,11 +60,8 @@ export async function loadDump(
           if (!isKnown) unreadable.add(table);
         } else if (/(?:^|\/)SCHEMA_SEQUENCE$/.test(file)) {
           const schema = (await readAll(content)).trim();
-          if (schema !== knownSchema) {
-            warnings.push(
-              `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`,
-            );
-          }
+          const warning = `${name} has SCHEMA_SEQUENCE ${schema}, but only ${knownSchema} is known`;
+          if (schema !== knownSchema) warnings.push(warning);
         } else for await (const _ of content);
       }
     } catch (cause) {
@@ -96,23 +87,18 @@ export async function loadDump(
   return warnings;
 }
 
-/** Yields the files of a tar archive compressed with bzip2, of any number of bzip2 streams. */
-async function* filesOf(
-  bytes: Readable,
-): AsyncGenerator<{ file: string; content: AsyncIterable<Uint8Array> }> {
+/** Reads a tar archive compressed with bzip2, of any number of bzip2 streams. */
+function unpacked(bytes: Readable) {
   const archive = extract();
   const plain = unbzip2();
   bytes.on('error', (error) => archive.destroy(error));
   plain.on('error', (error: unknown) => {
     archive.destroy(error instanceof Error ? error : new Error(`${error}`));
   });
-  bytes.pipe(plain).pipe(archive);
-  for await (const entry of archive) {
-    yield { file: entry.header.name, content: entry as AsyncIterable<Uint8Array> };
-  }
+  return bytes.pipe(plain).pipe(archive);
 }
 
-/** Loads the rows of a table. Returns false if it has rows, but none with the expected columns. */
+/** Returns false if the table has rows, but none with the expected columns. */
 async function loadTable(
   database: DatabaseSync,
   table: Table,
@@ -156,9 +142,7 @@ function unescaped(value: string): string {
       const numbers = bytes
         .slice(1)
         .split('\\')
-        .map((byte) => {
-          return /^x/i.test(byte) ? Number.parseInt(byte.slice(1), 16) : Number.parseInt(byte, 8);
-        });
+        .map((byte) => (/^x/i.test(byte) ? Number(`0${byte}`) : Number.parseInt(byte, 8)));
       return Buffer.from(numbers).toString();
     },
   );

@@ -5,8 +5,13 @@ import { languages } from '../review/languages.ts';
 import { licenses } from '../review/licenses.ts';
 import { isVisible } from '../values.ts';
 import type { Note, Row } from './critiquebrainz-archive.ts';
-import type { SourcedRecord } from './record.ts';
-import { type FullReviewRecord, type UserRecord, Uuid, type VoteRecord } from './record.ts';
+import {
+  type FullReviewRecord,
+  type SourcedRecord,
+  type UserRecord,
+  Uuid,
+  type VoteRecord,
+} from './record.ts';
 
 /**
  * Yields the records of a loaded dump: users, then reviews, each followed by the votes on it. Calls
@@ -32,21 +37,20 @@ export async function* dumpRecords(
     `SELECT vote.* FROM vote JOIN revision ON revision.id = revision_id
      WHERE review_id = ? ORDER BY rated_at, CAST(revision_id AS INTEGER)`,
   );
+  const accepted = (record: FullReviewRecord | string) => {
+    if (typeof record === 'string') return record;
+    const { user_id, entity_id } = record;
+    if (!hasUser.get(user_id)) return 'review: of a user who is not in the dump';
+    const isFirst = claim.run(user_id, entity_id).changes > 0;
+    return isFirst ? record : 'review: another one of the same user and entity';
+  };
   const reviews = database.prepare('SELECT * FROM review ORDER BY published_on, id').iterate();
   for (const row of reviews as Iterable<Row<'review'>>) {
     const revisions = revisionsOf.all(`${row.id}`) as Row<'revision'>[];
     const numbers = new Map<string, number>();
-    const record = reviewOf(row, revisions, numbers, note, noteChange);
-    const refusal =
-      typeof record === 'string'
-        ? record
-        : !hasUser.get(record.user_id)
-          ? 'review: of a user who is not in the dump'
-          : claim.run(record.user_id, record.entity_id).changes === 0
-            ? 'review: another one of the same user and entity'
-            : undefined;
-    if (typeof record === 'string' || refusal !== undefined) {
-      note(`${refusal}`);
+    const record = accepted(reviewOf(row, revisions, numbers, note, noteChange));
+    if (typeof record === 'string') {
+      note(record);
       for (const _ of votesOf.iterate(`${row.id}`)) note('vote: on a review that was left out');
       continue;
     }
@@ -59,26 +63,23 @@ export async function* dumpRecords(
     ['vote WHERE revision_id NOT IN (SELECT id FROM revision)', 'vote: on an unknown revision'],
     ['revision WHERE review_id NOT IN (SELECT id FROM review)', 'revision: of an unknown review'],
   ] as const) {
-    const count = Number(database.prepare(`SELECT count(*) AS n FROM ${query}`).get()?.n);
-    for (let i = 0; i < count; i++) note(reason);
+    for (const _ of database.prepare(`SELECT 1 FROM ${query}`).iterate()) note(reason);
   }
 }
 
 function userOf(row: Row<'user_sanitised'>, noteChange: Note): UserRecord | string {
   const created = timeOf(row.created);
-  if (!isUuid(row.id) || created === undefined) return 'user: without a UUID or time';
-  const contact = { email: null, musicdb_username: row.musicbrainz_id };
+  if (!v.is(Uuid, row.id) || created === undefined) return 'user: without a UUID or time';
   let display_name = row.display_name ?? '';
   if (!isVisible(display_name)) {
     noteChange('invisible name to Reader and the start of the id');
     display_name = `Reader ${row.id.slice(0, 4)}`;
   }
+  const contact = { email: null, musicdb_username: row.musicbrainz_id };
   return { kind: 'user', id: row.id, display_name, created, contact };
 }
 
-/**
- * Makes the record of a review. Fills `numbers` with the new revision number of each revision id.
- */
+/** Also fills `numbers` with the new revision number of each revision id. */
 function reviewOf(
   row: Row<'review'>,
   rows: readonly Row<'revision'>[],
@@ -87,12 +88,13 @@ function reviewOf(
   noteChange: Note,
 ): FullReviewRecord | string {
   const { id, entity_id, user_id, license_id } = row;
-  if (!isUuid(id) || !isUuid(entity_id) || !isUuid(user_id)) return 'review: without UUIDs';
+  if (!v.is(Uuid, id) || !v.is(Uuid, entity_id) || !v.is(Uuid, user_id)) {
+    return 'review: without UUIDs';
+  }
   const entity_type = row.entity_type?.replace(/^bb_/, 'bk_') as EntityType;
   if (!entityTypes.includes(entity_type)) return `review: of the unknown type ${row.entity_type}`;
-  if (license_id === null || !licenses.some((known) => known.id === license_id)) {
-    return `review: under the unknown licence ${license_id}`;
-  }
+  const license = licenses.find((known) => known.id === license_id)?.id;
+  if (!license) return `review: under the unknown licence ${license_id}`;
   const language = languageOf(row.language ?? '');
   if (!language) return `review: in the unknown language ${row.language}`;
   if (language !== row.language) noteChange(`language ${row.language} to ${language}`);
@@ -124,7 +126,7 @@ function reviewOf(
     entity_type,
     user_id,
     language,
-    license: license_id,
+    license,
     created: first.timestamp < published ? first.timestamp : published,
     published_on: isDraft ? null : published,
     is_hidden: row.is_hidden === 't',
@@ -145,17 +147,16 @@ function votesOn(
   const newest = new Map<string, VoteRecord>();
   for (const row of votesOf.iterate(review_id) as Iterable<Row<'vote'>>) {
     const record = voteOf(row);
-    if (typeof record === 'string') {
-      note(record);
-      continue;
+    if (typeof record === 'string') note(record);
+    else {
+      if (newest.has(record.user_id)) note('vote: an older one of the same person on the review');
+      newest.set(record.user_id, record);
     }
-    if (newest.has(record.user_id)) note('vote: an older one of the same person on the review');
-    newest.set(record.user_id, record);
   }
   return newest.values();
 
   function voteOf({ user_id, revision_id, vote, rated_at }: Row<'vote'>): VoteRecord | string {
-    if (user_id === null || !hasUser.get(user_id) || !isUuid(user_id)) {
+    if (!v.is(Uuid, user_id) || !hasUser.get(user_id)) {
       return 'vote: of a user who is not in the dump';
     }
     if (user_id === authorId) return 'vote: by the author of the review';
@@ -182,27 +183,19 @@ function starsOf(rating: string | null, note: Note, noteChange: Note): number | 
   return stars;
 }
 
-/** Converts a language code to ISO 639-1. Undefined if there is none. */
+/** Converts a language code to ISO 639-1. */
 function languageOf(code: string): FullReviewRecord['language'] | undefined {
   const known = (name: string | undefined) => languages.find((language) => language === name);
   if (!/^[a-z]{2,3}$/i.test(code)) return undefined;
   return known(code.toLowerCase()) ?? known(Intl.getCanonicalLocales(code)[0]);
 }
 
-/**
- * Converts a timestamp without a zone, which means UTC, to ISO 8601. Drops fractions below a
- * millisecond.
- */
+/** Converts a timestamp without a zone, which means UTC, to ISO 8601 in milliseconds. */
 function timeOf(timestamp: string | null): string | undefined {
   const parts = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?$/.exec(timestamp ?? '');
   if (!parts) return undefined;
   const [, day, time, fraction = ''] = parts;
   const iso = `${day}T${time}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
-  const parsed = new Date(iso);
   // JavaScript reads February 30 as a day in March.
-  return !Number.isNaN(+parsed) && parsed.toISOString() === iso ? iso : undefined;
-}
-
-function isUuid(text: string | null): text is string {
-  return v.is(Uuid, text);
+  return new Date(iso).toJSON() === iso ? iso : undefined;
 }

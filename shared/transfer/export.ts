@@ -4,6 +4,7 @@ import { reviewRecord } from '../changes/record.ts';
 import { Case, countReports, queuedIn } from '../moderation/case.ts';
 import { Report } from '../moderation/report.ts';
 import { nobody } from '../oauth/personal-token-repository.ts';
+import { pick } from '../pick.ts';
 import { type License, licenses } from '../review/licenses.ts';
 import { isPublic, Review } from '../review/review.ts';
 import { Revision, revisionOf } from '../review/revision.ts';
@@ -11,31 +12,29 @@ import type { Item } from '../table/item.ts';
 import { caseKey } from '../table/keys.ts';
 import { scanItems } from '../table/query.ts';
 import { User } from '../user/user.ts';
-import { fullReviewRecord, kindOfItem, rawRecord, userRecord, voteRecord } from './item-record.ts';
+import {
+  fullReviewRecord,
+  type ItemKind,
+  isObject,
+  kindOfItem,
+  rawRecord,
+  userRecord,
+  voteRecord,
+} from './item-record.ts';
 import {
   formats,
   formatVersion,
   type Header,
-  isObject,
   type RawKind,
   type TransferRecord,
 } from './record.ts';
-import type { Group, Spool } from './spool.ts';
+import type { Spool } from './spool.ts';
 
 /** A public account as dumps contain it. */
-export interface PublicUserRecord {
-  kind: 'user';
-  id: string;
-  display_name: string;
-  /** ISO 8601. */
-  created: string;
-  karma: number;
-}
+type PublicUserRecord = { kind: 'user' } & Pick<User, (typeof publicAttributes)[number]>;
+const publicAttributes = ['id', 'display_name', 'created', 'karma'] as const;
 
-/**
- * Scans the table into a spool, resuming where the spool stands. Reports the number of items read
- * to `onProgress`.
- */
+/** Scans the table into a spool, from where the spool stands. Reports the number of items read. */
 export async function scanInto(spool: Spool, onProgress: (items: number) => void): Promise<void> {
   const from = spool.position();
   let read = 0;
@@ -55,50 +54,41 @@ export async function scanInto(spool: Spool, onProgress: (items: number) => void
  * record that names a missing record is left out: the missing one was deleted during the scan.
  */
 export function* allRecords(spool: Spool): Generator<TransferRecord> {
-  const hasUser = (id: unknown) => spool.has(0, `${id}`, 'USER');
+  const hasUser = (id: unknown) => spool.has('user', `${id}`, 'USER');
   const hasReferences = (kind: RawKind, { user_id, client_id }: Item) =>
     (hasUser(user_id) || (kind === 'identity' && user_id === undefined)) &&
-    (kind !== 'grant' || client_id === nobody || spool.has(2, `${client_id}`, 'APP'));
-  for (const { items } of spool.read(0)) {
-    const user = items.find(({ sk }) => sk === 'USER');
-    if (user)
-      yield userRecord(
-        user,
-        items.find(({ sk }) => sk === 'CONTACT'),
-      );
+    (kind !== 'grant' || client_id === nobody || spool.has('application', `${client_id}`, 'APP'));
+  for (const { items } of spool.read('user')) {
+    const user = itemAt('USER', items);
+    if (user) yield userRecord(user, itemAt('CONTACT', items));
   }
   const replaced = spool.replaced();
-  yield* raw([1, 2, 3, 6]);
-  for (const { id, items } of spool.read(4)) {
-    const stored = items.find(({ sk }) => sk === 'REVIEW');
+  for (const kind of ['identity', 'application', 'grant', 'claim'] as const) {
+    for (const { items } of spool.read(kind)) {
+      for (const item of items) {
+        const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
+        if (hasReferences(kind, item) && !isReplaced) yield rawRecord(kind, item);
+      }
+    }
+  }
+  for (const { id, items } of spool.read('review')) {
+    const stored = itemAt('REVIEW', items);
     if (!stored || replaced.has(id) || !hasUser(stored.user_id)) continue;
-    const review = fullReviewRecord(stored, ofKind(items, 'revision'));
+    const review = fullReviewRecord(stored, ofKind('revision', items));
     if (!review) continue;
     yield review;
-    for (const item of ofKind(items, 'vote')) {
+    for (const item of ofKind('vote', items)) {
       if (hasUser(item.user_id)) yield voteRecord(item, review.revisions.length);
     }
-    const reports = ofKind(items, 'report').filter(({ user_id }) => hasUser(user_id));
+    const reports = ofKind('report', items).filter(({ user_id }) => hasUser(user_id));
     for (const item of reports) yield rawRecord('report', item);
-    for (const item of ofKind(items, 'case')) yield caseRecord(item, reports);
+    for (const item of ofKind('case', items)) yield caseRecord(item, reports);
   }
-  for (const { items } of spool.read(5)) {
+  for (const { items } of spool.read('decision')) {
     for (const { author, ...item } of items) {
       // A decision about an erased account stays without its note.
       const log = hasUser(item.user_id) ? { author, ...item } : { ...item, note: '' };
       yield rawRecord('decision', log);
-    }
-  }
-
-  function* raw(groups: readonly Group[]): Generator<TransferRecord> {
-    for (const group of groups) {
-      for (const { items } of spool.read(group)) {
-        for (const item of items) {
-          const kind = kindOfItem(item) as RawKind;
-          const isReplaced = replaced.has(`${item.user_id} ${item.entity_id}`);
-          if (hasReferences(kind, item) && !isReplaced) yield rawRecord(kind, item);
-        }
-      }
     }
   }
 }
@@ -120,70 +110,54 @@ function caseRecord(item: Item, reports: readonly Item[]): TransferRecord {
 /** Yields the public reviews of a spool by id. */
 export function* publicReviews(spool: Spool): Generator<PublicRecord> {
   const replaced = spool.replaced();
-  for (const { id, items } of spool.read(4)) {
-    const item = items.find(({ sk }) => sk === 'REVIEW');
+  for (const { id, items } of spool.read('review')) {
+    const item = itemAt('REVIEW', items);
     const review = item && v.parse(Review, item);
     if (!review || replaced.has(id) || !isPublic(review)) continue;
-    const earlier = ofKind(items, 'revision')
+    const earlier = ofKind('revision', items)
       .map((revision) => v.parse(Revision, revision))
       .filter((revision) => revision.id <= review.edits);
-    if (earlier.length < review.edits || !spool.has(0, review.user_id, 'USER')) continue;
+    if (earlier.length < review.edits || !spool.has('user', review.user_id, 'USER')) continue;
     yield reviewRecord(review, [...earlier, revisionOf(review)]);
   }
 }
 
 /** Yields the public accounts of a spool by id. */
 export function* publicUsers(spool: Spool): Generator<PublicUserRecord> {
-  for (const { items } of spool.read(0)) {
-    const item = items.find(({ sk }) => sk === 'USER');
-    if (!item) continue;
-    const { id, display_name, created, karma } = v.parse(User, item);
-    yield { kind: 'user', id, display_name, created, karma };
+  for (const { items } of spool.read('user')) {
+    const item = itemAt('USER', items);
+    if (item) yield { kind: 'user', ...pick(v.parse(User, item), publicAttributes) };
   }
 }
 
-/**
- * Makes the headers of the files of a public dump: one file of users, and one file of reviews for
- * each licence in use.
- */
+/** Makes the headers of a public dump: of its users, and of its reviews by licence in use. */
 export function publicHeaders(spool: Spool): { users: Header; reviews: Map<string, Header> } {
   const format = formats.public;
-  const byLicense = new Map(licenses.map((license) => [license.id, counting({ format, license })]));
-  for (const review of publicReviews(spool)) byLicense.get(review.license)?.count(review);
-  const reviews = [...byLicense].map(([id, { header }]) => [id, header()] as const);
-  return {
-    users: headerOf(publicUsers(spool), { format }),
-    reviews: new Map(reviews.filter(([, { counts }]) => counts?.review)),
-  };
+  const reviews = new Map(licenses.map((license) => [license.id, newHeader({ format, license })]));
+  for (const review of publicReviews(spool)) count(review, reviews.get(review.license));
+  for (const [id, { counts }] of reviews) if (!counts.review) reviews.delete(id);
+  return { users: headerOf(publicUsers(spool), format), reviews };
 }
 
 /** Reads all records to make their header. */
-export function headerOf(records: Iterable<Countable>, about: About = { format: formats.all }) {
-  const { count, header } = counting(about);
-  for (const record of records) count(record);
-  return header();
+export function headerOf(records: Iterable<Countable>, format: string = formats.all): Header {
+  const header = newHeader({ format });
+  for (const record of records) count(record, header);
+  return header;
 }
 
 type Countable = object & { kind: string };
-interface About {
-  format: string;
-  license?: License;
+type CountedHeader = Header & { counts: Record<string, number> };
+
+function newHeader({ format, ...about }: { format: string; license?: License }): CountedHeader {
+  return { kind: 'header', format, version: formatVersion, ...about, time: null, counts: {} };
 }
 
-function counting({ format, ...about }: About) {
-  const counts: Record<string, number> = {};
-  let newest = '';
-  return {
-    count(record: Countable): void {
-      counts[record.kind] = (counts[record.kind] ?? 0) + 1;
-      const time = newestTime(record);
-      if (time > newest) newest = time;
-    },
-    header(): Header {
-      const time = newest || null;
-      return { kind: 'header', format, version: formatVersion, ...about, time, counts };
-    },
-  };
+function count(record: Countable, header?: CountedHeader): void {
+  if (!header) return;
+  header.counts[record.kind] = (header.counts[record.kind] ?? 0) + 1;
+  const time = newestTime(record);
+  if (time > (header.time ?? '')) header.time = time;
 }
 
 /** Formats records as JSON Lines, in chunks of about 64 KB. */
@@ -198,7 +172,11 @@ export function* jsonLines(records: Iterable<object>): Generator<string> {
   if (chunk) yield chunk;
 }
 
-function ofKind(items: readonly Item[], kind: string): Item[] {
+function itemAt(sk: string, items: readonly Item[]): Item | undefined {
+  return items.find((item) => item.sk === sk);
+}
+
+function ofKind(kind: ItemKind, items: readonly Item[]): Item[] {
   return items.filter((item) => kindOfItem(item) === kind);
 }
 

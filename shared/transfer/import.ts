@@ -9,39 +9,33 @@ import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
 import { idIn, reviewKey, userKey } from '../table/keys.ts';
 import { itemsIn, keyOf, merged, packed } from '../table/merge.ts';
-import { StaleRead, transact, type Write } from '../table/transact.ts';
+import { tryTransact, type Write } from '../table/transact.ts';
 import { backOff } from '../time.ts';
-import { chunksOf, keysOf, partitionOf, planOf, remainsKey, unfinished } from './plan.ts';
+import { chunksOf, keysOf, planOf, recordKey, remainsKey, unfinished } from './plan.ts';
 import type { SourcedRecord, TransferRecord } from './record.ts';
 
 /** Numbers of records written and already present by kind, and refused by reason. */
-export interface ImportResult {
-  written: Record<string, number>;
-  present: Record<string, number>;
-  refused: Record<string, number>;
-}
+export type ImportResult = Record<'written' | 'present' | 'refused', Record<string, number>>;
 
-/** Options and callbacks of `importRecords`. */
 interface ImportOptions {
   isDryRun?: boolean;
   isAlone?: boolean;
-  /** Milliseconds. */
   patience?: number;
   onRefused?: (where: string, reason: string) => void;
+  /** Called once, at the first wait. */
   onWaiting?: () => void;
   onProgress?: (records: number) => void;
 }
 
-type Plan = SourcedRecord & { writes: Write[] };
-
 const maxConcurrentChunks = 3;
+/** Attempts after stale reads, and of a transaction on a busy table: each takes up to 8 s. */
 const attempts = 5;
-/** Attempts of a transaction on a busy table. Each takes up to 8 s. */
-const transactionAttempts = 5;
 /** Revisions written ahead at once: so many of the longest texts fit a transaction. */
 const mostAhead = 10;
 /** Milliseconds between two checks of an unfinished deletion. */
 const pause = 250;
+
+const keepsChanging = 'related data keeps changing: import it again later';
 
 /** Attributes that an import reads of existing items. */
 const attributes = [
@@ -50,22 +44,21 @@ const attributes = [
 ];
 
 /**
- * Writes the records that are missing in the table, with all numbers counted from them. Existing
- * data stays as it is. Each transaction is conditional on what was read. An import is therefore
- * safe beside traffic, and an interrupted import can be repeated. A refused record is reported to
- * `onRefused`, and the import continues. Throws ApiError 503 if the table stays busy.
+ * Writes the records that the table lacks, with all numbers counted from them. Each transaction is
+ * conditional on what was read. An import is therefore safe beside traffic, and can be interrupted
+ * and repeated. It reports refused records and continues. Throws ApiError 503 if the table stays
+ * busy.
  *
- * With `isDryRun` it reads but does not write. With `isAlone` nothing else may write to the table.
- * Authors and entities then stay uncounted, for `recountOwners`. `patience` is the total time to
- * wait for unfinished deletions, in milliseconds. The first wait calls `onWaiting` once; later such
- * records are refused.
+ * `isDryRun` writes nothing. With `isAlone` nothing else may write to the table, and authors and
+ * entities stay uncounted, for `recountOwners`. Records wait for unfinished deletions for up to
+ * `patience` milliseconds in total, and later ones are refused.
  */
 export async function importRecords(
   records: AsyncIterable<SourcedRecord>,
   { isDryRun, isAlone, patience = 0, onRefused, onWaiting, onProgress }: ImportOptions = {},
 ): Promise<ImportResult> {
   const result: ImportResult = { written: {}, present: {}, refused: {} };
-  /** Items that a dry run has pretended to write, by `keyString`. */
+  /** Items that a dry run pretends to have written, by `keyString`. */
   const dryRunItems = new Map<string, Item>();
   let done = 0;
   let remaining = patience;
@@ -73,8 +66,7 @@ export async function importRecords(
 
   function countOutcome(what: keyof ImportResult, name: string): void {
     result[what][name] = (result[what][name] ?? 0) + 1;
-    done++;
-    onProgress?.(done);
+    onProgress?.(++done);
   }
 
   function refuse({ where, record }: SourcedRecord, reason: string): void {
@@ -84,21 +76,20 @@ export async function importRecords(
   }
 
   async function apply(sources: readonly SourcedRecord[], attempt = 0): Promise<void> {
-    const known = await readAll(
-      sources.map(({ record }) => record),
-      dryRunItems,
-    );
-    const plans: Plan[] = [];
+    const records = sources.map(({ record }) => record);
+    const known = await readAll(records, dryRunItems);
+    const find = (key: Key) => known.get(keyString(key));
+    const plans: (SourcedRecord & { writes: Write[] })[] = [];
     const later: SourcedRecord[] = [];
     const cases: string[] = [];
-    const partitions = new Set<string>();
+    const waitingPartitions = new Set<string>();
     for (const source of sources) {
       const { record } = source;
-      const partition = partitionOf(record);
-      const plan = planOf(record, known);
-      if (remaining > 0 && (plan === unfinished || partitions.has(partition))) {
+      const { pk } = recordKey(record);
+      const plan = planOf(record, find);
+      if (remaining > 0 && (plan === unfinished || waitingPartitions.has(pk))) {
         // Later records of the partition wait as well.
-        partitions.add(partition);
+        waitingPartitions.add(pk);
         later.push(source);
       } else if (typeof plan === 'string') refuse(source, plan);
       else if (plan.length === 0) {
@@ -112,15 +103,12 @@ export async function importRecords(
     }
     for (const batch of packed(plans)) {
       const writes = merged(batch.flatMap((plan) => plan.writes));
-      try {
-        if (isDryRun)
-          for (const item of itemsIn(writes)) dryRunItems.set(keyString(item), asRead(item));
-        else await write(writes);
-        for (const { record } of batch) countOutcome('written', record.kind);
-      } catch (error) {
-        if (!(error instanceof StaleRead)) throw error;
-        await retryInHalves(batch, attempt);
+      if (isDryRun) {
+        for (const item of itemsIn(writes)) dryRunItems.set(keyString(item), asRead(item));
       }
+      if (isDryRun || (await write(writes))) {
+        for (const { record } of batch) countOutcome('written', record.kind);
+      } else await retryInHalves(batch, attempt);
     }
     if (!isDryRun) for (const reviewId of cases) await reopenCase(reviewId);
     if (later.length > 0) {
@@ -148,10 +136,7 @@ export async function importRecords(
     } else if (attempt < attempts) {
       await backOff(attempt + 1, 2560);
       await apply(sources, attempt + 1);
-    } else {
-      for (const source of sources)
-        refuse(source, 'related data keeps changing: import it again later');
-    }
+    } else for (const source of sources) refuse(source, keepsChanging);
   }
 
   const running = new Set<Promise<void>>();
@@ -182,58 +167,56 @@ async function readAll(records: readonly TransferRecord[], dryRunItems: Readonly
     // One request at a time, because several chunks are processed in parallel.
     for (const some of chunks(unseen, 100)) {
       const found = await batchGet(some, { consistent: true, attributes });
-      for (const [name, item] of found) known.set(name, item);
+      for (const name of some.map(keyString)) {
+        const item = dryRunItems.get(name) ?? found.get(name);
+        if (item) known.set(name, item);
+      }
     }
   };
   await read(records.flatMap(keysOf));
-  await read(
-    records.flatMap((record) => {
-      const review = record.kind === 'vote' && known.get(keyString(reviewKey(record.review_id)));
-      return review ? [userKey(`${review.user_id}`)] : [];
-    }),
-  );
+  const authors = records.flatMap((record) => {
+    const review = record.kind === 'vote' && known.get(keyString(reviewKey(record.review_id)));
+    return review ? [userKey(`${review.user_id}`)] : [];
+  });
+  await read(authors);
   await Promise.all(
     records.map(async (record) => {
       if (record.kind !== 'review' || known.has(keyString(reviewKey(record.id)))) return;
       const key = remainsKey(record.id);
-      if (await hasRemains(record.id, record.revisions.length))
+      if (await hasRemains(record.id, record.revisions.length)) {
         known.set(keyString(key), { ...key });
+      }
     }),
   );
-  for (const name of seen) {
-    const item = dryRunItems.get(name);
-    if (item) known.set(name, item);
-  }
   return known;
 }
 
 /**
- * Writes one transaction, and before it the revisions that do not fit. Throws StaleRead, or
- * ApiError 503 if the table stays busy.
+ * Writes one transaction, and before it the revisions that do not fit. Returns false if what was
+ * read is stale. Throws ApiError 503 if the table stays busy.
  */
-async function write(writes: readonly Write[]): Promise<void> {
+async function write(writes: readonly Write[]): Promise<boolean> {
   for (const { facet } of itemsIn(writes)) if (facet) await registerFacet(`${facet}`);
   const ahead = writes.filter((each) => itemsIn([each]).some(isWrittenAhead));
   for (const some of chunks(ahead, mostAhead)) {
-    // Only for a review that does not exist yet: revisions of an existing review hold counts of its
-    // votes.
+    // Only for a review that does not exist yet: other revisions hold counts of votes.
     const isUnwritten = some.map((each): Write => {
       const Key = { pk: keyOf(each).pk, sk: reviewKey('').sk };
       return { ConditionCheck: { Key, was: { pk: undefined } } };
     });
-    await transactOnBusyTable(merged([...isUnwritten, ...some]));
+    if (!(await transactOnBusyTable(merged([...isUnwritten, ...some])))) return false;
   }
-  await transactOnBusyTable(writes.filter((each) => !ahead.includes(each)));
+  return transactOnBusyTable(writes.filter((each) => !ahead.includes(each)));
 }
 
-/** Writes a transaction, with several attempts while the table is busy. */
-async function transactOnBusyTable(writes: readonly Write[], attempt = 1): Promise<void> {
+/** Writes as `tryTransact` does, with several attempts while the table is busy. */
+async function transactOnBusyTable(writes: readonly Write[], attempt = 1): Promise<boolean> {
   try {
-    await transact(writes);
+    return await tryTransact(writes);
   } catch (error) {
     const isBusy = error instanceof ApiError && error.status === 503;
-    if (!isBusy || attempt === transactionAttempts) throw error;
-    await transactOnBusyTable(writes, attempt + 1);
+    if (!isBusy || attempt === attempts) throw error;
+    return transactOnBusyTable(writes, attempt + 1);
   }
 }
 

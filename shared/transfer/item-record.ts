@@ -5,20 +5,10 @@ import { Review } from '../review/review.ts';
 import type { Item } from '../table/item.ts';
 import { Contact, User } from '../user/user.ts';
 import { Vote } from '../vote/vote.ts';
-import {
-  type FullReviewRecord,
-  isObject,
-  type RawKind,
-  type RawRecord,
-  type UserRecord,
-  type VoteRecord,
-} from './record.ts';
+import type { FullReviewRecord, RawKind, RawRecord, UserRecord, VoteRecord } from './record.ts';
 
-/**
- * Kinds of records by the start of the sort key. `contact` and `revision` become parts of other
- * records.
- */
-const kindsBySortKey = {
+/** Kinds by the start of the sort key. `contact` and `revision` become parts of other records. */
+const kinds = {
   USER: 'user',
   CONTACT: 'contact',
   IDENTITY: 'identity',
@@ -31,37 +21,13 @@ const kindsBySortKey = {
   CASE: 'case',
   DECISION: 'decision',
 } as const;
-
-/** Items that are not exported, by the start of the sort key, and why. */
-export const notExported = {
-  CLAIM: 'derived from the review, unless it is marked',
-  VOTES: 'counted from votes, kept for a month',
-  CODE: 'lives for a minute',
-  REQUEST: 'lives for minutes',
-  IDEMPOTENCY: 'lives for a day',
-  ENTITY: 'counted from reviews',
-  METADATA: 'comes from another database',
-  PACE: 'temporary',
-  TOTAL: 'counted from reviews',
-  root: 'counted from reviews and users',
-  date: 'counted from reviews and users',
-  popularity: 'counted from reviews',
-  PROJECTION: 'contribution of an item to aggregates',
-  COUNTS: 'counts to be added later',
-  REBUILD: 'temporary',
-  IMPORT: 'temporary',
-  DONE: 'times of jobs and backups of this table',
-  AT: 'change log of this table, kept for 31 days',
-  LANE: 'end of the change log',
-} as const;
+export type ItemKind = (typeof kinds)[keyof typeof kinds] | 'claim';
 
 /** Returns the kind of an item, or undefined for items that are not exported. */
-export function kindOfItem({ sk, marked_at }: Pick<Item, 'sk'> & { marked_at?: unknown }) {
+export function kindOfItem({ sk, marked_at }: { sk: string; marked_at?: unknown }) {
   const [start = ''] = sk.split('#', 1);
-  if (start === 'CLAIM' && marked_at !== undefined) return 'claim';
-  return Object.hasOwn(kindsBySortKey, start)
-    ? kindsBySortKey[start as keyof typeof kindsBySortKey]
-    : undefined;
+  if (start === 'CLAIM') return marked_at === undefined ? undefined : 'claim';
+  return Object.hasOwn(kinds, start) ? kinds[start as keyof typeof kinds] : undefined;
 }
 
 /** Attributes of users and reviews that are derived from other attributes or items. */
@@ -72,17 +38,15 @@ const derived = new Set([
 ]);
 
 /** Returns the attributes that are neither `named`, nor derived, nor counts. */
-function otherAttributes(
-  attributes: Readonly<Record<string, unknown>>,
-  named: readonly string[],
-): Record<string, unknown> {
+function otherAttributes(attributes: object, named: readonly string[]): Record<string, unknown> {
   const rest = Object.entries(attributes).filter(
     ([name]) => !named.includes(name) && !derived.has(name) && !isCount(name),
   );
-  return ordered(Object.fromEntries(rest)) as Record<string, unknown>;
+  return ordered(Object.fromEntries(rest));
 }
 
 /** Sorts all names, because DynamoDB keeps no order of attributes. */
+function ordered<T>(value: T): T;
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered);
   if (!isObject(value)) return value;
@@ -90,7 +54,11 @@ function ordered(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, each]) => [name, ordered(each)]));
 }
 
-/** Attributes of every user and review, which begin the record. */
+export function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Attributes of every review, which begin the record. */
 const reviewStart = [
   ...(['id', 'entity_id', 'entity_type', 'user_id', 'language', 'license'] as const),
   ...(['created', 'published_on', 'is_hidden', 'source', 'source_url'] as const),
@@ -105,13 +73,10 @@ export function othersOf(record: UserRecord | FullReviewRecord): Record<string, 
 
 /** Makes the record of an account. */
 export function userRecord(item: Item, contact: Item | undefined): UserRecord {
-  const { id, display_name, created } = v.parse(User, item);
   const { email, musicdb_username } = v.parse(Contact, contact ?? {});
   return {
     kind: 'user',
-    id,
-    display_name,
-    created,
+    ...pick(v.parse(User, item), ['id', 'display_name', 'created']),
     ...otherAttributes(item, userNames),
     contact: contact
       ? { email, musicdb_username, ...otherAttributes(contact, ['email', 'musicdb_username']) }
@@ -119,10 +84,7 @@ export function userRecord(item: Item, contact: Item | undefined): UserRecord {
   };
 }
 
-/**
- * Makes the record of a review. Returns undefined if earlier revisions are missing, because the
- * review is being deleted.
- */
+/** Makes the record of a review, or undefined if revisions are missing: it is being deleted. */
 export function fullReviewRecord(
   item: Item,
   revisions: readonly Item[],
@@ -145,23 +107,23 @@ export function fullReviewRecord(
 
 /** Makes the record of a vote on a review with `revisions` revisions. */
 export function voteRecord(item: Item, revisions: number): VoteRecord {
-  const { review_id, user_id, vote, voted_at, revision } = v.parse(Vote, item);
+  const { revision, ...vote } = v.parse(Vote, item);
   // The vote may be newer than the review as it was read, and name a later revision.
-  const on = Math.min(revision, revisions);
-  return { kind: 'vote', review_id, user_id, vote, voted_at, revision: on };
+  return {
+    kind: 'vote',
+    ...pick(vote, ['review_id', 'user_id', 'vote', 'voted_at']),
+    revision: Math.min(revision, revisions),
+  };
 }
 
 /** Makes the record of an item of any other kind. */
 export function rawRecord(kind: RawKind, { pk, sk, ...attributes }: Item): RawRecord {
-  const { popularity_rank, ...rest } = attributes;
-  const rank = popularity_rank === undefined ? {} : { popularity_rank: `${popularity_rank}` };
-  return { kind, item: { pk, sk, ...(ordered({ ...rest, ...rank }) as object) } };
+  const { popularity_rank: rank } = attributes;
+  const stored = rank === undefined ? attributes : { ...attributes, popularity_rank: `${rank}` };
+  return { kind, item: { pk, sk, ...ordered(stored) } };
 }
 
 /** Returns the item of a raw record. */
-export function rawItem({ item: { popularity_rank, ...item } }: RawRecord): Item {
-  return {
-    ...item,
-    ...(popularity_rank !== undefined && { popularity_rank: BigInt(popularity_rank) }),
-  };
+export function rawItem({ item: { popularity_rank: rank, ...item } }: RawRecord): Item {
+  return rank === undefined ? item : { ...item, popularity_rank: BigInt(rank) };
 }

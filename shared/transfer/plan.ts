@@ -4,7 +4,7 @@ import { pick } from '../pick.ts';
 import { newReview, type Review } from '../review/review.ts';
 import { publication } from '../review/review-writes.ts';
 import { revisionItem } from '../review/revision.ts';
-import { type Item, type Key, keyString } from '../table/item.ts';
+import type { Item, Key } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
@@ -30,16 +30,16 @@ import type {
   VoteRecord,
 } from './record.ts';
 
-/** Items that exist or are about to be written, by `keyString`. */
-export type ExistingItems = ReadonlyMap<string, Item>;
+/** Finds an item that exists or is about to be written. */
+type Find = (key: Key) => Item | undefined;
 
 /** Bytes of JSON. DynamoDB takes 400 KB, and counts a little less than JSON. */
 const largestItem = 390_000;
 /** Maximum of earlier revisions in the transaction of their review. */
 const mostRevisions = 40;
 
-/** Maximum of partitions, and of their records, in one chunk that is read and then written. */
-const chunkSize = 50;
+/** Maximums of a chunk that is read and then written. */
+const mostPartitions = 50;
 const mostRecords = 5_000;
 
 /** Reason to refuse a record while a deletion is unfinished, unless the import waits for it. */
@@ -50,13 +50,11 @@ const noReview = 'its review does not exist';
 const wasModerated = 'its account was deleted while it was blocked or had hidden reviews';
 const hasAnother = 'its account was deleted, and its person now has another account';
 const noAccount = 'user_id names no account';
-const exists = 'attribute_exists(pk)';
 
 /**
  * Splits records into chunks to process together. Consecutive records of a partition, such as a
- * review and its votes, stay in one chunk of up to 5,000 records. After a chunk with `isLast`, the
- * next chunk may refer to any chunk before it, because it begins another kind or continues the
- * partition.
+ * review and its votes, stay in one chunk of up to 5,000 records. The chunk after one with `isLast`
+ * begins another kind or continues the partition, and may refer to all chunks before it.
  */
 export async function* chunksOf(
   records: AsyncIterable<SourcedRecord>,
@@ -64,10 +62,10 @@ export async function* chunksOf(
   let sources: SourcedRecord[] = [];
   let [kind, partition, partitions] = ['', '', 0];
   for await (const source of records) {
-    const next = partitionOf(source.record);
+    const next = recordKey(source.record).pk;
     const isNext = next !== partition;
     const isOther = isNext && source.record.kind !== kind;
-    if (isOther || (isNext && partitions >= chunkSize) || sources.length >= mostRecords) {
+    if (isOther || (isNext && partitions >= mostPartitions) || sources.length >= mostRecords) {
       if (sources.length > 0) yield { sources, isLast: isOther || !isNext };
       [sources, partitions] = [[], 0];
     }
@@ -77,42 +75,39 @@ export async function* chunksOf(
   if (sources.length > 0) yield { sources, isLast: true };
 }
 
-/** Returns the partition of a record. */
-export function partitionOf(record: TransferRecord): string {
-  if (record.kind === 'user') return userKey(record.id).pk;
-  if (record.kind === 'review') return reviewKey(record.id).pk;
-  return record.kind === 'vote' ? reviewKey(record.review_id).pk : record.item.pk;
+/** Returns the key of the item that a record becomes. */
+export function recordKey(record: TransferRecord): Key {
+  if (record.kind === 'user') return userKey(record.id);
+  if (record.kind === 'review') return reviewKey(record.id);
+  return record.kind === 'vote' ? voteKey(record.review_id, record.user_id) : record.item;
 }
 
 /** Returns the writes of a record: none if it exists, or the reason if it is refused. */
-export function planOf(record: TransferRecord, known: ExistingItems): Write[] | string {
-  if (record.kind === 'user') return planUser(record, known);
-  if (record.kind === 'review') return planReview(record, known);
-  return record.kind === 'vote' ? planVote(record, known) : planRaw(record, known);
+export function planOf(record: TransferRecord, find: Find): Write[] | string {
+  if (record.kind === 'user') return planUser(record, find);
+  if (record.kind === 'review') return planReview(record, find);
+  return record.kind === 'vote' ? planVote(record, find) : planRaw(record, find);
 }
 
-/** Returns the keys of the items that decide how a record is treated. */
+/** Returns the keys of the items that decide how a record is treated, first its own. */
 export function keysOf(record: TransferRecord): Key[] {
+  const key = recordKey(record);
   if (record.kind === 'user') {
     const identity = record.contact?.identity;
-    const key = userKey(record.id);
     return [key, projectionKey(key), ...(identity ? [identityKey(identity)] : [])];
   }
   if (record.kind === 'review') {
-    const { id, user_id, entity_id } = record;
-    const key = reviewKey(id);
+    const { user_id, entity_id } = record;
     return [key, projectionKey(key), claimKey(user_id, entity_id), userKey(user_id)];
   }
-  if (record.kind === 'vote') {
-    const { review_id, user_id } = record;
-    return [voteKey(review_id, user_id), userKey(user_id), reviewKey(review_id)];
-  }
-  const { pk, sk, user_id, client_id } = record.item;
+  if (record.kind === 'vote') return [key, userKey(record.user_id), reviewKey(record.review_id)];
+  const { user_id } = record.item;
+  const application = applicationOf(record);
   return [
-    { pk, sk },
+    key,
     ...(user_id ? [userKey(user_id)] : []),
-    ...(record.kind === 'grant' && client_id !== nobody ? [applicationKey(`${client_id}`)] : []),
-    ...(isOfReview(record) ? [reviewOf(record), { pk, sk: caseKey('').sk }] : []),
+    ...(application ? [application] : []),
+    ...(isOfReview(key) ? [reviewBeside(key), caseBeside(key)] : []),
   ];
 }
 
@@ -121,26 +116,26 @@ export function remainsKey(reviewId: string): Key {
   return { pk: reviewKey(reviewId).pk, sk: '' };
 }
 
-function planUser(record: UserRecord, known: ExistingItems): Write[] | string {
+function planUser(record: UserRecord, find: Find): Write[] | string {
   const { id, display_name, created, contact } = record;
   const key = userKey(id);
-  const existing = known.get(keyString(key));
+  const existing = find(key);
   if (existing) return existing.deleted_at === undefined ? [] : unfinished;
-  const identity = contact?.identity && known.get(keyString(identityKey(contact.identity)));
+  const identity = contact?.identity && find(identityKey(contact.identity));
   if (identity && identity.user_id !== id) return identity.user_id ? hasAnother : wasModerated;
   const user: User = { id, display_name, created, karma: 0, ...othersOf(record) };
-  return accountWrites(user, contact, versionAfter(key, known));
+  return accountWrites(user, contact, versionAfter(key, find));
 }
 
-function planReview(record: FullReviewRecord, known: ExistingItems): Write[] | string {
+function planReview(record: FullReviewRecord, find: Find): Write[] | string {
   const { id, user_id, entity_id, revisions } = record;
   const key = reviewKey(id);
-  const existing = known.get(keyString(key));
-  if (existing?.deleted_at !== undefined || known.has(keyString(remainsKey(id)))) return unfinished;
+  const existing = find(key);
+  if (existing?.deleted_at !== undefined || find(remainsKey(id))) return unfinished;
   if (existing) return [];
-  if (!hasAccount(user_id, known)) return noAccount;
+  if (!hasAccount(user_id, find)) return noAccount;
   // If the claim names this very review, written between the two reads, the transaction fails.
-  const claim = known.get(keyString(claimKey(user_id, entity_id)));
+  const claim = find(claimKey(user_id, entity_id));
   if (claim?.marked_at !== undefined) {
     return 'a moderator has hidden a review of this entity by the author, who has deleted it';
   }
@@ -148,17 +143,14 @@ function planReview(record: FullReviewRecord, known: ExistingItems): Write[] | s
   if (revisions.some((revision) => bytesIn(revision) > largestItem)) {
     return 'a revision is larger than 390 KB';
   }
-  const version = versionAfter(key, known);
+  const version = versionAfter(key, find);
   // The version tells the eraser that a revision written ahead does not belong to a deleted review.
   const ahead = revisions.length > mostRevisions && { version };
   const noVotes = { votes_positive: 0, votes_negative: 0 };
-  return [
-    ...revisions.slice(0, -1).map((revision) => {
-      const Item = { ...revisionItem({ review_id: id, ...revision, ...noVotes }), ...ahead };
-      return { Put: { Item } };
-    }),
-    ...publication(reviewIn(record, version)),
-  ];
+  const earlier = revisions.slice(0, -1).map((revision) => ({
+    Put: { Item: { ...revisionItem({ review_id: id, ...revision, ...noVotes }), ...ahead } },
+  }));
+  return [...earlier, ...publication(reviewIn(record, version))];
 }
 
 /** Makes the review without any votes. */
@@ -175,67 +167,68 @@ function reviewIn(record: FullReviewRecord, version: number): Review {
   };
 }
 
-function planVote({ kind: _, ...vote }: VoteRecord, known: ExistingItems): Write[] | string {
+function planVote({ kind: _, ...vote }: VoteRecord, find: Find): Write[] | string {
   const { review_id, user_id, revision } = vote;
-  const review = known.get(keyString(reviewKey(review_id))) as (Item & Voted) | undefined;
-  if (!review || review.deleted_at !== undefined || !hasAccount(review.user_id, known)) {
+  const review = find(reviewKey(review_id)) as (Item & Voted) | undefined;
+  if (!review || review.deleted_at !== undefined || !hasAccount(review.user_id, find)) {
     return noReview;
   }
-  if (known.has(keyString(voteKey(review_id, user_id)))) return [];
+  if (find(voteKey(review_id, user_id))) return [];
   if (user_id === review.user_id) return 'the voter is the author of the review';
   if (revision > review.edits + 1) return 'revision does not exist in its review';
-  return hasAccount(user_id, known) ? importedVote(review, vote) : noAccount;
+  return hasAccount(user_id, find) ? importedVote(review, vote) : noAccount;
 }
 
 /** Plans an item that only requires the items it refers to. */
-function planRaw(record: RawRecord, known: ExistingItems): Write[] | string {
+function planRaw(record: RawRecord, find: Find): Write[] | string {
   const { kind, item } = record;
-  const { pk, sk, user_id, client_id } = item;
-  const existing = known.get(keyString({ pk, sk }));
-  if (existing && kind === 'identity' && user_id && existing.user_id === undefined) {
-    return wasModerated;
+  const { user_id } = item;
+  const existing = find(item);
+  if (existing) {
+    const hasLost = kind === 'identity' && user_id && existing.user_id === undefined;
+    return hasLost ? wasModerated : [];
   }
-  if (existing) return [];
   const writes: Write[] = [putNew(rawItem(record))];
+  const requireItem = (Key: Key, ConditionExpression = 'attribute_exists(pk)') =>
+    writes.push({ ConditionCheck: { Key, ConditionExpression } });
   if (user_id && kind !== 'decision') {
-    if (!hasAccount(user_id, known)) return noAccount;
-    const alive = { Key: userKey(user_id), ConditionExpression: isAlive };
-    writes.push(
-      kind === 'application'
-        ? { Update: { ...alive, amounts: { applications: 1 }, isOwner: true } }
-        : { ConditionCheck: alive },
-    );
+    if (!hasAccount(user_id, find)) return noAccount;
+    const Key = userKey(user_id);
+    if (kind !== 'application') requireItem(Key, isAlive);
+    else {
+      const amounts = { applications: 1 };
+      writes.push({ Update: { Key, amounts, isOwner: true, ConditionExpression: isAlive } });
+    }
   }
-  if (kind === 'grant' && client_id !== nobody) {
-    const Key = applicationKey(`${client_id}`);
-    if (!known.has(keyString(Key))) return 'client_id names no application';
-    writes.push({ ConditionCheck: { Key, ConditionExpression: exists } });
+  const application = applicationOf(record);
+  if (application) {
+    if (!find(application)) return 'client_id names no application';
+    requireItem(application);
   }
-  if (!isOfReview(record)) return writes;
-  const Key = reviewOf(record);
-  const review = known.get(keyString(Key));
+  if (!isOfReview(item)) return writes;
+  const review = find(reviewBeside(item));
   if (!review || review.deleted_at !== undefined) return noReview;
-  writes.push({ ConditionCheck: { Key, ConditionExpression: exists } });
-  const openCase = known.get(keyString({ pk, sk: caseKey('').sk }));
+  requireItem(reviewBeside(item));
+  const openCase = find(caseBeside(item));
   // An export lists a case after its reports, so an existing open case has not counted this report.
   if (kind === 'report' && openCase?.state === 'open' && openCase.round === item.round) {
-    writes.push({
-      Update: oneMore({ pk, sk: openCase.sk }, Number(item.round), { reason: `${item.reason}` }),
-    });
+    const report = { reason: `${item.reason}` };
+    writes.push({ Update: oneMore(caseBeside(item), Number(item.round), report) });
   }
   return writes;
 }
 
-function isOfReview({ item }: RawRecord): boolean {
-  return item.pk.startsWith(reviewKey('').pk);
+/** Returns the key of the application that a grant names. */
+function applicationOf({ kind, item: { client_id } }: RawRecord): Key | undefined {
+  return kind === 'grant' && client_id !== nobody ? applicationKey(`${client_id}`) : undefined;
 }
 
-function reviewOf({ item: { pk } }: RawRecord): Key {
-  return { pk, sk: reviewKey('').sk };
-}
+const isOfReview = ({ pk }: Key) => pk.startsWith(reviewKey('').pk);
+const reviewBeside = ({ pk }: Key): Key => ({ pk, sk: reviewKey('').sk });
+const caseBeside = ({ pk }: Key): Key => ({ pk, sk: caseKey('').sk });
 
-function hasAccount(userId: string, known: ExistingItems): boolean {
-  const user = known.get(keyString(userKey(userId)));
+function hasAccount(userId: string, find: Find): boolean {
+  const user = find(userKey(userId));
   return user !== undefined && user.deleted_at === undefined;
 }
 
@@ -243,7 +236,7 @@ function hasAccount(userId: string, known: ExistingItems): boolean {
  * Returns the first version of an imported item: the time in epoch ms. It is above every earlier
  * version, even of forgotten items, because no item changes every millisecond.
  */
-function versionAfter(key: Key, known: ExistingItems): number {
-  const projection = known.get(keyString(projectionKey(key)));
+function versionAfter(key: Key, find: Find): number {
+  const projection = find(projectionKey(key));
   return Math.max(Date.now(), Number(projection?.version ?? 0) + 1);
 }

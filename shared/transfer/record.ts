@@ -7,28 +7,27 @@ import { Grant } from '../oauth/grant.ts';
 import { nobody, PersonalToken } from '../oauth/personal-token-repository.ts';
 import { HiddenClaim, HiddenMark } from '../review/hidden-claim.ts';
 import { Language, LicenseChoice, Rating, Review, ReviewedType } from '../review/review.ts';
-import { keyString } from '../table/item.ts';
+import { type Key, keyString } from '../table/item.ts';
 import {
   applicationKey,
   caseKey,
   claimKey,
   decisionKey,
   grantKey,
+  identityKey,
+  idIn,
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
 import { isVisible } from '../values.ts';
 
-/**
- * A record of an export: a fact, never a number counted from facts. Users, reviews and votes have
- * their own formats; other kinds are stored items.
- */
+/** A record of an export: a fact, never a number counted from facts. */
 export type TransferRecord = UserRecord | FullReviewRecord | VoteRecord | RawRecord;
 
 /** A record, and its place in the input for error messages. */
-export interface SourcedRecord<T extends TransferRecord = TransferRecord> {
+export interface SourcedRecord {
   where: string;
-  record: T;
+  record: TransferRecord;
 }
 
 /** A UUID in lower case, as the table stores it. */
@@ -45,16 +44,14 @@ const Time = v.pipe(
   v.check((time) => !Number.isNaN(Date.parse(time)), 'must be a time that exists'),
 );
 
-const { karma: _, ...userAttributes } = User.entries;
-
 /** An account. Unknown attributes are kept. */
 export const UserRecord = v.looseObject({
-  ...userAttributes,
+  ...v.omit(User, ['karma']).entries,
   kind: v.literal('user'),
   id: Uuid,
   display_name: v.pipe(v.string(), v.check(isVisible, 'must have some visible character')),
   created: Time,
-  /** Private fields; null if they are unknown. */
+  /** Null if the private fields are unknown. */
   contact: v.nullable(v.looseObject(Contact.entries)),
 });
 export type UserRecord = v.InferOutput<typeof UserRecord>;
@@ -84,9 +81,7 @@ export const FullReviewRecord = v.looseObject({
   is_hidden: v.boolean(),
   source: v.nullable(v.string()),
   source_url: v.nullable(v.string()),
-  deleted_at: Review.entries.deleted_at,
-  moderation: Review.entries.moderation,
-  appealed_at: Review.entries.appealed_at,
+  ...v.pick(Review, ['deleted_at', 'moderation', 'appealed_at']).entries,
   revisions: v.pipe(
     v.array(RevisionRecord),
     v.minLength(1, 'must not be empty'),
@@ -106,59 +101,38 @@ export const VoteRecord = v.object({
 });
 export type VoteRecord = v.InferOutput<typeof VoteRecord>;
 
-type Content = Readonly<Record<string, unknown>>;
+/** An identity without an account keeps the decisions of moderators on its deleted account. */
+const Identity = v.pipe(
+  v.object({
+    user_id: v.optional(Uuid),
+    blocked_at: v.optional(Time),
+    hidden: v.optional(v.array(HiddenMark)),
+  }),
+  v.check(
+    ({ user_id, blocked_at, hidden }) => Boolean(user_id ?? blocked_at ?? hidden),
+    'must have user_id, blocked_at or hidden',
+  ),
+);
 
-/**
- * Kinds that are exported as stored items: the format of their keys, their schema, and their key.
- * The key of an identity is a hash of values that the item lacks.
- */
-const raw = {
-  identity: [
-    /^IDENTITY#[\da-f]{64}\nIDENTITY$/,
-    /** An identity without an account keeps the decisions of moderators on its deleted account. */
-    v.pipe(
-      v.object({
-        user_id: v.optional(Uuid),
-        blocked_at: v.optional(Time),
-        hidden: v.optional(v.array(HiddenMark)),
-      }),
-      v.check(
-        ({ user_id, blocked_at, hidden }) => Boolean(user_id ?? blocked_at ?? hidden),
-        'must have user_id, blocked_at or hidden',
-      ),
-    ),
-    undefined,
-  ],
-  application: [
-    /^APP#[\da-f]{32}\nAPP$/,
-    Application,
-    ({ client_id }: Content) => applicationKey(`${client_id}`),
-  ],
-  grant: [
-    /^USER#[\da-f-]{36}\nGRANT#[\da-f]{32}#[\da-f]{32}$/,
-    Grant,
-    ({ user_id, client_id, grant_id }: Content) =>
-      grantKey(`${user_id}`, `${client_id}`, `${grant_id}`),
-  ],
-  claim: [
-    /^USER#[\da-f-]{36}\nCLAIM#[\da-f-]{36}$/,
-    HiddenClaim,
-    ({ user_id, entity_id }: Content) => claimKey(`${user_id}`, `${entity_id}`),
-  ],
-  report: [
-    /^REVIEW#[\da-f-]{36}\nREPORT#[\da-f-]{36}$/,
-    Report,
-    ({ review_id, user_id }: Content) => reportKey(`${review_id}`, `${user_id}`),
-  ],
-  case: [/^REVIEW#[\da-f-]{36}\nCASE$/, Case, ({ review_id }: Content) => caseKey(`${review_id}`)],
-  decision: [/^DECISION#[^\n]+\nDECISION$/, Decision, ({ id }: Content) => decisionKey(`${id}`)],
-} as const;
-export type RawKind = keyof typeof raw;
+/** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
+type Stored = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
+
+const stored = {
+  // The item lacks the values whose hash is its id.
+  identity: [Identity, identityKey],
+  application: [Application, applicationKey, 'client_id'],
+  grant: [Grant, grantKey, 'user_id', 'client_id', 'grant_id'],
+  claim: [HiddenClaim, claimKey, 'user_id', 'entity_id'],
+  report: [Report, reportKey, 'review_id', 'user_id'],
+  case: [Case, caseKey, 'review_id'],
+  decision: [Decision, decisionKey, 'id'],
+} satisfies Record<string, Stored>;
+export type RawKind = keyof typeof stored;
 
 /** An item of another kind, with its keys and index attributes. */
 export const RawRecord = v.pipe(
   v.object({
-    kind: v.picklist(Object.keys(raw) as RawKind[]),
+    kind: v.picklist(Object.keys(stored) as RawKind[]),
     item: v.looseObject({
       pk: v.string(),
       sk: v.string(),
@@ -168,14 +142,16 @@ export const RawRecord = v.pipe(
     }),
   }),
   v.check(({ kind, item }) => {
-    const [form, , keyOf] = raw[kind];
-    return form.test(keyString(item)) && keyString(keyOf?.(item) ?? item) === keyString(item);
+    const [, keyOf, ...names]: Stored = stored[kind];
+    const ids = names.length === 0 ? [idIn(item)] : names.map((name) => `${item[name]}`);
+    const areIds = ids.every((id) => /^[\da-f-]{32,64}$/.test(id));
+    return areIds && keyString(keyOf(...ids)) === keyString(item);
   }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { kind, item } = dataset.value;
     const isPersonal = kind === 'grant' && item.client_id === nobody;
-    const result = v.safeParse(isPersonal ? PersonalToken : raw[kind][1], item);
+    const result = v.safeParse(isPersonal ? PersonalToken : stored[kind][0], item);
     if (result.success) return;
     const [issue] = result.issues;
     addIssue({ message: `item.${v.getDotPath(issue)}: ${issue.message}` });
@@ -198,23 +174,19 @@ export type Header = v.InferOutput<typeof Header>;
 export const formats = { all: 'review-service', public: 'review-service-public' } as const;
 export const formatVersion = 1;
 
-export function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
+const schemas = new Map<string, v.GenericSchema<unknown, TransferRecord>>([
+  ['user', UserRecord],
+  ['review', FullReviewRecord],
+  ['vote', VoteRecord],
+  ...Object.keys(stored).map((kind) => [kind, RawRecord] as const),
+]);
 
-const schemas: Record<string, v.GenericSchema<unknown, TransferRecord>> = {
-  user: UserRecord,
-  review: FullReviewRecord,
-  vote: VoteRecord,
-  ...Object.fromEntries(Object.keys(raw).map((kind) => [kind, RawRecord])),
-};
-
-/** Parses a line of an export. Returns the record, or the reason why the line is invalid. */
+/** Parses a line of an export: the record, or the reason why the line is invalid. */
 export function parseRecord(text: string): TransferRecord | string {
-  const value = parseJson(text);
-  if (value === undefined || !isObject(value)) return 'is not a JSON object';
+  const value = attempt((): unknown => JSON.parse(text));
+  if (typeof value !== 'object' || value === null) return 'is not a JSON object';
   const kind = 'kind' in value ? `${value.kind}` : '';
-  const schema = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
+  const schema = schemas.get(kind);
   if (!schema) return kind === '' ? 'has no kind' : 'has an unknown kind';
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
@@ -224,8 +196,7 @@ export function parseRecord(text: string): TransferRecord | string {
 
 /** Parses the first line. Throws an Error if the file cannot be imported. */
 export function parseHeader(text: string | undefined): Header {
-  const result = v.safeParse(Header, parseJson(text ?? ''));
-  const header = result.success ? result.output : undefined;
+  const header = attempt(() => v.parse(Header, JSON.parse(text ?? '')));
   if (header?.format === formats.public) {
     throw new Error(
       'this is a public dump, which has no accounts and no votes by person: import an export made without --public',
@@ -241,9 +212,35 @@ export function parseHeader(text: string | undefined): Header {
   return header;
 }
 
-function parseJson(text: string): unknown {
+const lineFeed = 0x0a;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Splits bytes at line feeds only, because texts may contain other line separators. A line without
+ * a line feed is not `isWhole`. The `text` of a line that is not UTF-8 is undefined.
+ */
+export async function* linesOf(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ number: number; text: string | undefined; isWhole: boolean }> {
+  const decode = (line: readonly Uint8Array[]) =>
+    attempt(() => decoder.decode(Buffer.concat(line)));
+  let number = 1;
+  let parts: Uint8Array[] = [];
+  for await (const chunk of bytes) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      parts.push(chunk.subarray(start, end));
+      yield { number, text: decode(parts), isWhole: true };
+      [number, start, parts] = [number + 1, end + 1, []];
+    }
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield { number, text: decode(parts), isWhole: false };
+}
+
+function attempt<T>(work: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return work();
   } catch {
     return undefined;
   }
