@@ -17,7 +17,8 @@ import {
   type Units,
   unitsIn,
 } from './helpers/costs.ts';
-import { makeUser, scanTable, setAttributes, vote } from './helpers/fixtures.ts';
+import { makeUser, vote } from './helpers/fixtures.ts';
+import { scanTable, setAttributes } from './helpers/items.ts';
 import { sourced } from './helpers/transfer.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';

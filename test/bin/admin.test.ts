@@ -20,20 +20,18 @@ import { table, tableName } from '../../shared/table/client.ts';
 import { applicationKey, contactKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { admin, dataDir, dataFolder, refuses, root, run, spawnAdmin } from '../helpers/admin.ts';
 import {
-  applyStream,
   makeGrant,
   makeReview,
   makeUser,
   makeUsers,
-  readItem,
-  scanTable,
-  setAttributes,
   type TestUser,
   vote,
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 describe('npm run admin', () => {
   test('makes a user, an application and tokens, and takes them back', async () => {

@@ -7,18 +7,11 @@ import { audit } from '../../shared/audit/audit.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import type { Item, Key } from '../../shared/table/item.ts';
 import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  setAttributes,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 beforeEach(() => {
   process.exitCode = 0;

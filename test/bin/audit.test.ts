@@ -22,18 +22,11 @@ import {
   userKey,
   voteKey,
 } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUsers,
-  readItem,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 let author: TestUser;
 let voter: TestUser;

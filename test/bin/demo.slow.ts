@@ -140,7 +140,7 @@ describe('npm start -- --demo --memory', () => {
     expect(JSON.parse(stdout)).toMatchObject({ differences: 0 });
     connect(dataDir);
     const { differences } = await import('../helpers/recount.ts');
-    const { scanTable } = await import('../helpers/fixtures.ts');
+    const { scanTable } = await import('../helpers/items.ts');
     expect(await differences()).toEqual([]);
     const log = (await scanTable()).filter(({ pk }) => pk.startsWith('CHANGES#'));
     const logged = JSON.stringify(log);

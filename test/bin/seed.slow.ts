@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createTable } from '../../infra/local/table.ts';
 import { admin, dataFolder } from '../helpers/admin.ts';
-import { scanTable } from '../helpers/fixtures.ts';
+import { scanTable } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
 
 /** Items of the seed by key, without totals and trees, which a rebuild makes. */

@@ -32,20 +32,18 @@ import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shar
 import { beginBulk } from '../../shared/transfer/bulk.ts';
 import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
 import {
-  applyStream,
   makeGrant,
   makeReview,
   makeUser,
   makeUsers,
-  readItem,
-  scanTable,
-  setAttributes,
   type TestUser,
   text,
   vote,
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transfer-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -10,7 +10,8 @@ import { deleteGrant } from '../../shared/oauth/grant-repository.ts';
 import { type Route, routes, type Scope } from '../../shared/routes.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { makeGrant, makeUser, setAttributes } from '../helpers/fixtures.ts';
+import { makeGrant, makeUser } from '../helpers/fixtures.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 const arn = 'arn:aws:execute-api:eu-west-1:123456789012:abcdef1234/ws';
 const scopes: Scope[] = ['review', 'vote', 'user'];
@@ -18,13 +19,11 @@ const user = await makeUser();
 const all = await makeGrant(user, scopes);
 
 /** Makes a grant to an application of its own. */
-async function grantOf(granted: Scope[], { lifetime }: { lifetime?: number } = {}) {
-  return makeGrant(user, granted, { owner: await makeUser(), lifetime });
-}
+const grantOf = async (granted: Scope[], { lifetime }: { lifetime?: number } = {}) =>
+  makeGrant(user, granted, { owner: await makeUser(), lifetime });
 
-function methodArn({ method, ...route }: Route): string {
-  return `${arn}/${method}${resourceOf(route).replaceAll(/\{\w+\}/g, () => randomUUID())}`;
-}
+const methodArn = ({ method, ...route }: Route): string =>
+  `${arn}/${method}${resourceOf(route).replaceAll(/\{\w+\}/g, () => randomUUID())}`;
 
 function authorize(
   authorizationToken: string,
@@ -71,8 +70,7 @@ describe('the authorizer', () => {
     expect(answer.context).toMatchObject({ scope: granted.join(' ') });
     if (access === 'token') return;
 
-    const others = scopes.filter((scope) => scope !== access);
-    const lacking = await grantOf(others);
+    const lacking = await grantOf(scopes.filter((scope) => scope !== access));
     const refusal = await authorize(`Bearer ${lacking.access_token}`, resource);
     expect(statementOf(refusal)).toEqual([1, 'Deny', resource]);
     expect(refusal.context).toEqual({
@@ -165,14 +163,12 @@ describe('the authorizer', () => {
     const answer = await authorize(`Bearer ${token}`);
     expect(statementOf(answer)[1]).toBe('Allow');
     expect(answer.context).toMatchObject({ scope: 'vote' });
-    const refusal = await authorize(`Bearer ${token}`, `${arn}/POST/1/review`);
-    expect(statementOf(refusal)[1]).toBe('Deny');
+    expect(statementOf(await authorize(`Bearer ${token}`, `${arn}/POST/1/review`))[1]).toBe('Deny');
   });
 
   test('follows the current grant, not the token', async () => {
     const { grant, access_token } = await makeGrant(user, scopes);
     await setAttributes(grantKey(user.id, grant.client_id, grant.grant_id), { scopes: ['review'] });
-    const answer = await authorize(`Bearer ${access_token}`);
-    expect(statementOf(answer)[1]).toBe('Deny');
+    expect(statementOf(await authorize(`Bearer ${access_token}`))[1]).toBe('Deny');
   });
 });

@@ -4,15 +4,14 @@ import { handler } from '../../functions/batch-get-reviews.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, makeUsers, setAttributes } from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);
 
-function lookUp(review_ids: string) {
-  return invoke(handler, { query: { review_ids } });
-}
+const lookUp = (review_ids: string) => invoke(handler, { query: { review_ids } });
 
 describe('GET /reviews', () => {
   test('returns reviews by canonical id, as GET /review/{review_id} does', async () => {

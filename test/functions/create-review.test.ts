@@ -7,22 +7,14 @@ import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  readItem,
-  reviewBody,
-  setAttributes,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, reviewBody, type TestUser, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 
 const user = await makeUser();
 
-function post(body: unknown, { caller }: TestUser = user, headers?: Record<string, string>) {
-  return invoke(handler, { method: 'POST', caller, body, headers });
-}
+const post = (body: unknown, { caller }: TestUser = user, headers?: Record<string, string>) =>
+  invoke(handler, { method: 'POST', caller, body, headers });
 
 async function show(review_id: string) {
   const { body } = await invoke(getReview, { path: { review_id } });
@@ -92,10 +84,9 @@ describe('POST /review', () => {
     expect(item).toMatchObject({ published_on: null, author: `UNLISTED#${author.id}` });
     expect(item).not.toHaveProperty('all');
     expect(await readItem(entityKey(`${sent.entity_id}`))).toBeUndefined();
-    const count = Object.keys((await readItem(userKey(author.id))) ?? {}).filter((name) =>
-      name.includes('|'),
-    );
-    expect(count).toEqual([]);
+    expect(
+      Object.keys((await readItem(userKey(author.id))) ?? {}).filter((name) => name.includes('|')),
+    ).toEqual([]);
   });
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -251,8 +242,7 @@ describe('POST /review', () => {
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     'entity_id=x&rating=5',
   ])('refuses a body that is not a JSON object: %.40j', async (body) => {
-    const headers = { 'Content-Type': 'application/json' };
-    const answer = await post(body, user, headers);
+    const answer = await post(body, user, { 'Content-Type': 'application/json' });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
       error: 'invalid_request',

@@ -22,8 +22,9 @@ import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeUser, setAttributes, type TestUser } from '../helpers/fixtures.ts';
+import { makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import {
   basic,
   type Client,
@@ -545,8 +546,7 @@ describe('POST /oauth/token', () => {
       }) as never);
       const { body } = await refresh(client, first.refresh_token);
       jest.restoreAllMocks();
-      const other = (await overtaking)?.body;
-      expect(body).toEqual({ ...other, expires_in: expect.any(Number) });
+      expect(body).toEqual({ ...(await overtaking)?.body, expires_in: expect.any(Number) });
       expect(await isAccepted(body.access_token)).toBe(true);
     });
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
 import { reviewKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeModerator, makeReview, makeUser, readItem } from '../helpers/fixtures.ts';
+import { makeModerator, makeReview, makeUser } from '../helpers/fixtures.ts';
+import { readItem } from '../helpers/items.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 
 const mia = await makeModerator('Mia');
@@ -60,8 +61,7 @@ describe('the page about an author', () => {
   test('hides all reviews in steps that say what is left, and can be repeated', async () => {
     const { ids, html, send } = await seen(27);
     expect(html).toContain('>Hide all 27 public reviews<');
-    const form = { ...fieldsOf(html, 'Hide all'), ...why };
-    const first = await send(form);
+    const first = await send({ ...fieldsOf(html, 'Hide all'), ...why });
     expect(first.status).toBe(200);
     expect(first.html).toMatch(/25 reviews are hidden\.\s+2 of this author are still public\./);
     expect(await hiddenOf(ids)).toBe(25);

@@ -11,17 +11,10 @@ import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeGrant,
-  makeReview,
-  makeUser,
-  readItem,
-  reviewBody,
-  scanTable,
-  setAttributes,
-} from '../helpers/fixtures.ts';
+import { makeGrant, makeReview, makeUser, reviewBody } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
 
@@ -59,16 +52,14 @@ describe('DELETE /user/me', () => {
     expect((await invoke(getUser, { path: { user_id: user.id } })).status).toBe(404);
     expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
     // Nothing is added any more, although the eraser has not run yet.
-    const query = { user_id: user.id, limit: '1' };
-    expect((await invoke(listReviews, { query })).body).toEqual({
+    expect((await invoke(listReviews, { query: { user_id: user.id, limit: '1' } })).body).toEqual({
       count: 0,
       limit: 1,
       offset: 0,
       reviews: [],
     });
     expect(await listGrants(user.id)).toEqual([]);
-    const item = JSON.stringify(await readItem(userKey(user.id)));
-    expect(item).not.toContain('Vic');
+    expect(JSON.stringify(await readItem(userKey(user.id)))).not.toContain('Vic');
     expect(await readItem(contactKey(user.id))).toBeUndefined();
   });
 
@@ -100,8 +91,7 @@ describe('DELETE /user/me', () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => invoke(handler, { caller, method: 'DELETE' })),
     );
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).toEqual([200, 401, 401, 401, 401]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
   });
 
   test('lets the same person sign up again', async () => {
@@ -171,8 +161,7 @@ describe('DELETE /user/me', () => {
           ),
         ]);
         expect(deleted.status).toBe(200);
-        const isBlocked = decided === (verdict === 'block');
-        expect((await signIn()).blocked_at !== undefined).toBe(isBlocked);
+        expect((await signIn()).blocked_at !== undefined).toBe(decided === (verdict === 'block'));
       }
     },
   );
@@ -191,8 +180,7 @@ describe('DELETE /user/me', () => {
   test('does not change an identity that leads to another account', async () => {
     const { signIn, leave } = person();
     const first = await signIn();
-    const contact = await readItem(contactKey(first.id));
-    const key = identityKey(`${contact?.identity}`);
+    const key = identityKey(`${(await readItem(contactKey(first.id)))?.identity}`);
     const other = await makeUser();
     await setAttributes(key, { user_id: other.id });
     expect((await leave(first.id)).status).toBe(200);

@@ -4,25 +4,17 @@ import { handler } from '../../functions/delete-review.ts';
 import { handler as reportReview } from '../../functions/report-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  readItem,
-  scanTable,
-  setAttributes,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, type TestUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 const author = await makeUser();
 const other = await makeUser();
 
-function remove(review_id: string, { caller }: TestUser = author) {
-  return invoke(handler, { method: 'DELETE', caller, path: { review_id } });
-}
+const remove = (review_id: string, { caller }: TestUser = author) =>
+  invoke(handler, { method: 'DELETE', caller, path: { review_id } });
 
 describe('DELETE /review/{review_id}', () => {
   test('deletes a review and, eventually, everything that belongs to it', async () => {
@@ -42,8 +34,7 @@ describe('DELETE /review/{review_id}', () => {
     expect((await remove(id)).status).toBe(404);
 
     await applyStream();
-    const left = (await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`);
-    expect(left).toMatchObject([
+    expect((await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`)).toMatchObject([
       { sk: 'PROJECTION', counted: null, expires_at: expect.any(Number) },
     ]);
     expect(await readItem(entityKey(entity_id))).toBeUndefined();

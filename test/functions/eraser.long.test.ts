@@ -10,18 +10,10 @@ import { deleteApplication, insertApplication } from '../../shared/oauth/applica
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  makeUsers,
-  readStream,
-  scanTable,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { scanTable } from '../helpers/items.ts';
+import { applyStream, readStream } from '../helpers/stream.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -50,8 +42,7 @@ async function deleted(): Promise<[string, DynamoDBRecord[]]> {
 }
 
 async function remains(review_id: string): Promise<string[]> {
-  const items = await scanTable();
-  return items.filter(({ pk }) => pk === `REVIEW#${review_id}`).map(({ sk }) => sk);
+  return (await scanTable()).filter(({ pk }) => pk === `REVIEW#${review_id}`).map(({ sk }) => sk);
 }
 
 describe('the eraser', () => {
@@ -72,8 +63,7 @@ describe('the eraser', () => {
     await readStream();
     await deleteApplication(client_id, owner.id);
     const Records = await readStream();
-    const again = await insertApplication(owner.id, form, 'form');
-    expect(again.client_id).toBe(client_id);
+    expect((await insertApplication(owner.id, form, 'form')).client_id).toBe(client_id);
     await insertGrant({ user_id: user.id, client_id, scopes: ['user'] });
     expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
     expect(await listGrants(user.id)).toHaveLength(1);
@@ -122,8 +112,7 @@ describe('the eraser', () => {
     const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
     // The failure is in the middle of the second record.
     jest.spyOn(table, 'send').mockImplementation(((command: never) => {
-      const isWrite = (command as object) instanceof TransactWriteCommand;
-      if (isWrite && ++writes > 6) throw interruption;
+      if ((command as object) instanceof TransactWriteCommand && ++writes > 6) throw interruption;
       return send(command);
     }) as never);
     expect(await handler({ Records })).toEqual({

@@ -4,14 +4,8 @@ import { handler } from '../../functions/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  readItem,
-  scanTable,
-  setAttributes,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>
@@ -36,8 +30,7 @@ async function fill(users: number): Promise<void> {
 }
 
 async function counters(): Promise<string[]> {
-  const items = await scanTable();
-  return items.filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
+  return (await scanTable()).filter(({ sk }) => sk.startsWith('VOTES#')).map(({ sk }) => sk);
 }
 
 test('deletes only the counters of days that statistics no longer cover', async () => {

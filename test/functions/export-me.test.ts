@@ -22,21 +22,19 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  scanTable,
-  setAttributes,
   type TestUser,
   text,
   vote,
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { scanTable, setAttributes } from '../helpers/items.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
 const megabyte = 1024 * 1024;
 
-function ask({ caller }: TestUser, query?: Record<string, string>) {
-  return invoke(handler, { caller, query });
-}
+const ask = ({ caller }: TestUser, query?: Record<string, string>) =>
+  invoke(handler, { caller, query });
 
 /** Returns all parts, joined as the description says. Calls `between` after each part. */
 async function walk(
@@ -79,9 +77,9 @@ describe('GET /user/me/export', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    const identity = { issuer: 'https://id.example', subject: randomUUID() };
     const known = await findOrCreateUser({
-      ...identity,
+      issuer: 'https://id.example',
+      subject: randomUUID(),
       display_name: 'Vic',
       email: 'vic@example.com',
       musicdb_username: 'vic-m',
@@ -175,8 +173,7 @@ describe('GET /user/me/export', () => {
   test('returns no secret, and nothing of other people', async () => {
     const { body } = await ask(user);
     const given = JSON.stringify(body);
-    const items = await scanTable();
-    const secrets = items.flatMap(({ grant_id, secret_id }) => [grant_id, secret_id]);
+    const secrets = (await scanTable()).flatMap(({ grant_id, secret_id }) => [grant_id, secret_id]);
     const known = secrets.filter((secret) => typeof secret === 'string');
     expect(known.length).toBeGreaterThan(4);
     for (const secret of known) expect(given).not.toContain(secret);
@@ -200,8 +197,7 @@ describe('GET /user/me/export', () => {
       const [told] = [voted_at, reported_at, decided_at, identity, entity_id, created].filter(
         Boolean,
       );
-      const name = told ?? (sk.split('#')[1] || pk.split('#')[1]);
-      expect(given).toContain(name);
+      expect(given).toContain(told ?? (sk.split('#')[1] || pk.split('#')[1]));
     }
   });
 
@@ -255,10 +251,9 @@ describe('GET /user/me/export', () => {
     const [many, ...voters] = (await makeUsers(4)) as [TestUser, ...TestUser[]];
     for (let i = 0; i < 4; i++) {
       const review_id = await makeReview(many);
-      const path = { review_id };
       for (let rating = 1; rating <= 2 * i; rating++) {
         const body = { rating: 1 + (rating % 5), text: `${rating} ${text}` };
-        await invoke(updateReview, { caller: many.caller, path, body });
+        await invoke(updateReview, { caller: many.caller, path: { review_id }, body });
       }
       for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
     }
@@ -328,8 +323,7 @@ describe('GET /user/me/export', () => {
     const send = table.send.bind(table);
     jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
       const { input } = command as QueryCommand;
-      const isRevisions = `${input?.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#');
-      if (isRevisions) {
+      if (`${input?.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#')) {
         jest.mocked(table.send).mockRestore();
         await rate(2);
       }

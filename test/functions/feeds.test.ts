@@ -10,15 +10,9 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  setAttributes,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -61,9 +55,8 @@ function parse(xml: string): Element {
   return root.children[0] as Element;
 }
 
-function all({ children }: Element, name: string): Element[] {
-  return children.filter((child) => child.name === name);
-}
+const all = ({ children }: Element, name: string): Element[] =>
+  children.filter((child) => child.name === name);
 
 function only(element: Element, name: string): Element {
   const [found, ...more] = all(element, name);
@@ -119,9 +112,8 @@ describe.each([
       /^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/,
     );
     const links = all(feed, 'link').map(({ attributes }) => [attributes.rel, attributes.href]);
-    const page = only(feed, 'id').text.replace('/ws/1/', '/ws/').replace('/reviews.atom', '');
     expect(links).toEqual([
-      ['alternate', page],
+      ['alternate', only(feed, 'id').text.replace('/ws/1/', '/ws/').replace('/reviews.atom', '')],
       ['self', only(feed, 'id').text],
     ]);
     for (const entry of all(feed, 'entry')) {
@@ -146,8 +138,7 @@ describe('a feed', () => {
     expect(entries.map((entry) => only(entry, 'id').text)).toEqual(
       ids.map((id) => `urn:uuid:${id}`),
     );
-    const links = all(entries[0] as Element, 'link').map(({ attributes }) => attributes);
-    expect(links).toEqual([
+    expect(all(entries[0] as Element, 'link').map(({ attributes }) => attributes)).toEqual([
       { rel: 'alternate', type: 'text/html', href: `https://api.example/ws/review/${ids[0]}` },
       {
         rel: 'alternate',
@@ -277,7 +268,6 @@ describe('a feed', () => {
     const known = { 'If-None-Match': `${headers.etag}` };
     const again = await invoke(getUser, { path: { user_id: author.id }, headers: known });
     expect([again.status, again.headers.link]).toEqual([304, withPage(`user/${author.id}`)]);
-    const both = { entity_id, user_id: author.id };
-    expect(await linkOf(listReviews, { query: both })).toBeUndefined();
+    expect(await linkOf(listReviews, { query: { entity_id, user_id: author.id } })).toBeUndefined();
   });
 });

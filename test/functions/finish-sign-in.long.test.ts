@@ -8,8 +8,8 @@ import { handler as finishSignIn } from '../../functions/finish-sign-in.ts';
 import { handler as showDeletion } from '../../functions/show-account-deletion.ts';
 import { handler as signIn } from '../../functions/sign-in.ts';
 import { contactKey } from '../../shared/table/keys.ts';
-import { readItem, scanTable } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import { readItem, scanTable } from '../helpers/items.ts';
 
 /** Claims of the next person whom the identity provider signs in. */
 let claims: Record<string, unknown> = {};
@@ -177,8 +177,7 @@ test.each<[string, () => number | undefined, boolean]>([
 });
 
 test('accepts a subject of 255 characters', async () => {
-  const sub = 'x'.repeat(255);
-  expect((await signInAs({ sub })).status).toBe(303);
+  expect((await signInAs({ sub: 'x'.repeat(255) })).status).toBe(303);
 });
 
 test.each<[string | undefined, string | null]>([

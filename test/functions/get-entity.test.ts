@@ -11,11 +11,11 @@ import {
   makeReview,
   makeUser,
   makeUsers,
-  setAttributes,
   type TestUser,
   vote,
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 async function get(entity_id: string, query: Record<string, string> = {}) {
   const { status, body } = await invoke(handler, { path: { entity_id }, query });

@@ -6,8 +6,9 @@ import { batchDelete } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { lastRunKey } from '../../shared/table/keys.ts';
 import { beginBulk, isEmptyTable } from '../../shared/transfer/bulk.ts';
-import { applyStream, makeReview, makeUser } from '../helpers/fixtures.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 const { now: realNow } = Date;
 

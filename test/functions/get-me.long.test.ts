@@ -11,16 +11,9 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 afterEach(() => {
   jest.useRealTimers();
@@ -35,17 +28,15 @@ const content = {
   is_draft: false,
 } as const;
 
-async function get({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) {
-  return invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
-}
+const get = async ({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) =>
+  invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
 
 describe('GET /user/me', () => {
   test('returns the private profile that the spec describes', async () => {
     const identity = { issuer: 'https://id.example', subject: randomUUID() };
     const profile = { display_name: 'Ann ✓', email: 'a@example.com', musicdb_username: 'ann' };
     const user = await findOrCreateUser({ ...identity, ...profile });
-    const caller = { user_id: user.id, client_id: 'x', scope: '' };
-    expect((await get({ caller })).body).toEqual({
+    expect((await get({ caller: { user_id: user.id, client_id: 'x', scope: '' } })).body).toEqual({
       user: {
         id: user.id,
         ...profile,

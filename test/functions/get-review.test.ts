@@ -3,14 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
+import { makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser({ display_name: 'Zoë 🎵' });
 
-function get(review_id: string) {
-  return invoke(handler, { path: { review_id } });
-}
+const get = (review_id: string) => invoke(handler, { path: { review_id } });
 
 describe('GET /review/{review_id}', () => {
   test('returns the whole review', async () => {

@@ -14,19 +14,11 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { updateProfile } from '../../shared/user/user-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  makeUsers,
-  scanTable,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { edit, makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
-
-import { ask, edit, feed, follow, position, records } from '../helpers/list-changes.ts';
+import { scanTable } from '../helpers/items.ts';
+import { ask, feed, follow, position, records } from '../helpers/list-changes.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();
@@ -44,9 +36,8 @@ describe('GET /changes', () => {
     const first = await ask({ since: body.next });
     expect(first.body.next).toBe(body.next);
     expect(headers['cache-control']).toBe('public, no-cache');
-    const query = { since: body.next };
     const again = await invoke(handler, {
-      query,
+      query: { since: body.next },
       headers: { 'if-none-match': first.headers.etag ?? '' },
     });
     expect(again.status).toBe(304);

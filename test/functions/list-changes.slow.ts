@@ -12,30 +12,20 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { edit, makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
-
+import { readItem, setAttributes } from '../helpers/items.ts';
 import {
   addHistory,
   ask,
   dump,
-  edit,
   feed,
   follow,
   position,
   records,
   type Told,
 } from '../helpers/list-changes.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 afterEach(() => {
   jest.restoreAllMocks();

@@ -16,8 +16,7 @@ const second = await makeClient(user);
 const foreign = await makeClient(other);
 
 async function list({ id }: TestUser, { client_id }: Pick<Client, 'client_id'>) {
-  const caller = { user_id: id, client_id, scope: '' };
-  const { status, body } = await invoke(handler, { caller });
+  const { status, body } = await invoke(handler, { caller: { user_id: id, client_id, scope: '' } });
   expect(status).toBe(200);
   return body.applications;
 }

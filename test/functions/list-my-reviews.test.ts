@@ -18,9 +18,8 @@ for (let i = 0; i < 12; i++) {
   await makeReview(other, { is_draft: i % 2 === 0 });
 }
 
-function list({ caller }: TestUser, query?: Record<string, string>) {
-  return invoke(handler, { caller, query });
-}
+const list = ({ caller }: TestUser, query?: Record<string, string>) =>
+  invoke(handler, { caller, query });
 
 describe('GET /user/me/reviews', () => {
   test('returns published, draft and hidden reviews, newest first', async () => {
@@ -41,9 +40,8 @@ describe('GET /user/me/reviews', () => {
     ];
     expect(states).toEqual(Array.from({ length: 4 }, () => [hidden, draft, plain]).flat());
     for (const review of body.reviews) expect(review.user.id).toBe(user.id);
-    const published = await invoke(getReview, { path: { review_id: ids[2] ?? '' } });
     expect(body.reviews[2]).toEqual({
-      ...published.body.review,
+      ...(await invoke(getReview, { path: { review_id: ids[2] ?? '' } })).body.review,
       is_draft: false,
       is_hidden: false,
       moderation: null,

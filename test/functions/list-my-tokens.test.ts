@@ -23,19 +23,13 @@ const [owns, thirds, fourths] = await (async () => {
 })();
 
 async function list({ client_id }: Client, { id } = user) {
-  const caller = { user_id: id, client_id, scope: '' };
-  const { status, body } = await invoke(handler, { caller });
+  const { status, body } = await invoke(handler, { caller: { user_id: id, client_id, scope: '' } });
   expect(status).toBe(200);
   return body.tokens;
 }
 
-function seen(tokens: { client: Client; refresh_token: string }[]) {
-  return tokens.map(({ client, refresh_token }) => [
-    client.name,
-    client.client_secret,
-    refresh_token,
-  ]);
-}
+const seen = (tokens: { client: Client; refresh_token: string }[]) =>
+  tokens.map(({ client, refresh_token }) => [client.name, client.client_secret, refresh_token]);
 
 describe('GET /user/me/tokens', () => {
   test('returns the token records that the spec describes', async () => {

@@ -11,8 +11,9 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { readItem, text } from '../helpers/fixtures.ts';
+import { text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem } from '../helpers/items.ts';
 
 type Query = Record<string, string>;
 

@@ -13,8 +13,9 @@ import type { EntityType } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { newReview, type Review } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
-import { applyStream, makeReview, makeUsers, type TestUser, text } from '../helpers/fixtures.ts';
+import { makeReview, makeUsers, type TestUser, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 type Query = Record<string, string>;
 
@@ -24,9 +25,7 @@ async function list(query: Query = {}) {
   return body;
 }
 
-function idsIn({ reviews }: { reviews: { id: string }[] }): string[] {
-  return reviews.map(({ id }) => id);
-}
+const idsIn = ({ reviews }: { reviews: { id: string }[] }): string[] => reviews.map(({ id }) => id);
 
 /** Computes a page, the count and the average by reading all reviews. */
 function oracle(reviews: readonly Review[], query: Query) {
@@ -121,9 +120,8 @@ describe('GET /review', () => {
               const few = entity_id || user_id;
               const rating = few ? pick(['', '1', '5', '4,5', '2,3', '1,2,3,4,5', '3,3']) : '';
               const filter = { entity_type, language, review_type, entity_id, user_id, rating };
-              const given = Object.entries(filter).filter(([, value]) => value !== '');
               queries.push({
-                ...Object.fromEntries(given),
+                ...Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')),
                 sort: pick(['popularity', 'published_on']),
                 sort_order: pick(['asc', 'desc']),
                 limit: pick(['0', '1', '7', '50', '50']),
@@ -374,8 +372,7 @@ describe('GET /review', () => {
           expect(answer).toMatchObject({ count: 45, average_rating: { rating: 3, count: 45 } });
           walked.push(...idsIn(answer));
         }
-        const query = { entity_id, sort, sort_order, limit: '50' };
-        expect(walked).toEqual(oracle(made, query).ids);
+        expect(walked).toEqual(oracle(made, { entity_id, sort, sort_order, limit: '50' }).ids);
       }
     }
   });
@@ -395,8 +392,7 @@ describe('include_metadata=true', () => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
-    const id = request.url?.split('/').at(-1) ?? '';
-    const answer = answers.get(id);
+    const answer = answers.get(request.url?.split('/').at(-1) ?? '');
     if (answer === 'never') return;
     response.statusCode = answer === undefined ? 404 : 200;
     response.end(answer ?? '{"error":"Not Found"}');
@@ -442,8 +438,7 @@ describe('include_metadata=true', () => {
     for (const [type, answer, known] of rows) {
       const id = randomUUID();
       if (answer !== undefined) answers.set(id, answer);
-      const path = paths[type] ?? `music/${type}`;
-      const [site, kind] = path.split('/');
+      const [site, kind] = (paths[type] ?? `music/${type}`).split('/');
       const url = `https://${site}.example/${kind}/${id}`;
       expected.set(id, known && { id, type, url, ...known });
       await makeReview(user, { entity_id: id, entity_type: type });
@@ -457,8 +452,7 @@ describe('include_metadata=true', () => {
     ).toEqual(expected);
     expect(asked).toHaveLength(rows.length);
 
-    const again = await list({ user_id: user.id, include_metadata: 'true' });
-    expect(again.reviews).toEqual(reviews);
+    expect((await list({ user_id: user.id, include_metadata: 'true' })).reviews).toEqual(reviews);
     expect(asked).toHaveLength(rows.length);
 
     const without = await list({ user_id: user.id, include_metadata: 'false' });

@@ -11,8 +11,9 @@ import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { readItem, text } from '../helpers/fixtures.ts';
+import { text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem } from '../helpers/items.ts';
 
 const random = randomNumbers(7);
 const number = (below: number) => Math.floor(random() * below);
@@ -91,9 +92,7 @@ beforeAll(async () => {
 
 type Query = Record<string, string>;
 
-function expectedIds(query: Query): string[] {
-  return listed(reviews, query).map(({ id }) => id);
-}
+const expectedIds = (query: Query): string[] => listed(reviews, query).map(({ id }) => id);
 
 async function list(query: Query) {
   const { status, body, headers } = await invoke(listReviews, { query });

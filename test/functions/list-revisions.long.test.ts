@@ -11,8 +11,9 @@ import { getPublicReview } from '../../shared/review/review-repository.ts';
 import { listRevisions as readRevisions } from '../../shared/review/revision-repository.ts';
 import { table, tableName } from '../../shared/table/client.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, setAttributes, text, vote } from '../helpers/fixtures.ts';
+import { makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke, lambdaContext } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser();
 const id = await makeReview(author);
@@ -33,13 +34,10 @@ const last = {
   votes_negative: 1,
 };
 
-function get(rev: string, review_id = id) {
-  return invoke(getRevision, { path: { review_id, rev } });
-}
+const get = (rev: string, review_id = id) => invoke(getRevision, { path: { review_id, rev } });
 
-function list(review_id = id, query: Record<string, string> = {}) {
-  return invoke(listRevisions, { path: { review_id }, query });
-}
+const list = (review_id = id, query: Record<string, string> = {}) =>
+  invoke(listRevisions, { path: { review_id }, query });
 
 /** Writes more revisions than fit an answer. */
 async function putRevisions(review_id: string, content: string): Promise<void> {
@@ -58,9 +56,8 @@ async function putRevisions(review_id: string, content: string): Promise<void> {
 }
 
 /** Returns the raw proxy response. */
-async function rawList(review_id: string): Promise<APIGatewayProxyResult> {
-  return listRevisions(eventOf({ path: { review_id } }), lambdaContext());
-}
+const rawList = async (review_id: string): Promise<APIGatewayProxyResult> =>
+  listRevisions(eventOf({ path: { review_id } }), lambdaContext());
 
 describe('GET /review/{review_id}/revisions', () => {
   test('returns all, newest first', async () => {

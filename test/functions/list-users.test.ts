@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as listUsers } from '../../functions/list-users.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { applyStream, makeUser, setAttributes, type TestUser } from '../helpers/fixtures.ts';
+import { makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
+import { applyStream } from '../helpers/stream.ts';
 
-function list(query: Record<string, string> = {}) {
-  return invoke(listUsers, { query });
-}
+const list = (query: Record<string, string> = {}) => invoke(listUsers, { query });
 
 describe('GET /user', () => {
   test('is empty at first', async () => {

@@ -10,17 +10,9 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
 let author: TestUser;
@@ -37,21 +29,17 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function put(body: unknown, { caller }: TestUser = voter, review_id = id) {
-  return invoke(handler, { method: 'PUT', caller, path: { review_id }, body });
-}
+const put = (body: unknown, { caller }: TestUser = voter, review_id = id) =>
+  invoke(handler, { method: 'PUT', caller, path: { review_id }, body });
 
-function read({ caller }: TestUser = voter, review_id = id) {
-  return invoke(getVote, { caller, path: { review_id } });
-}
+const read = ({ caller }: TestUser = voter, review_id = id) =>
+  invoke(getVote, { caller, path: { review_id } });
 
-function takeBack({ caller }: TestUser = voter, review_id = id) {
-  return invoke(deleteVote, { method: 'DELETE', caller, path: { review_id } });
-}
+const takeBack = ({ caller }: TestUser = voter, review_id = id) =>
+  invoke(deleteVote, { method: 'DELETE', caller, path: { review_id } });
 
-function update(body: unknown) {
-  return invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
-}
+const update = (body: unknown) =>
+  invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
 
 /**
  * Returns the positive and negative votes of the review and of each revision from the first on,
@@ -71,9 +59,8 @@ async function counts(): Promise<unknown[]> {
   ];
 }
 
-async function spent(user: TestUser = voter): Promise<unknown> {
-  return (await readItem(dailyVotesKey(user.id, today())))?.count;
-}
+const spent = async (user: TestUser = voter): Promise<unknown> =>
+  (await readItem(dailyVotesKey(user.id, today())))?.count;
 
 describe('PUT /review/{review_id}/vote', () => {
   test('stores the vote, and counts it on the review, revision, author and day', async () => {
@@ -155,12 +142,11 @@ describe('PUT /review/{review_id}/vote', () => {
     { vote: [true] },
     { VOTE: true },
   ])('refuses the body %j: 400', async (body) => {
-    const headers = { 'Content-Type': 'application/json' };
     const answer = await invoke(handler, {
       caller: voter.caller,
       path: { review_id: id },
       body,
-      headers,
+      headers: { 'Content-Type': 'application/json' },
     });
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
     expect(answer.body.description).toMatch(/^(The body|vote) /);
@@ -321,8 +307,7 @@ describe.each([
   });
 
   test('refuses a missing caller: 401', async () => {
-    const nobody = { ...voter, caller: undefined } as unknown as TestUser;
-    expect((await act(nobody)).status).toBe(401);
+    expect((await act({ ...voter, caller: undefined } as unknown as TestUser)).status).toBe(401);
   });
 });
 

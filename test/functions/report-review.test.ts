@@ -8,24 +8,15 @@ import { listReports } from '../../shared/moderation/report-repository.ts';
 import { caseKey, dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { collect } from '../../shared/table/query.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  scanTable,
-  setAttributes,
-  type TestUser,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser();
 const reader = await makeUser();
 
-function report(review_id: string, body?: unknown, { caller }: TestUser = reader) {
-  return invoke(handler, { method: 'POST', caller, path: { review_id }, body });
-}
+const report = (review_id: string, body?: unknown, { caller }: TestUser = reader) =>
+  invoke(handler, { method: 'POST', caller, path: { review_id }, body });
 
 describe('POST /review/{review_id}/report', () => {
   test('files a report, once', async () => {
@@ -115,10 +106,9 @@ describe('POST /review/{review_id}/report', () => {
     jest.spyOn(console, 'info').mockImplementation(() => {});
     await expire();
     jest.useRealTimers();
-    const left = (await scanTable()).filter(
-      ({ pk, sk }) => pk.includes(user.id) && /^VOTES/.test(sk),
-    );
-    expect(left).toEqual([]);
+    expect(
+      (await scanTable()).filter(({ pk, sk }) => pk.includes(user.id) && /^VOTES/.test(sk)),
+    ).toEqual([]);
   });
 
   test('never files more than the limit in parallel', async () => {
@@ -178,8 +168,7 @@ describe('POST /review/{review_id}/report', () => {
   test('returns 404 for hidden, draft and unknown reviews', async () => {
     const hidden = await makeReview(author);
     await setHidden(hidden, true);
-    const draft = await makeReview(author, { is_draft: true });
-    for (const id of [hidden, draft, randomUUID(), 'x']) {
+    for (const id of [hidden, await makeReview(author, { is_draft: true }), randomUUID(), 'x']) {
       expect((await report(id)).status).toBe(404);
       expect((await report(id, {}, author)).status).toBe(404);
     }

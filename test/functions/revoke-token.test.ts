@@ -21,13 +21,11 @@ const other = await makeClient(owner);
 
 beforeEach(() => deleteGrants(user.id, undefined, batchDelete));
 
-async function tokens(): Promise<{ access_token: string; refresh_token: string }> {
-  return (await redeem(client, await makeCode(client, user))).body;
-}
+const tokens = async (): Promise<{ access_token: string; refresh_token: string }> =>
+  (await redeem(client, await makeCode(client, user))).body;
 
-function revoke({ client_id, client_secret }: Client, fields: Record<string, string>) {
-  return postForm(handler, { client_id, client_secret, ...fields });
-}
+const revoke = ({ client_id, client_secret }: Client, fields: Record<string, string>) =>
+  postForm(handler, { client_id, client_secret, ...fields });
 
 describe('POST /oauth/revoke', () => {
   test.each(['access_token', 'refresh_token'] as const)('ends the grant of an %s', async (kind) => {
@@ -84,8 +82,7 @@ describe('POST /oauth/revoke', () => {
     const { refresh_token: token } = await tokens();
     const { client_id, client_secret } = client;
     const form = { client_id, client_secret, token };
-    const plain = await postForm(handler, form, { 'X-Forwarded-Proto': 'http' });
-    expect(plain.status).toBe(400);
+    expect((await postForm(handler, form, { 'X-Forwarded-Proto': 'http' })).status).toBe(400);
     expect((await postForm(handler, form, {}, { token })).status).toBe(400);
     expect(await listGrants(user.id)).toHaveLength(1);
   });

@@ -7,14 +7,9 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
-import {
-  makeReview,
-  makeUser,
-  readItem,
-  setAttributes,
-  type TestUser,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 import { formOf } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
@@ -55,14 +50,11 @@ describe('/review/{review_id}/report', () => {
     });
     const reader = await makeUser();
     const { body } = await ask(reader, review_id);
-    const reasons = [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)];
-    expect(reasons.map(([, reason]) => reason)).toEqual([
-      'spam',
-      'abuse',
-      'off_topic',
-      'copyright',
-      'other',
-    ]);
+    expect(
+      [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)].map(
+        ([, reason]) => reason,
+      ),
+    ).toEqual(['spam', 'abuse', 'off_topic', 'copyright', 'other']);
     expect(body).toContain('lang="en" dir="auto">Buy this now! &lt;b&gt;Cheap&lt;/b&gt;');
     expect(body).toContain('<bdi>Ann &lt;b&gt;</bdi>');
     for (const form of [{ reason: 'rude' }, {}] as Record<string, string>[]) {

@@ -10,14 +10,8 @@ import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/table/key
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeModerator,
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  setAttributes,
-} from '../helpers/fixtures.ts';
+import { makeModerator, makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask, nextOn } from '../helpers/visit.ts';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
@@ -47,9 +41,8 @@ function rowOf(html: string, id: string): string {
 }
 
 /** The ids of the reviews that a page links to, in its order. */
-function linked(html: string): string[] {
-  return [...html.matchAll(/<strong><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id = '']) => id);
-}
+const linked = (html: string): string[] =>
+  [...html.matchAll(/<strong><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('the pages of moderators', () => {
   test.each(pages)('$method $path is not there for others', async ({ operation, method }) => {
@@ -182,8 +175,7 @@ describe('the pages of moderators', () => {
   });
 
   test('show a case with its reports, in words where there are some, and escaped', async () => {
-    const own = ['It is <i>mine</i>', 'constructor', '__proto__'];
-    const id = await reported('off_topic', ...own);
+    const id = await reported('off_topic', 'It is <i>mine</i>', 'constructor', '__proto__');
     const { html } = await ask('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('<h1>A review by Ann &lt;b&gt;</h1>');
     expect(html).toContain('<p class="verbatim" dir="auto">Off topic</p>');
@@ -212,8 +204,7 @@ describe('the pages of moderators', () => {
     for (const review_id of [randomUUID(), 'x', draft]) {
       expect((await ask('show-case', mia, { path: { review_id } })).status).toBe(404);
       const form = { decision: 'hide', reason: 'spam', note: '', version: '0', edits: '0' };
-      const sent = { path: { review_id }, form };
-      expect((await ask('decide-review', mia, sent)).status).toBe(404);
+      expect((await ask('decide-review', mia, { path: { review_id }, form })).status).toBe(404);
     }
     expect(await readItem(reviewKey(draft))).toMatchObject({ is_hidden: false });
     for (const user_id of [randomUUID(), 'x']) {
@@ -309,9 +300,8 @@ describe('the pages of moderators', () => {
     }
     const first = await ask('show-decisions', mia);
     const cursor = nextOn(first.html) ?? '';
-    const second = await ask('show-decisions', mia, { query: { cursor } });
-    const found = [first, second].flatMap(({ html }) =>
-      [...html.matchAll(/note \d+\./g)].map(([note]) => note),
+    const found = [first, await ask('show-decisions', mia, { query: { cursor } })].flatMap(
+      ({ html }) => [...html.matchAll(/note \d+\./g)].map(([note]) => note),
     );
     expect(found).toEqual(notes);
     expect(first.html).toContain('<td data-name="By"><bdi>Mia</bdi></td>');

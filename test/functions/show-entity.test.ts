@@ -37,8 +37,7 @@ async function makeEntity(contents: readonly Record<string, unknown>[]) {
 
 /** The reviews that a page lists, in their order. */
 function listed(page: string): string[] {
-  const links = page.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g);
-  return [...links].map(([, id = '']) => id);
+  return [...page.matchAll(/href="[^"]*\/review\/([\da-f-]{36})"><time/g)].map(([, id = '']) => id);
 }
 
 /** The address that a link of this text leads to. */
@@ -48,9 +47,8 @@ function linkOn(page: string, text: string): string | undefined {
 }
 
 /** The query of a link, as the page gets it. */
-function queryOf(href = ''): Record<string, string> {
-  return Object.fromEntries(new URL(href).searchParams);
-}
+const queryOf = (href = ''): Record<string, string> =>
+  Object.fromEntries(new URL(href).searchParams);
 
 describe('GET /entity/{entity_id} for people', () => {
   test('shows the name, the average, the stars and the languages in words', async () => {
@@ -97,8 +95,7 @@ describe('GET /entity/{entity_id} for people', () => {
     await vote(await makeUser(), first);
     const newest = await show(entity_id);
     expect(listed(newest)).toEqual(ids.toReversed().slice(0, 20));
-    const next = queryOf(linkOn(newest, 'Next page'));
-    const rest = await show(entity_id, next);
+    const rest = await show(entity_id, queryOf(linkOn(newest, 'Next page')));
     expect(listed(rest)).toEqual(ids.toReversed().slice(20));
     expect(linkOn(rest, 'Next page')).toBeUndefined();
     // Another list begins with its own first page.

@@ -2,8 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/show-home.ts';
 import { decideReview } from '../../shared/moderation/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { applyStream, makeReview, makeUser } from '../helpers/fixtures.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 

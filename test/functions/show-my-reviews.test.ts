@@ -9,9 +9,7 @@ import { ask, nextOn } from '../helpers/visit.ts';
 const operator = { reason: 'spam', note: 'A <shop>.', moderator_id: null } as const;
 
 /** Rows of the table on a page, without its head. */
-function rowsOf(html: string): string[] {
-  return (html.match(/<tr>[\s\S]*?<\/tr>/g) ?? []).slice(1);
-}
+const rowsOf = (html: string): string[] => (html.match(/<tr>[\s\S]*?<\/tr>/g) ?? []).slice(1);
 
 describe('GET /account/reviews', () => {
   test('lists what one has written, with its state and the way to it', async () => {
@@ -54,10 +52,9 @@ describe('GET /account/reviews', () => {
     const first = await ask('show-my-reviews', ben);
     const cursor = nextOn(first.html) ?? '';
     const second = await ask('show-my-reviews', ben, { query: { cursor } });
-    const read = [...rowsOf(first.html), ...rowsOf(second.html)].map(
-      (row) => />(A rec[^<]*)/.exec(row)?.[1],
-    );
-    expect(read).toEqual(texts);
+    expect(
+      [...rowsOf(first.html), ...rowsOf(second.html)].map((row) => />(A rec[^<]*)/.exec(row)?.[1]),
+    ).toEqual(texts);
     expect(nextOn(second.html)).toBeUndefined();
     const other = await makeUser();
     expect((await ask('show-my-reviews', other, { query: { cursor } })).status).toBe(400);

@@ -7,8 +7,9 @@ import { handler as updateReview } from '../../functions/update-review.ts';
 import { entityTypes } from '../../shared/entity/entity-type.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, setAttributes, vote } from '../helpers/fixtures.ts';
+import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
 
@@ -106,8 +107,7 @@ describe('GET /review/{review_id} for people', () => {
         /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
       ),
     });
-    const known = { 'If-None-Match': `${headers.etag}` };
-    const again = await invoke(handler, { path, headers: known });
+    const again = await invoke(handler, { path, headers: { 'If-None-Match': `${headers.etag}` } });
     expect([again.status, again.body]).toEqual([304, '']);
     const head = await invoke(handler, { path, method: 'HEAD' });
     expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag]);

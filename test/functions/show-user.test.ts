@@ -5,8 +5,9 @@ import { handler as getUser } from '../../functions/get-user.ts';
 import { handler } from '../../functions/show-user.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, setAttributes, vote } from '../helpers/fixtures.ts';
+import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
 

@@ -14,18 +14,11 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import {
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  readStream,
-  scanTable,
-  setAttributes,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
+import { readStream } from '../helpers/stream.ts';
 
 beforeEach(() => {
   for (const level of ['warn', 'error'] as const) {
@@ -76,9 +69,7 @@ async function deleteLocks(): Promise<void> {
   await batchWrite(rebuildKeys.map((key) => ({ delete: key })));
 }
 
-async function locks() {
-  return (await scanTable()).filter(({ sk }) => sk.startsWith('REBUILD'));
-}
+const locks = async () => (await scanTable()).filter(({ sk }) => sk.startsWith('REBUILD'));
 
 async function feed(Records: DynamoDBRecord[]): Promise<void> {
   expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
@@ -234,14 +225,12 @@ describe('the consumer', () => {
   test('remembers removed items for 14 days against late records', async () => {
     const author = await makeUser();
     const review_id = await makeReview(author);
-    const path = { review_id };
-    await invoke(deleteReview, { caller: author.caller, path });
+    await invoke(deleteReview, { caller: author.caller, path: { review_id } });
     const all = await records();
     await feed(all.toReversed());
     const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'PROJECTION' });
     expect(applied).toMatchObject({ counted: null, version: 2 });
-    const days = (Number(applied?.expires_at) - Date.now() / 1000) / 86_400;
-    expect(days).toBeCloseTo(14, 2);
+    expect((Number(applied?.expires_at) - Date.now() / 1000) / 86_400).toBeCloseTo(14, 2);
     await feed(all);
     await expectExactTotals();
   });
@@ -283,8 +272,7 @@ describe('the consumer', () => {
     const before = await totals();
     await makeUser();
     const all = await records();
-    const until = Math.floor(Date.now() / 1000) + 60;
-    await lockTotals('another', until);
+    await lockTotals('another', Math.floor(Date.now() / 1000) + 60);
     expect(await handler({ Records: all })).toEqual({
       batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
     });
@@ -459,8 +447,7 @@ describe('a rebuild', () => {
     await makeReview(await makeUser());
     await feed(await records());
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
-    const before = await locks();
-    expect(before).toEqual([]);
+    expect(await locks()).toEqual([]);
     await hinder();
     const send = table.send.bind(table);
     jest.spyOn(table, 'send').mockImplementation((async (command: object) => {

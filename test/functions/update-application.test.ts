@@ -16,14 +16,13 @@ const cookie = (await startSession(owner.id)).split(';')[0] ?? '';
 const session = await readSession(eventOf({ headers: { cookie } }));
 const csrf = session && (await csrfToken(session));
 
-function rename(name: string, desc = '') {
-  return invoke(handler, {
+const rename = (name: string, desc = '') =>
+  invoke(handler, {
     method: 'POST',
     path: { client_id },
     headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
     body: formOf({ csrf, name, desc, website, redirect_uri }),
   });
-}
 
 describe('POST /account/applications/{client_id}', () => {
   test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(

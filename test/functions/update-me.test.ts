@@ -3,8 +3,9 @@ import { handler as getMe } from '../../functions/get-me.ts';
 import { handler } from '../../functions/update-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { makeUser, readItem, setAttributes } from '../helpers/fixtures.ts';
+import { makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 
 describe('POST /user/me', () => {
   test.each([
@@ -31,8 +32,7 @@ describe('POST /user/me', () => {
   ])('accepts %j', async (body) => {
     const { id, caller } = await makeUser();
     const before = await readItem(userKey(id));
-    const answer = await invoke(handler, { caller, method: 'POST', body });
-    expect(answer).toMatchObject({
+    expect(await invoke(handler, { caller, method: 'POST', body })).toMatchObject({
       status: 200,
       body: { message: 'Request processed successfully' },
     });

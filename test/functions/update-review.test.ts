@@ -5,15 +5,9 @@ import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import {
-  makeReview,
-  makeUser,
-  readItem,
-  setAttributes,
-  type TestUser,
-  text,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUser, type TestUser, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { readItem, setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser();
 const other = await makeUser();
@@ -25,9 +19,8 @@ beforeEach(async () => {
   id = await makeReview(author, { entity_id });
 });
 
-function update(body: unknown, { caller }: TestUser = author, review_id = id) {
-  return invoke(handler, { method: 'POST', caller, path: { review_id }, body });
-}
+const update = (body: unknown, { caller }: TestUser = author, review_id = id) =>
+  invoke(handler, { method: 'POST', caller, path: { review_id }, body });
 
 async function show() {
   const { body } = await invoke(getReview, { path: { review_id: id } });
@@ -191,8 +184,7 @@ describe('POST /review/{review_id}', () => {
 
   test('returns 404 to other users for drafts and hidden reviews', async () => {
     await setHidden(id, true);
-    const draft = await makeReview(author, { is_draft: true });
-    for (const review_id of [id, draft, randomUUID(), 'x']) {
+    for (const review_id of [id, await makeReview(author, { is_draft: true }), randomUUID(), 'x']) {
       expect((await update({ rating: 1 }, other, review_id)).status).toBe(404);
     }
   });

@@ -1,28 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  ListStreamsCommand,
-  type _Record as StreamRecord,
-} from '@aws-sdk/client-dynamodb-streams';
-import {
-  DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  ScanCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
-import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as createReview } from '../../functions/create-review.ts';
-import { handler as eraser } from '../../functions/eraser.ts';
+import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
-import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/background.ts';
+import { handler as reportReview } from '../../functions/report-review.ts';
+import { handler as updateReview } from '../../functions/update-review.ts';
 import { leafCapacity } from '../../shared/list/rank-tree.ts';
+import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { insertApplication } from '../../shared/oauth/application-repository.ts';
 import type { Grant } from '../../shared/oauth/grant.ts';
 import { tokenResponse } from '../../shared/oauth/grant.ts';
@@ -31,11 +15,10 @@ import { newReview, type Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table, tableName } from '../../shared/table/client.ts';
-import type { Item, Key } from '../../shared/table/item.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { setModerator, userItem } from '../../shared/user/user-repository.ts';
 import { invoke } from './invoke.ts';
-import './table.ts';
+import { setAttributes } from './items.ts';
 
 /** Someone who can call the API. */
 export interface TestUser {
@@ -118,6 +101,28 @@ export async function makeLongLists(
   return entity_id;
 }
 
+/** Publishes a review, hides it, and gives its id. */
+export async function makeHidden(author: TestUser, content?: Record<string, unknown>) {
+  const id = await makeReview(author, content);
+  await setHidden(id, true);
+  return id;
+}
+
+/** Sends changes of a review. */
+export function edit({ caller }: TestUser, review_id: string, body: object) {
+  return invoke(updateReview, { caller, path: { review_id }, body });
+}
+
+/** Reports a review. */
+export function report({ caller }: TestUser, review_id: string, body?: object) {
+  return invoke(reportReview, { method: 'POST', caller, path: { review_id }, body });
+}
+
+/** Deletes a review. */
+export function remove({ caller }: TestUser, review_id: string) {
+  return invoke(deleteReview, { method: 'DELETE', caller, path: { review_id } });
+}
+
 /** Casts a vote. */
 export async function vote({ caller }: TestUser, review_id: string, up = true): Promise<void> {
   const answer = await invoke(putVote, { caller, path: { review_id }, body: { vote: up } });
@@ -138,107 +143,4 @@ export async function makeGrant(
   });
   const grant = await insertGrant({ user_id: user.id, client_id, scopes });
   return { grant, ...(await tokenResponse(grant, lifetime)) };
-}
-
-/** An item as it lies in the table. */
-export async function readItem(Key: Key): Promise<Item | undefined> {
-  const { Item } = await table.send(
-    new GetCommand({ TableName: tableName(), Key, ConsistentRead: true }),
-  );
-  return Item as Item | undefined;
-}
-
-/** Sets attributes of an item behind the back of everything. */
-export async function setAttributes(Key: Key, attributes: Record<string, unknown>): Promise<void> {
-  const names = Object.keys(attributes);
-  await table.send(
-    new UpdateCommand({
-      TableName: tableName(),
-      Key,
-      UpdateExpression: `SET ${names.map((_, i) => `#n${i} = :v${i}`).join(', ')}`,
-      ExpressionAttributeNames: Object.fromEntries(names.map((name, i) => [`#n${i}`, name])),
-      ExpressionAttributeValues: Object.fromEntries(
-        names.map((name, i) => [`:v${i}`, attributes[name]]),
-      ),
-    }),
-  );
-}
-
-let iterator: string | undefined;
-
-/** The records of the table's stream that nobody has asked for yet, as Lambda gives them. */
-export async function readStream(): Promise<DynamoDBRecord[]> {
-  const client = new DynamoDBStreamsClient({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB });
-  iterator ??= await openStream(client);
-  const records: DynamoDBRecord[] = [];
-  for (;;) {
-    const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
-    iterator = page.NextShardIterator ?? iterator;
-    if (!page.Records?.length) break;
-    records.push(...page.Records.map(toLambda));
-  }
-  client.destroy();
-  // The embedded engine also reports writes that change nothing; AWS does not.
-  return records.filter(
-    ({ eventName, dynamodb }) =>
-      eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage),
-  );
-}
-
-/** Lambda tells times in seconds. */
-function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
-  const made = Number(dynamodb?.ApproximateCreationDateTime) / 1000;
-  return {
-    ...record,
-    dynamodb: { ...dynamodb, ApproximateCreationDateTime: made },
-  } as DynamoDBRecord;
-}
-
-/** Lets the consumers of the table's stream do what is left for them to do. */
-export async function applyStream(): Promise<void> {
-  const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
-    'update-aggregates': updateAggregates,
-    eraser,
-  };
-  for (let records = await readStream(); records.length > 0; records = await readStream()) {
-    for (const consumer of consumers) {
-      const due = records.filter((record) => isFor(consumer, record));
-      for (let start = 0; start < due.length; start += consumer.batchSize) {
-        const batch = { Records: due.slice(start, start + consumer.batchSize) };
-        const result = await handlers[consumer.operation]?.(batch);
-        if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
-      }
-    }
-  }
-}
-
-async function openStream(client: DynamoDBStreamsClient): Promise<string | undefined> {
-  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: tableName() }));
-  const StreamArn = Streams[0]?.StreamArn;
-  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
-  const { ShardIterator } = await client.send(
-    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
-  );
-  return ShardIterator;
-}
-
-/** Everything in the table, or in that of another database. */
-export async function scanTable(endpoint?: string): Promise<Item[]> {
-  const client = endpoint ? DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint })) : table;
-  const items: Item[] = [];
-  let ExclusiveStartKey: Record<string, unknown> | undefined;
-  do {
-    const page = await client.send(
-      new ScanCommand({
-        TableName: tableName(),
-        ConsistentRead: true,
-        Limit: 4000,
-        ExclusiveStartKey,
-      }),
-    );
-    items.push(...((page.Items ?? []) as Item[]));
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return items;
 }

@@ -3,22 +3,15 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import * as v from 'valibot';
 import { handler } from '../../functions/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { consumers, isFor } from '../../shared/background.ts';
 import { reviewRecord } from '../../shared/changes/record.ts';
 import { Review } from '../../shared/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/review/revision.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { reviewKey, revisionKey } from '../../shared/table/keys.ts';
-import {
-  applyStream,
-  readItem,
-  readStream,
-  scanTable,
-  setAttributes,
-  type TestUser,
-} from './fixtures.ts';
 import { invoke } from './invoke.ts';
+import { readItem, scanTable, setAttributes } from './items.ts';
+import { applyStream, readStream } from './stream.ts';
 
 export interface Told {
   id: string;
@@ -59,10 +52,6 @@ export async function records(): Promise<DynamoDBRecord[]> {
 export async function feed(batch: readonly DynamoDBRecord[]): Promise<void> {
   if (batch.length === 0) return;
   expect(await updateAggregates({ Records: [...batch] })).toEqual({ batchItemFailures: [] });
-}
-
-export function edit({ caller }: TestUser, review_id: string, body: object) {
-  return invoke(updateReview, { caller, path: { review_id }, body });
 }
 
 /** Gives a review the history of that many edits. */

@@ -1,6 +1,6 @@
 import { audit } from '../../shared/audit/audit.ts';
 import type { Item } from '../../shared/table/item.ts';
-import { scanTable } from './fixtures.ts';
+import { scanTable } from './items.ts';
 
 /**
  * Lists numbers in the table that differ from a recount of its reviews, votes and users, one line

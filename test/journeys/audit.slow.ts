@@ -5,9 +5,10 @@ import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import { applyStream, makeReview, makeUsers, reviewBody } from '../helpers/fixtures.ts';
+import { makeReview, makeUsers, reviewBody } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 test('repairs find nothing to repair while eight people vote and four publish', async () => {
   const authors = await makeUsers(4);

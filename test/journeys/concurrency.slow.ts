@@ -17,19 +17,17 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import {
-  applyStream,
   makeReview,
   makeUser,
   makeUsers,
-  readItem,
   reviewBody,
-  scanTable,
-  setAttributes,
   type TestUser,
   text,
 } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { differences } from '../helpers/recount.ts';
+import { applyStream } from '../helpers/stream.ts';
 
 let author: TestUser;
 /** The partitions of earlier tests, and of this one. */

@@ -171,9 +171,8 @@ test(
   'a mirror matches a later dump, although it and the service are killed',
   async () => {
     let url = await startService();
-    const { makeGrant, makeUser, reviewBody, setAttributes } = await import(
-      '../helpers/fixtures.ts'
-    );
+    const { makeGrant, makeUser, reviewBody } = await import('../helpers/fixtures.ts');
+    const { setAttributes } = await import('../helpers/items.ts');
     const { userKey } = await import('../../shared/table/keys.ts');
     const tokens = await Promise.all(
       Array.from({ length: 8 }, async () => {

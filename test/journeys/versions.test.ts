@@ -14,16 +14,10 @@ import { recountOwners } from '../../shared/review/owner-counts.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
 import type { TransferRecord } from '../../shared/transfer/record.ts';
-import {
-  makeReview,
-  makeUsers,
-  readStream,
-  setAttributes,
-  type TestUser,
-  text,
-  vote,
-} from '../helpers/fixtures.ts';
+import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { setAttributes } from '../helpers/items.ts';
+import { readStream } from '../helpers/stream.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {

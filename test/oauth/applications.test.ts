@@ -17,7 +17,8 @@ afterEach(() => {
 
 // Imported after the stack, which sets the environment that they read.
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { makeUser, makeUsers, readItem } = await import('../helpers/fixtures.ts');
+const { makeUser, makeUsers } = await import('../helpers/fixtures.ts');
+const { readItem } = await import('../helpers/items.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');
 
 /** Signs in a developer, and registers an application. */

@@ -18,7 +18,8 @@ const { deleteAccount } = await import('../../shared/account/delete-account.ts')
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/table/keys.ts');
-const { makeUser, makeUsers, setAttributes } = await import('../helpers/fixtures.ts');
+const { makeUser, makeUsers } = await import('../helpers/fixtures.ts');
+const { setAttributes } = await import('../helpers/items.ts');
 const { makeClient } = await import('../helpers/oauth-client.ts');
 
 const redirect_uri = 'https://client.example/callback';

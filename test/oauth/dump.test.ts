@@ -6,7 +6,8 @@ import { rotateSecret } from '../../shared/oauth/application-repository.ts';
 import { insertAuthorizationRequest } from '../../shared/oauth/authorization-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
-import { makeReview, makeUser, scanTable } from '../helpers/fixtures.ts';
+import { makeReview, makeUser } from '../helpers/fixtures.ts';
+import { scanTable } from '../helpers/items.ts';
 import {
   type Client,
   challenge,

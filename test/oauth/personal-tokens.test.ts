@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 // Imported after the stack, which sets the environment that they read.
-const { scanTable } = await import('../helpers/fixtures.ts');
+const { scanTable } = await import('../helpers/items.ts');
 const { stopClock } = await import('../helpers/clock.ts');
 
 const day = 86_400_000;

@@ -78,8 +78,7 @@ test('neither set is an error of the deployment', async () => {
 describe('keys', () => {
   test('are read from the secret in order', async () => {
     process.env.SESSION_KEYS = `${key('b')},${key('a')}`;
-    const keys = await keysOf('SESSION_KEYS');
-    const bytes = keys.map((key) => key.export());
+    const bytes = (await keysOf('SESSION_KEYS')).map((key) => key.export());
     expect(bytes).toEqual([Buffer.alloc(32, 'b'), Buffer.alloc(32, 'a')]);
   });
   test.each(['short', `${key('a')},`, `,${key('a')}`])('are refused: %s', async (value) => {

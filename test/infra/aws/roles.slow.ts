@@ -99,18 +99,9 @@ Object.assign(process.env, {
   MUSICDB_INTERVAL: '1',
 });
 
-const {
-  makeGrant,
-  makeLongLists,
-  makeReview,
-  readItem,
-  scanTable,
-  setAttributes,
-  makeUser,
-  makeUsers,
-  reviewBody,
-  vote,
-} = await import('../../helpers/fixtures.ts');
+const { makeGrant, makeLongLists, makeReview, makeUser, makeUsers, reviewBody, vote } =
+  await import('../../helpers/fixtures.ts');
+const { readItem, scanTable, setAttributes } = await import('../../helpers/items.ts');
 const { startSession } = await import('../../../shared/pages/session.ts');
 const { claimKey, contactKey, identityKey, reviewKey } = await import(
   '../../../shared/table/keys.ts'

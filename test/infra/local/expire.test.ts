@@ -4,7 +4,7 @@ import { expireItems } from '../../../infra/local/expire.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import type { Key } from '../../../shared/table/item.ts';
-import { scanTable, setAttributes } from '../../helpers/fixtures.ts';
+import { scanTable, setAttributes } from '../../helpers/items.ts';
 
 const now = Math.floor(Date.now() / 1000);
 let over: AbortController;

@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 import { startStack } from '../../../infra/local/stack.ts';
-import { scanTable } from '../../helpers/fixtures.ts';
+import { scanTable } from '../../helpers/items.ts';
 
 interface Run {
   child: ChildProcess;

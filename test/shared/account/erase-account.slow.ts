@@ -20,16 +20,16 @@ import { type Item, keyString } from '../../../shared/table/item.ts';
 import {
   makeReview,
   makeUsers,
-  readStream,
   reviewBody,
-  scanTable,
   type TestUser,
   text,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { scanTable } from '../../helpers/items.ts';
 import { makeClient, makeCode } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
+import { readStream } from '../../helpers/stream.ts';
 
 const send = table.send.bind(table);
 
@@ -73,9 +73,8 @@ async function follow(killAt = Number.POSITIVE_INFINITY): Promise<number> {
   return writes;
 }
 
-function isRead(command: object): boolean {
-  return [GetCommand, BatchGetCommand, QueryCommand].some((kind) => command instanceof kind);
-}
+const isRead = (command: object): boolean =>
+  [GetCommand, BatchGetCommand, QueryCommand].some((kind) => command instanceof kind);
 
 /** Makes a user who has signed in before, and has left an item of every type. */
 async function makeRichUser(): Promise<TestUser> {
@@ -130,9 +129,7 @@ async function restore(items: readonly Item[]): Promise<void> {
   await readStream();
 }
 
-function endAccount({ caller }: TestUser) {
-  return invoke(deleteMe, { caller });
-}
+const endAccount = ({ caller }: TestUser) => invoke(deleteMe, { caller });
 
 async function expectNothingOf(users: readonly TestUser[]): Promise<void> {
   expect(await differences()).toEqual([]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
-import { scanTable } from '../../helpers/fixtures.ts';
+import { scanTable } from '../../helpers/items.ts';
 
 const profile = { display_name: 'Ann', email: null, musicdb_username: null };
 
@@ -28,6 +28,5 @@ test('issuer and subject together identify a person, who has one account', async
 test('the profile is copied at the first sign-in only', async () => {
   const person = { issuer: 'https://a.example', subject: randomUUID() };
   const first = await findOrCreateUser({ ...person, ...profile });
-  const again = await findOrCreateUser({ ...person, ...profile, display_name: 'Other' });
-  expect(again).toEqual(first);
+  expect(await findOrCreateUser({ ...person, ...profile, display_name: 'Other' })).toEqual(first);
 });

@@ -18,7 +18,7 @@ import { findMetadata as findInTime } from '../../../shared/entity/metadata.ts';
 import { table } from '../../../shared/table/client.ts';
 import { metadataKey } from '../../../shared/table/keys.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import { readItem } from '../../helpers/fixtures.ts';
+import { readItem } from '../../helpers/items.ts';
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 

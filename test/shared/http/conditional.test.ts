@@ -103,8 +103,7 @@ describe.each([
 
   test('returns 412 for a review edited since, and changes nothing', async () => {
     const old = await tagOf();
-    const path = { review_id };
-    await invoke(updateReview, { caller: author.caller, path, body: { rating: 2 } });
+    await invoke(updateReview, { caller: author.caller, path: { review_id }, body: { rating: 2 } });
     const tag = await tagOf();
     for (const ifMatch of [old, `W/${tag}`, '"0"', '"1.x"', `${old}, "x"`]) {
       const { status, body } = await change(ifMatch);

@@ -14,13 +14,12 @@ process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 const type = 'application/x-www-form-urlencoded';
 const cookie = (await startSession((await makeUser()).id)).split(';')[0] ?? '';
 
-function post(handler: unknown, body: string, contentType = type) {
-  return invoke(handler, {
+const post = (handler: unknown, body: string, contentType = type) =>
+  invoke(handler, {
     method: 'POST',
     headers: { cookie, 'Content-Type': contentType },
     body,
   });
-}
 
 const endpoints: [string, unknown][] = [
   ['POST /oauth/token', createToken],

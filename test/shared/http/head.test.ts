@@ -21,10 +21,9 @@ afterAll(() => gateway.stop());
 async function ask(method: string, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${origin}/ws${path}`, { method, headers, redirect: 'manual' });
   const own = /^(date|connection|keep-alive|content-length|x-amzn-requestid)$/;
-  const headersOfAnswer = [...response.headers].filter(([name]) => !own.test(name));
   return {
     status: response.status,
-    headers: Object.fromEntries(headersOfAnswer),
+    headers: Object.fromEntries([...response.headers].filter(([name]) => !own.test(name))),
     length: response.headers.get('content-length'),
     body: await response.text(),
   };

@@ -9,16 +9,9 @@ import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { reportKey, userKey } from '../../../shared/table/keys.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import {
-  makeReview,
-  makeUsers,
-  readItem,
-  reviewBody,
-  scanTable,
-  setAttributes,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUsers, reviewBody, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 
 let author: TestUser;
 let reader: TestUser;
@@ -47,9 +40,7 @@ function report(key: string, review_id: string, body?: object, { caller } = read
   return invoke(reportReview, { method: 'POST', caller, path: { review_id }, body, headers });
 }
 
-function replayed({ headers }: TestResponse): string | undefined {
-  return headers['idempotent-replayed'];
-}
+const replayed = ({ headers }: TestResponse): string | undefined => headers['idempotent-replayed'];
 
 async function reviewsOf(entity_id: unknown): Promise<unknown[]> {
   const items = await scanTable();
@@ -58,9 +49,8 @@ async function reviewsOf(entity_id: unknown): Promise<unknown[]> {
     .map(({ id }) => id);
 }
 
-async function records(): Promise<number> {
-  return (await scanTable()).filter(({ sk }) => sk === 'IDEMPOTENCY').length;
-}
+const records = async (): Promise<number> =>
+  (await scanTable()).filter(({ sk }) => sk === 'IDEMPOTENCY').length;
 
 describe('POST /review/ with an Idempotency-Key', () => {
   test('acts once, and repeats the same answer', async () => {

@@ -26,9 +26,7 @@ const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const caller = { user_id: randomUUID(), client_id: '0'.repeat(32), scope: 'review vote user' };
 
 /** Repeats `piece` up to this size. */
-function fill(size: number, piece: string): string {
-  return piece.repeat(Math.floor(size / piece.length));
-}
+const fill = (size: number, piece: string): string => piece.repeat(Math.floor(size / piece.length));
 
 /**
  * Compares one long input with 16 short ones of the same total size. Linear time takes about as
@@ -137,9 +135,7 @@ function basic(credentials: string): EndpointRequest {
   return { method: 'POST', headers: { ...form, Authorization: `Basic ${credentials}` }, body: '' };
 }
 
-function json(body: string): EndpointRequest {
-  return { method: 'POST', caller, body };
-}
+const json = (body: string): EndpointRequest => ({ method: 'POST', caller, body });
 
 function headersOf(text: string): Record<string, string> {
   const names = Array.from({ length: text.length / 64 }, (_, i) => [`x-${i}`, text.slice(0, 60)]);

@@ -13,11 +13,10 @@ describe('a cursor', () => {
   ])('without a sort key of the order by %s is refused: 400', async (sort, place) => {
     const query = { sort };
     const cursor = sealCursor(JSON.stringify(query), [50, place]);
-    const read = () => {
-      throw new Error('It was read from');
-    };
     await expect(
-      readFromCursor(query, { cursor, offset: 0, limit: 50 }, read),
+      readFromCursor(query, { cursor, offset: 0, limit: 50 }, () => {
+        throw new Error('It was read from');
+      }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/^cursor /) });
   });
   test.each([

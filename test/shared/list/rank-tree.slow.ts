@@ -7,16 +7,16 @@ import { rebuildTotals } from '../../../shared/aggregates/rebuild.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
 import {
-  applyStream,
   makeLongLists,
   makeReview,
   makeUsers,
-  readItem,
   type TestUser,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem } from '../../helpers/items.ts';
 import { aggregateDifferences, readAggregates } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const random = randomNumbers(5);
 const number = (below: number) => Math.floor(random() * below);
@@ -28,8 +28,7 @@ test('after random writes, totals and rank trees equal a recount and a rebuild',
   const ids = new Map<string, TestUser>();
   const hot = await makeLongLists(users[0] as TestUser);
   for (const user of users) {
-    const id = await makeReview(user, { entity_id: hot, entity_type: 'work' });
-    ids.set(id, user);
+    ids.set(await makeReview(user, { entity_id: hot, entity_type: 'work' }), user);
   }
   await applyStream();
   for (let step = 0; step < 260; step += 1) {
@@ -39,8 +38,7 @@ test('after random writes, totals and rank trees equal a recount and a rebuild',
     const action = random();
     if (id === '' || action < 0.35) {
       const language = pick(['en', 'de']);
-      const entity_type = pick(types);
-      const content = { entity_type, language, is_draft: random() < 0.1 };
+      const content = { entity_type: pick(types), language, is_draft: random() < 0.1 };
       ids.set(await makeReview(author, content), author);
     } else if (action < 0.5) {
       await invoke(updateReview, { caller: owner.caller, path, body: { rating: 1 + number(5) } });

@@ -5,15 +5,11 @@ import { handler as updateAggregates } from '../../../functions/update-aggregate
 import { boundsOf, type Counter, countersOf, isLeaf } from '../../../shared/list/rank-tree.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey, popularityOf, popularityRank } from '../../../shared/table/keys.ts';
-import {
-  makeLongLists,
-  makeUsers,
-  readItem,
-  readStream,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeLongLists, makeUsers, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem } from '../../helpers/items.ts';
 import { aggregateDifferences } from '../../helpers/recount.ts';
+import { readStream } from '../../helpers/stream.ts';
 
 /** Returns the children from the root to the leaf that counts an entry, by popularity. */
 function pathOf(time: number, popularity: number): number[] {

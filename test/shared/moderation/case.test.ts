@@ -11,17 +11,11 @@ import { table, tableName } from '../../../shared/table/client.ts';
 import type { Item, Key } from '../../../shared/table/item.ts';
 import { caseKey, decisionKey, reportKey } from '../../../shared/table/keys.ts';
 import { collect } from '../../../shared/table/query.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  makeUsers,
-  readItem,
-  setAttributes,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUser, makeUsers, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const author = await makeUser();
 const operator = { reason: 'spam', note: '', moderator_id: null } as const;

@@ -14,16 +14,16 @@ import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import {
-  applyStream,
   makeModerator,
   makeReview,
   makeUser,
   makeUsers,
-  readItem,
   type TestUser,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
@@ -38,9 +38,8 @@ async function report(review_id: string, count = 1): Promise<void> {
   expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200));
 }
 
-function decide(id: string, verdict: Parameters<typeof decideReview>[1], by: TestUser = mia) {
-  return decideReview(id, verdict, { ...why, moderator_id: by.id });
-}
+const decide = (id: string, verdict: Parameters<typeof decideReview>[1], by: TestUser = mia) =>
+  decideReview(id, verdict, { ...why, moderator_id: by.id });
 
 async function places(id: string): Promise<string[]> {
   const found: string[] = [];

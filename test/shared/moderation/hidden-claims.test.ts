@@ -17,29 +17,20 @@ import { table } from '../../../shared/table/client.ts';
 import { claimKey, identityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  readItem,
-  reviewBody,
-  scanTable,
-  setAttributes,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUser, reviewBody, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';
 
-function publish({ caller }: TestUser, content: Record<string, unknown>) {
-  return invoke(createReview, { method: 'POST', caller, body: reviewBody(content) });
-}
+const publish = ({ caller }: TestUser, content: Record<string, unknown>) =>
+  invoke(createReview, { method: 'POST', caller, body: reviewBody(content) });
 
-function remove({ caller }: TestUser, review_id: string) {
-  return invoke(deleteReview, { method: 'DELETE', caller, path: { review_id } });
-}
+const remove = ({ caller }: TestUser, review_id: string) =>
+  invoke(deleteReview, { method: 'DELETE', caller, path: { review_id } });
 
 /** Makes a review that is hidden, then deleted by its author. */
 async function hiddenAndDeleted(author: TestUser, content: Record<string, unknown> = {}) {

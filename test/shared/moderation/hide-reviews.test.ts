@@ -8,17 +8,11 @@ import { insertReport } from '../../../shared/moderation/report-repository.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import { stopClock } from '../../helpers/clock.ts';
-import {
-  applyStream,
-  makeModerator,
-  makeReview,
-  makeUser,
-  readItem,
-  setAttributes,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeModerator, makeReview, makeUser, type TestUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
 const why = { reason: 'spam', note: 'A shop.' } as const;
@@ -44,13 +38,10 @@ function edit(id: string, { caller }: TestUser) {
   return invoke(updateReview, { caller, path: { review_id: id }, body });
 }
 
-async function logOf({ id: userId }: TestUser) {
-  return (await listDecisions(1000, { userId })).decisions;
-}
+const logOf = async ({ id: userId }: TestUser) => (await listDecisions(1000, { userId })).decisions;
 
-async function isHidden(id: string): Promise<boolean> {
-  return (await readItem(reviewKey(id)))?.is_hidden === true;
-}
+const isHidden = async (id: string): Promise<boolean> =>
+  (await readItem(reviewKey(id)))?.is_hidden === true;
 
 test('25 reviews at a time are hidden, each by a decision of its own', async () => {
   const { author, ids } = await written(30);
@@ -59,8 +50,7 @@ test('25 reviews at a time are hidden, each by a decision of its own', async () 
   const seenAt = look();
   const first = await hideReviews(author.id, byMia, seenAt);
   expect(first).toEqual({ hidden: 25, left: [], next: expect.any(String) });
-  const second = await hideReviews(author.id, byMia, seenAt, first.next);
-  expect(second).toEqual({ hidden: 5, left: [] });
+  expect(await hideReviews(author.id, byMia, seenAt, first.next)).toEqual({ hidden: 5, left: [] });
   // The same steps once more.
   for (const after of [undefined, first.next]) {
     expect(await hideReviews(author.id, byMia, seenAt, after)).toEqual({ hidden: 0, left: [] });

@@ -12,15 +12,11 @@ import { listGrants } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
 import { table } from '../../../shared/table/client.ts';
 import { applicationKey, grantKey, userKey } from '../../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeUser,
-  readItem,
-  setAttributes,
-  type TestUser,
-} from '../../helpers/fixtures.ts';
+import { makeUser, type TestUser } from '../../helpers/fixtures.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 /**
  * Registers `count` applications in parallel. Returns how many succeeded; the others were refused
@@ -34,9 +30,8 @@ async function register(user: TestUser, count: number): Promise<number> {
   return answers.filter(({ status }) => status === 'fulfilled').length;
 }
 
-async function countOf({ id }: TestUser): Promise<unknown> {
-  return (await readItem(userKey(id)))?.applications;
-}
+const countOf = async ({ id }: TestUser): Promise<unknown> =>
+  (await readItem(userKey(id)))?.applications;
 
 afterEach(async () => {
   await applyStream();
@@ -129,8 +124,7 @@ describe('revoking everybody’s access', () => {
       const { client_id } = client;
       const grant = { grant_id, user_id: id, client_id, scopes: [], created, renewed: created };
       const listed = { author: `CLIENT#${client_id}`, date: `${created}#${grant_id}` };
-      const key = grantKey(id, client_id, grant_id);
-      return { put: { ...key, ...listed, ...grant, generation: 0 } };
+      return { put: { ...grantKey(id, client_id, grant_id), ...listed, ...grant, generation: 0 } };
     };
     await batchWrite([
       put('1'.repeat(32), at(-1_000)),
@@ -139,8 +133,7 @@ describe('revoking everybody’s access', () => {
     ]);
     const { applications } = await findLeftovers();
     expect(applications).toContain(client.client_id);
-    const erased = await eraseLeftovers({ applications: [client.client_id] });
-    expect(erased.applications).toBe(1);
+    expect((await eraseLeftovers({ applications: [client.client_id] })).applications).toBe(1);
     const left = await listGrants(id, client.client_id);
     expect(left.map(({ grant_id }) => grant_id)).toEqual(['3'.repeat(32)]);
     expect((await eraseLeftovers({ applications: [client.client_id] })).applications).toBe(0);

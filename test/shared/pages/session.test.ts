@@ -50,9 +50,7 @@ async function begin(changes: Partial<SignIn> = {}, ...cookies: string[]) {
   return { cookie, forgotten: forgotten.map((line) => line.split('=')[0]) };
 }
 
-function contentOf(setCookie: string): string {
-  return /=([^;]*)/.exec(setCookie)?.[1] ?? '';
-}
+const contentOf = (setCookie: string): string => /=([^;]*)/.exec(setCookie)?.[1] ?? '';
 
 describe('the cookies', () => {
   test.each([
@@ -76,8 +74,7 @@ describe('the cookies', () => {
   });
 
   test('are read back', async () => {
-    const session = await readSession(request(await startSession(user_id), 'a=b'));
-    expect(session).toEqual({
+    expect(await readSession(request(await startSession(user_id), 'a=b'))).toEqual({
       user_id,
       session_id: expect.stringMatching(/^[\da-f]{32}$/),
       signed_in: expect.any(Number),
@@ -249,8 +246,7 @@ describe('the token in forms', () => {
     const session = { user_id, session_id: '1'.repeat(32), signed_in: 1 };
     const tokens = await Promise.all(Array.from({ length: 50 }, () => csrfToken(session)));
     for (const half of [0, 43]) {
-      const parts = tokens.map((token) => token.slice(half, half + 42));
-      expect(new Set(parts).size).toBe(50);
+      expect(new Set(tokens.map((token) => token.slice(half, half + 42))).size).toBe(50);
     }
     for (const token of tokens) expect(await isCsrfToken(session, token)).toBe(true);
   });

@@ -5,15 +5,11 @@ import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
 import { table } from '../../../shared/table/client.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  readItem,
-  setAttributes,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUser } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 const author = await makeUser();
 const other = await makeUser();

@@ -24,8 +24,7 @@ describe('a value', () => {
     const Item = { ...Key, value, object: { value, without: undefined }, without: undefined };
     const stored = { ...Key, value, object: { value } };
     await table.send(new PutCommand({ TableName, Item }));
-    const read = await table.send(new GetCommand({ TableName, Key }));
-    expect(read.Item).toStrictEqual(stored);
+    expect((await table.send(new GetCommand({ TableName, Key }))).Item).toStrictEqual(stored);
     const KeyConditionExpression = 'pk = :pk';
     const ExpressionAttributeValues = { ':pk': Key.pk, ':unused': undefined };
     const query = { TableName, KeyConditionExpression, ExpressionAttributeValues };

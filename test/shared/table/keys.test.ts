@@ -2,29 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, jest, test } from '@jest/globals';
 import { handler as reportReview } from '../../../functions/report-review.ts';
-import { handler as updateReview } from '../../../functions/update-review.ts';
 import { findOrCreateUser } from '../../../shared/account/identity-repository.ts';
 import { findMetadata } from '../../../shared/entity/metadata.ts';
 import { recordRun } from '../../../shared/health/health.ts';
-import { setHidden } from '../../../shared/moderation/decision-repository.ts';
-import {
-  answerAuthorization,
-  insertAuthorizationRequest,
-} from '../../../shared/oauth/authorization-repository.ts';
+import { findApplication } from '../../../shared/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/review/review-repository.ts';
 import type { Item } from '../../../shared/table/item.ts';
 import { beginBulk } from '../../../shared/transfer/bulk.ts';
 import { kindOfItem } from '../../../shared/transfer/item-record.ts';
 import {
-  applyStream,
+  edit,
   makeGrant,
+  makeHidden,
   makeReview,
   makeUsers,
-  scanTable,
   type TestUser,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { scanTable } from '../../helpers/items.ts';
+import { type Client, makeCode } from '../../helpers/oauth-client.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 /** A line of the header: key prefixes, and partitions of the indexes. */
 interface Line {
@@ -72,25 +70,14 @@ async function live(): Promise<Item[]> {
   const [author, voter] = (await makeUsers(2)) as [TestUser, TestUser];
   const review_id = await makeReview(author);
   await vote(voter, review_id);
-  await invoke(updateReview, { caller: author.caller, path: { review_id }, body: { rating: 1 } });
+  await edit(author, review_id, { rating: 1 });
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };
   await invoke(reportReview, { caller: voter.caller, path: { review_id }, body: {}, headers });
   await makeReview(author, { is_draft: true });
-  await setHidden(await makeReview(author), true);
-  const deleted = await makeReview(author);
-  await setHidden(deleted, true);
-  await deleteReview(deleted, author.id);
+  await makeHidden(author);
+  await deleteReview(await makeHidden(author), author.id);
   const { grant } = await makeGrant(author, ['vote']);
-  const redirect_uri = 'https://client.example/callback';
-  const request = {
-    client_id: grant.client_id,
-    name: 'Demo',
-    redirect_uri,
-    scopes: [],
-    state: null,
-  };
-  const id = await insertAuthorizationRequest({ ...request, code_challenge: null });
-  await answerAuthorization(id, 'approve', author.id);
+  await makeCode((await findApplication(grant.client_id)) as Client, author);
   const identity = { issuer: 'https://id.example', subject: 'ann', display_name: 'Ann' };
   await findOrCreateUser({ ...identity, email: null, musicdb_username: null });
   // Nothing answers, but the cache records the request.
@@ -112,10 +99,9 @@ test('the header names all that a journey writes, and its indexes', async () => 
   const lines = readHeader(header);
   const items = await live();
   expect(unknown(items, lines)).toEqual([]);
-  const kinds = lines.filter(({ sk }) => !/^(REBUILD|COUNTS)#/.test(sk));
-  const unseen = kinds.filter(
-    (line) => unknown(items, [line]).length === unknown(items, []).length,
-  );
+  const unseen = lines
+    .filter(({ sk }) => !/^(REBUILD|COUNTS)#/.test(sk))
+    .filter((line) => unknown(items, [line]).length === unknown(items, []).length);
   expect(unseen).toEqual([]);
   // A planted mistake is found.
   for (const name of ['CODE#', 'VOTER#', 'REVISION#', 'HIDDEN#']) {
@@ -149,9 +135,8 @@ const notExported = {
 test('every kind of item is exported, or listed as left out', () => {
   const untold = (text: string) =>
     readHeader(text).filter(({ sk }) => {
-      return (
-        Object.hasOwn(notExported, sk.split('#')[0] ?? '') === (kindOfItem({ sk }) !== undefined)
-      );
+      const isLeftOut = Object.hasOwn(notExported, sk.split('#')[0] ?? '');
+      return isLeftOut === (kindOfItem({ sk }) !== undefined);
     });
   expect(untold(header)).toEqual([]);
   // A new kind is found.

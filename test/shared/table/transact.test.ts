@@ -23,21 +23,21 @@ import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
-import { makeReview, makeUser, readItem, reviewBody, scanTable } from '../../helpers/fixtures.ts';
+import { makeReview, makeUser, reviewBody } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, scanTable } from '../../helpers/items.ts';
 
 const $metadata = {};
 const key = { pk: 'A', sk: 'A' };
 const put = { Put: { Item: key } };
 const busy = { status: 503, code: 'service_unavailable' };
 
-function cancelled(...codes: string[]) {
-  return new TransactionCanceledException({
+const cancelled = (...codes: string[]) =>
+  new TransactionCanceledException({
     $metadata,
     message: 'cancelled',
     CancellationReasons: codes.map((Code) => ({ Code })),
   });
-}
 
 /** Makes waits take no time. */
 beforeEach(() => {
@@ -56,9 +56,8 @@ describe('transact', () => {
   });
   afterEach(() => client.restore());
 
-  function sent(): TransactWriteCommandInput[] {
-    return client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
-  }
+  const sent = (): TransactWriteCommandInput[] =>
+    client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
 
   test.each([
     ['a conflict', cancelled('TransactionConflict')],

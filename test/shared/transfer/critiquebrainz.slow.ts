@@ -14,9 +14,9 @@ import { handler as userFeed } from '../../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
 import { handler as listRevisions } from '../../../functions/list-revisions.ts';
 import { admin, refuses } from '../../helpers/admin.ts';
-import { applyStream } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 const folder = mkdtempSync(join(tmpdir(), 'critiquebrainz-'));
@@ -288,8 +288,7 @@ describe('npm run admin -- import --format critiquebrainz', () => {
     );
     expect(await differences()).toEqual([]);
 
-    const again = await admin([...critiquebrainz, base, all]);
-    expect(JSON.parse(again.stdout)).toMatchObject({
+    expect(JSON.parse((await admin([...critiquebrainz, base, all])).stdout)).toMatchObject({
       written: {},
       present: { user: 30, review: reviews.length, vote: kept },
     });

@@ -25,53 +25,42 @@ import type {
   VoteRecord,
 } from '../../../shared/transfer/record.ts';
 import { dataFolder, root, spawnAdmin } from '../../helpers/admin.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  readItem,
-  reviewBody,
-  scanTable,
-  text,
-  vote,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUser, reviewBody, text, vote } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem, scanTable } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 import { sourced } from '../../helpers/transfer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'import-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const time = '2020-02-29T12:00:00.000Z';
 
-function user(but: Partial<UserRecord> = {}): UserRecord {
-  return {
-    kind: 'user',
-    id: randomUUID(),
-    display_name: 'Ann',
-    created: time,
-    contact: null,
-    ...but,
-  };
-}
+const user = (but: Partial<UserRecord> = {}): UserRecord => ({
+  kind: 'user',
+  id: randomUUID(),
+  display_name: 'Ann',
+  created: time,
+  contact: null,
+  ...but,
+});
 
-function review(user_id: string, but: Partial<FullReviewRecord> = {}): FullReviewRecord {
-  return {
-    kind: 'review',
-    id: randomUUID(),
-    entity_id: randomUUID(),
-    entity_type: 'work',
-    user_id,
-    language: 'en',
-    license: 'CC0 1.0',
-    created: time,
-    published_on: time,
-    is_hidden: false,
-    source: null,
-    source_url: null,
-    revisions: [{ id: 1, text, rating: 4, timestamp: time }],
-    ...but,
-  };
-}
+const review = (user_id: string, but: Partial<FullReviewRecord> = {}): FullReviewRecord => ({
+  kind: 'review',
+  id: randomUUID(),
+  entity_id: randomUUID(),
+  entity_type: 'work',
+  user_id,
+  language: 'en',
+  license: 'CC0 1.0',
+  created: time,
+  published_on: time,
+  is_hidden: false,
+  source: null,
+  source_url: null,
+  revisions: [{ id: 1, text, rating: 4, timestamp: time }],
+  ...but,
+});
 
 function voteOn(review_id: string, user_id: string, but: Partial<VoteRecord> = {}): VoteRecord {
   return { kind: 'vote', review_id, user_id, vote: true, voted_at: time, revision: 1, ...but };
@@ -203,8 +192,7 @@ test('is exact while people write, vote, edit and delete', async () => {
   const live = people.map(async (person) => {
     const { caller } = person;
     while (!isDone) {
-      const review_id = reviews[number(reviews.length)]?.id ?? '';
-      const path = { review_id };
+      const path = { review_id: reviews[number(reviews.length)]?.id ?? '' };
       const calls = [
         () =>
           invoke(createReview, { caller, body: reviewBody({ entity_id: entities[number(4)] }) }),
@@ -254,8 +242,7 @@ test('killed repeatedly, it has the same result as without a kill', async () => 
   ];
   const name = join(folder, 'killed.jsonl');
   const header = { kind: 'header', format: 'review-service', version: 1 };
-  const lines = [header, ...records].map((record) => `${JSON.stringify(record)}\n`);
-  writeFileSync(name, lines.join(''));
+  writeFileSync(name, [header, ...records].map((record) => `${JSON.stringify(record)}\n`).join(''));
 
   const folders = [];
   for (const table_name of [`whole-${randomUUID()}`, `killed-${randomUUID()}`]) {

@@ -15,18 +15,17 @@ import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
 import {
-  applyStream,
   makeGrant,
   makeReview,
   makeUsers,
-  readItem,
-  readStream,
   type TestUser,
   text,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { readItem } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream, readStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 
 afterEach(() => {
@@ -233,8 +232,7 @@ describe('an import that meets an unfinished deletion', () => {
     expect(told).toContain(`${at(review_id)}, review ${review_id}: ${why}`);
 
     const waited = jest.fn(() => void applyStream());
-    const onWaiting = waited;
-    const outcome = await importRecords(sourced(before), { patience: 30_000, onWaiting });
+    const outcome = await importRecords(sourced(before), { patience: 30_000, onWaiting: waited });
     expect(outcome.refused).toEqual({});
     expect(outcome.written).toMatchObject({ user: 1, review: 2, vote: 2 });
     expect(waited).toHaveBeenCalledTimes(1);
@@ -263,10 +261,9 @@ describe('versions only rise', () => {
     await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
     await applyStream();
     // Deletes the record of the deletion, which expires after two weeks.
-    const always = {
+    await deleteItems([projectionKey(reviewKey(review_id))], {
       ConditionCheck: { Key: userKey(ann.id), ConditionExpression: 'karma = karma' },
-    };
-    await deleteItems([projectionKey(reviewKey(review_id))], always);
+    });
     await importRecords(sourced(before));
     expect(Number((await readItem(reviewKey(review_id)))?.version)).toBeGreaterThan(version + 1);
     await applyStream();

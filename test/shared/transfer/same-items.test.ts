@@ -10,12 +10,12 @@ import {
   makeGrant,
   makeReview,
   makeUsers,
-  scanTable,
   type TestUser,
   text,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { scanTable } from '../../helpers/items.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 
 const first = process.env.TABLE_NAME ?? '';
@@ -35,15 +35,14 @@ async function useEmptyTable(): Promise<void> {
  * aggregates of the stream.
  */
 async function itemsNow() {
-  const items = (await scanTable()).filter(
-    ({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#)/.test(pk) && sk !== 'PROJECTION',
-  );
   return Object.fromEntries(
-    items.map((item) => {
-      const isKept = ([name, value]: [string, unknown]) =>
-        name !== 'version' && !(name.includes('|') && value === 0);
-      return [keyString(item), Object.fromEntries(Object.entries(item).filter(isKept))];
-    }),
+    (await scanTable())
+      .filter(({ pk, sk }) => !/^(TREE#|TOTALS$|CONTACT#)/.test(pk) && sk !== 'PROJECTION')
+      .map((item) => {
+        const isKept = ([name, value]: [string, unknown]) =>
+          name !== 'version' && !(name.includes('|') && value === 0);
+        return [keyString(item), Object.fromEntries(Object.entries(item).filter(isKept))];
+      }),
   );
 }
 

@@ -10,18 +10,12 @@ import { csrfToken, readSession, startSession } from '../../../shared/pages/sess
 import { type Route, routes } from '../../../shared/routes.ts';
 import { table } from '../../../shared/table/client.ts';
 import { userKey } from '../../../shared/table/keys.ts';
-import {
-  applyStream,
-  makeReview,
-  makeUser,
-  reviewBody,
-  setAttributes,
-  type TestUser,
-  vote,
-} from '../../helpers/fixtures.ts';
+import { makeReview, makeUser, reviewBody, type TestUser, vote } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
+import { setAttributes } from '../../helpers/items.ts';
 import { formOf, makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
 import { differences } from '../../helpers/recount.ts';
+import { applyStream } from '../../helpers/stream.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
@@ -182,8 +176,7 @@ describe('a blocked account', () => {
   });
 
   test('gets no new tokens, and has the type Blocked whatever the karma', async () => {
-    const scene = await makeScene();
-    const { user, client } = scene;
+    const { user, client } = await makeScene();
     const code = await makeCode(client, user);
     await setAttributes(userKey(user.id), { karma: 5000 });
     await decideUser(user.id, 'block', why);

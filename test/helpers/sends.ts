@@ -1,0 +1,30 @@
+import { jest } from '@jest/globals';
+import { table } from '../../shared/table/client.ts';
+
+/** A command to the table, with the parts of its input and answer that tests look at. */
+export interface Command {
+  input: { IndexName?: string; ExpressionAttributeValues?: Record<string, unknown> };
+}
+export interface Answer {
+  Items?: { pk: string }[];
+}
+
+/**
+ * Calls `act` before each command. If it throws, the table never receives the command. A value that
+ * it returns takes the place of the answer.
+ */
+export function beforeSend(act: (command: Command) => unknown) {
+  const send = table.send.bind(table);
+  const mocked = async (command: never) => (await act(command)) ?? send(command);
+  return jest.spyOn(table, 'send').mockImplementation(mocked as never);
+}
+
+/** Calls `act` after each command. A value that it returns takes the place of the answer. */
+export function afterSend(act: (command: Command, answer: Answer) => unknown) {
+  const send = table.send.bind(table);
+  const mocked = async (command: never) => {
+    const answer = await send(command);
+    return (await act(command, answer as Answer)) ?? answer;
+  };
+  return jest.spyOn(table, 'send').mockImplementation(mocked as never);
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  DescribeStreamCommand,
+  DynamoDBStreamsClient,
+  GetRecordsCommand,
+  GetShardIteratorCommand,
+  ListStreamsCommand,
+  type _Record as StreamRecord,
+} from '@aws-sdk/client-dynamodb-streams';
+import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import { handler as eraser } from '../../functions/eraser.ts';
+import { handler as updateAggregates } from '../../functions/update-aggregates.ts';
+import { consumers, isFor } from '../../shared/background.ts';
+import { tableName } from '../../shared/table/client.ts';
+import './table.ts';
+
+let iterator: string | undefined;
+
+/** The records of the table's stream that nobody has asked for yet, as Lambda gives them. */
+export async function readStream(): Promise<DynamoDBRecord[]> {
+  const client = new DynamoDBStreamsClient({ endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB });
+  iterator ??= await openStream(client);
+  const records: DynamoDBRecord[] = [];
+  for (;;) {
+    const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
+    iterator = page.NextShardIterator ?? iterator;
+    if (!page.Records?.length) break;
+    records.push(...page.Records.map(toLambda));
+  }
+  client.destroy();
+  // The embedded engine also reports writes that change nothing; AWS does not.
+  return records.filter(
+    ({ eventName, dynamodb }) =>
+      eventName !== 'MODIFY' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage),
+  );
+}
+
+/** Lambda tells times in seconds. */
+function toLambda({ dynamodb, ...record }: StreamRecord): DynamoDBRecord {
+  const made = Number(dynamodb?.ApproximateCreationDateTime) / 1000;
+  return {
+    ...record,
+    dynamodb: { ...dynamodb, ApproximateCreationDateTime: made },
+  } as DynamoDBRecord;
+}
+
+/** Lets the consumers of the table's stream do what is left for them to do. */
+export async function applyStream(): Promise<void> {
+  const handlers: Record<string, (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>> = {
+    'update-aggregates': updateAggregates,
+    eraser,
+  };
+  for (let records = await readStream(); records.length > 0; records = await readStream()) {
+    for (const consumer of consumers) {
+      const due = records.filter((record) => isFor(consumer, record));
+      for (let start = 0; start < due.length; start += consumer.batchSize) {
+        const batch = { Records: due.slice(start, start + consumer.batchSize) };
+        const result = await handlers[consumer.operation]?.(batch);
+        if (result?.batchItemFailures.length !== 0) throw new Error(`${consumer.operation} failed`);
+      }
+    }
+  }
+}
+
+async function openStream(client: DynamoDBStreamsClient): Promise<string | undefined> {
+  const { Streams = [] } = await client.send(new ListStreamsCommand({ TableName: tableName() }));
+  const StreamArn = Streams[0]?.StreamArn;
+  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
+  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+  const { ShardIterator } = await client.send(
+    new GetShardIteratorCommand({ StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' }),
+  );
+  return ShardIterator;
+}
