@@ -88,28 +88,26 @@ describe('the authorizer', () => {
 
   test('keeps within IAM’s limit of 512 characters', async () => {
     const resource = `${arn}/GET/1/review/${'x'.repeat(600)}/vote`;
-    const [, effect, allowed] = statementOf(
-      await authorize(`Bearer ${all.access_token}`, resource),
-    );
+    const answer = await authorize(`Bearer ${all.access_token}`, resource);
+    const [, effect, allowed] = statementOf(answer);
     expect(effect).toBe('Allow');
     expect(`${allowed}`.length).toBeLessThanOrEqual(512);
     expect(resource.startsWith(`${allowed}`.replace(/\*$/, ''))).toBe(true);
   });
 
+  const lasting = { ...all.grant, expires_at: 2 ** 32 - 1 };
+  const changed = (content: object) => sealToken('access', { ...lasting, ...content });
   test.each<[string, () => string | Promise<string>]>([
     ['nothing', () => ''],
     ['garbage', () => 'rva_x'],
     ['a refresh token', () => all.refresh_token],
-    ['a code', () => sealToken('code', { ...all.grant, expires_at: 2 ** 32 - 1 })],
+    ['a code', () => sealToken('code', lasting)],
     ['another prefix', () => all.access_token.replace('rva_', 'rvr_')],
     ['a token with an extra letter', () => `${all.access_token}A`],
     ['two tokens', () => `${all.access_token} ${all.access_token}`],
     ['an expired token', async () => (await grantOf(scopes, { lifetime: -1 })).access_token],
-    [
-      'a token that expires now',
-      () => sealToken('access', { ...all.grant, expires_at: Math.floor(Date.now() / 1000) }),
-    ],
-    ['a token that never expires', () => sealToken('access', { ...all.grant, expires_at: 0 })],
+    ['a token that expires now', () => changed({ expires_at: Math.floor(Date.now() / 1000) })],
+    ['a token that never expires', () => changed({ expires_at: 0 })],
     [
       'a token of a grant that was revoked',
       async () => {
@@ -119,26 +117,25 @@ describe('the authorizer', () => {
         return access_token;
       },
     ],
-    [
-      'a token of another user’s grant',
-      () => sealToken('access', { ...all.grant, user_id: randomUUID(), expires_at: 2 ** 32 - 1 }),
-    ],
-    [
-      'a token of another grant',
-      () =>
-        sealToken('access', { ...all.grant, grant_id: '0'.repeat(32), expires_at: 2 ** 32 - 1 }),
-    ],
+    ['a token of another user’s grant', () => changed({ user_id: randomUUID() })],
+    ['a token of another grant', () => changed({ grant_id: '0'.repeat(32) })],
   ])('refuses %s: exactly “Unauthorized”', async (_, token) => {
     await expect(authorize(`Bearer ${await token()}`)).rejects.toThrow(/^Unauthorized$/);
   });
 
+  /** Says for each read during `run` whether it is consistent. */
+  async function readsOf(run: () => Promise<unknown>): Promise<unknown[]> {
+    const sent = jest.spyOn(table, 'send');
+    await run();
+    const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);
+    sent.mockRestore();
+    return reads;
+  }
+
   test.each(guarded)(
     'reads the grant for $method $path once, consistently for writes',
     async (route) => {
-      const sent = jest.spyOn(table, 'send');
-      await authorize(`Bearer ${all.access_token}`, methodArn(route));
-      const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);
-      sent.mockRestore();
+      const reads = await readsOf(() => authorize(`Bearer ${all.access_token}`, methodArn(route)));
       expect(reads).toEqual([route.method !== 'GET']);
     },
   );
@@ -149,17 +146,15 @@ describe('the authorizer', () => {
   ])('reads a missing grant with %s: %j', async (method, expected) => {
     const { grant, access_token } = await grantOf(scopes);
     await deleteGrant(grant);
-    const sent = jest.spyOn(table, 'send');
-    const asked = authorize(`Bearer ${access_token}`, `${arn}/${method}/1/user/me`);
-    await expect(asked).rejects.toThrow('Unauthorized');
-    const reads = sent.mock.calls.map(([{ input }]) => (input as GetCommandInput).ConsistentRead);
-    sent.mockRestore();
+    const reads = await readsOf(async () => {
+      const asked = authorize(`Bearer ${access_token}`, `${arn}/${method}/1/user/me`);
+      await expect(asked).rejects.toThrow('Unauthorized');
+    });
     expect(reads).toEqual(expected);
   });
 
   test('follows the token when its scopes are narrower than the grant', async () => {
-    const content = { ...all.grant, expires_at: 2 ** 32 - 1 };
-    const token = await sealToken('access', { ...content, narrowed_to: ['vote'] });
+    const token = await changed({ narrowed_to: ['vote'] });
     const answer = await authorize(`Bearer ${token}`);
     expect(statementOf(answer)[1]).toBe('Allow');
     expect(answer.context).toMatchObject({ scope: 'vote' });

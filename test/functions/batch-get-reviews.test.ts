@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/batch-get-reviews.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { makeHidden, makeReview, makeUser, makeUsers } from '../helpers/fixtures.ts';
+import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 
 const author = await makeUser();
@@ -13,16 +12,19 @@ const id = await makeReview(author);
 
 const lookUp = (review_ids: string) => invoke(handler, { query: { review_ids } });
 
+async function found(review_ids: string) {
+  const { status, body } = await lookUp(review_ids);
+  expect(status).toBe(200);
+  return body;
+}
+
 describe('GET /reviews', () => {
   test('returns reviews by canonical id, as GET /review/{review_id} does', async () => {
     const other = await makeReview(await makeUser());
-    const { status, body } = await lookUp(`${id},${other}`);
-    expect(status).toBe(200);
-    const shown = await Promise.all(
-      [id, other].map((review_id) => invoke(getReview, { path: { review_id } })),
-    );
-    expect(body).toEqual({
-      reviews: { [id]: shown[0]?.body.review, [other]: shown[1]?.body.review },
+    const show = async (review_id: string) =>
+      (await invoke(getReview, { path: { review_id } })).body.review;
+    expect(await found(`${id},${other}`)).toEqual({
+      reviews: { [id]: await show(id), [other]: await show(other) },
       review_id_mapping: { [id]: id, [other]: other },
     });
   });
@@ -35,73 +37,46 @@ describe('GET /reviews', () => {
     ['URN:UUID: in upper case', `URN:UUID:${id}`.toUpperCase()],
     ['braces', `{${id}}`],
   ])('accepts an id with %s', async (_, sent) => {
-    const { status, body } = await lookUp(sent);
-    expect(status).toBe(200);
-    expect(Object.keys(body.reviews)).toEqual([id]);
-    expect(body.review_id_mapping).toEqual({ [sent]: id });
+    const { reviews, review_id_mapping } = await found(sent);
+    expect(Object.keys(reviews)).toEqual([id]);
+    expect(review_id_mapping).toEqual({ [sent]: id });
   });
 
   test('skips empty items, and omits duplicates in any spelling', async () => {
-    const { body } = await lookUp(`,${id},,${id},${id.toUpperCase()},`);
-    expect(Object.keys(body.reviews)).toEqual([id]);
-    expect(body.review_id_mapping).toEqual({ [id]: id, [id.toUpperCase()]: id });
+    const { reviews, review_id_mapping } = await found(`,${id},,${id},${id.toUpperCase()},`);
+    expect(Object.keys(reviews)).toEqual([id]);
+    expect(review_id_mapping).toEqual({ [id]: id, [id.toUpperCase()]: id });
   });
 
   test('omits missing reviews, drafts, hidden reviews and those of a deleted account', async () => {
     const draft = await makeReview(author, { is_draft: true });
-    const hidden = await makeReview(author);
-    await setHidden(hidden, true);
+    const hidden = await makeHidden(author);
     const going = await makeUser();
     const left = await makeReview(going);
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    const { status, body } = await lookUp([randomUUID(), draft, hidden, left, author.id].join());
-    expect(status).toBe(200);
-    expect(body).toEqual({ reviews: {}, review_id_mapping: {} });
+    const ids = [randomUUID(), draft, hidden, left, author.id];
+    expect(await found(ids.join())).toEqual({ reviews: {}, review_id_mapping: {} });
   });
 
   test('accepts 25 ids, and counts duplicates once', async () => {
     const authors = await makeUsers(25);
     const ids = await Promise.all(authors.map((user) => makeReview(user)));
-    const { status, body } = await lookUp([...ids, ...ids.map((one) => one.toUpperCase())].join());
-    expect(status).toBe(200);
+    const body = await found([...ids, ...ids.map((one) => one.toUpperCase())].join());
     expect(Object.keys(body.reviews).toSorted()).toEqual(ids.toSorted());
     expect(Object.keys(body.review_id_mapping)).toHaveLength(50);
   });
 
   test('refuses 26 ids: 400', async () => {
-    const { status, body } = await lookUp(Array.from({ length: 26 }, randomUUID).join());
-    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    const answer = await lookUp(Array.from({ length: 26 }, randomUUID).join());
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
 
   test.each([
-    '',
-    ',',
-    ',,',
-    'x',
-    `${id},x`,
-    `${id} `,
-    ` ${id}`,
-    `${id}\n`,
-    id.slice(1),
-    `${id}0`,
-    `{${id}`,
-    `${id}}`,
-    `{}`,
-    `urn:uuid:`,
-    `g${id.slice(1)}`,
-    `(${id})`,
-    `${id};${id}`,
-    '-'.repeat(36),
-    '__proto__',
-    'constructor',
-    '\0',
+    ...['', ',', ',,', 'x', `${id},x`, `${id} `, ` ${id}`, `${id}\n`, id.slice(1), `${id}0`],
+    ...[`{${id}`, `${id}}`, `{}`, `urn:uuid:`, `g${id.slice(1)}`, `(${id})`, `${id};${id}`],
+    ...['-'.repeat(36), '__proto__', 'constructor', '\0'],
   ])('refuses %j: 400', async (review_ids) => {
-    const { status, body } = await lookUp(review_ids);
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: 'invalid_request',
-      description: expect.stringMatching(/^review_ids must /),
-    });
+    expect(await lookUp(review_ids)).toMatchObject(invalid(/^review_ids must /));
   });
 
   test('requires review_ids, once: 400', async () => {
@@ -126,19 +101,11 @@ describe('GET /reviews', () => {
 
   // Characters that a client can send unescaped count once. Others count three for each UTF-8 byte.
   test.each([
-    ['{', 1],
-    ['|', 1],
-    ['^', 1],
-    ['"', 1],
-    ['%', 1],
-    [' ', 1],
-    ['<', 1],
-    ['&', 3],
-    ['+', 3],
-    ['\u0001', 3],
-    ['é', 6],
-    ['名', 9],
-    ['🎷', 12],
+    ...[...'{|^"% <'].map((character) => [character, 1] as const),
+    ...[...'&+\u0001'].map((character) => [character, 3] as const),
+    ['é', 6] as const,
+    ['名', 9] as const,
+    ['🎷', 12] as const,
   ])('counts %j as %i characters', async (character, length) => {
     // "review_ids=" takes 11.
     const most = Math.floor(4085 / length);

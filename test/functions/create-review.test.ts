@@ -8,7 +8,7 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { licenses } from '../../shared/review/licenses.ts';
 import { claimKey, entityKey, reviewKey, revisionKey, userKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUser, reviewBody, type TestUser, text } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 
 const user = await makeUser();
@@ -16,10 +16,15 @@ const user = await makeUser();
 const post = (body: unknown, { caller }: TestUser = user, headers?: Record<string, string>) =>
   invoke(handler, { method: 'POST', caller, body, headers });
 
-async function show(review_id: string) {
-  const { body } = await invoke(getReview, { path: { review_id } });
-  return body.review;
-}
+const show = async (review_id: string) =>
+  (await invoke(getReview, { path: { review_id } })).body.review;
+
+const json = { 'Content-Type': 'application/json' };
+
+const unsupported = (needed: string) => ({
+  status: 415,
+  body: { error: 'unsupported_media_type', description: expect.stringContaining(needed) },
+});
 
 describe('POST /review', () => {
   test('publishes a review with its first revision, its claim and its counts', async () => {
@@ -31,7 +36,7 @@ describe('POST /review', () => {
       message: 'Request processed successfully',
       id: expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/),
     });
-    const { entity_id } = sent;
+    const { entity_id } = sent as { entity_id: string };
     const item = await readItem(reviewKey(body.id));
     expect(item).toMatchObject({
       id: body.id,
@@ -65,11 +70,9 @@ describe('POST /review', () => {
       votes_positive: 0,
       votes_negative: 0,
     });
-    expect(await readItem(claimKey(author.id, `${entity_id}`))).toMatchObject({
-      review_id: body.id,
-    });
+    expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: body.id });
     expect(await readItem(userKey(author.id))).toMatchObject({ 'release_group|de|both4': 1 });
-    expect(await readItem(entityKey(`${entity_id}`))).toMatchObject({
+    expect(await readItem(entityKey(entity_id))).toMatchObject({
       'release_group|de|both4': 1,
       rating_sum: 4,
       rating_count: 1,
@@ -106,11 +109,7 @@ describe('POST /review', () => {
     ['a letter with 24 accents', { text: `e${'\u0301'.repeat(24)}` }, {}],
     ['controls and line ends', { text: `\u0001\r\n\t\u2028\ufeff\u200b${text}\u0001` }, {}],
     ['text that is not normalised', { text: `e\u0301\u00e9 \ufb01 \u202e ${text}` }, {}],
-    [
-      'text that looks like JSON',
-      { text: '{"__proto__": {"is_admin": true}, "a": "\\u0000"}' },
-      {},
-    ],
+    ['text that looks like JSON', { text: '{"__proto__": {"is_admin": true}, "a":"\\u0000"}' }, {}],
     ['rating 1', { rating: 1 }, {}],
     ['rating 5.0', { rating: 5.0 }, {}],
     ['unknown fields', { id: 'x', is_hidden: true, votes: 5, version: 7 }, {}],
@@ -139,84 +138,37 @@ describe('POST /review', () => {
   });
 
   test.each(licenses)('accepts the licence $id', async (license) => {
-    expect(await show(await makeReview(user, { license_choice: license.id }))).toMatchObject({
-      license,
-    });
+    const id = await makeReview(user, { license_choice: license.id });
+    expect(await show(id)).toMatchObject({ license });
     expect(license.info_url).toMatch(/^https:\/\/creativecommons\.org\/.+\/$/);
   });
 
-  test.each([
-    ['entity_id', { entity_id: undefined }],
-    ['entity_id', { entity_id: null }],
-    ['entity_id', { entity_id: 5 }],
-    ['entity_id', { entity_id: 'x' }],
-    ['entity_id', { entity_id: [randomUUID()] }],
-    ['entity_id', { entity_id: `{${randomUUID()}}` }],
-    ['entity_id', { entity_id: randomUUID().replaceAll('-', '') }],
-    ['entity_id', { entity_id: `${randomUUID()}\n` }],
-    ['entity_type', { entity_type: undefined }],
-    ['entity_type', { entity_type: null }],
-    ['entity_type', { entity_type: 'musicdb' }],
-    ['entity_type', { entity_type: 'Artist' }],
-    ['entity_type', { entity_type: ['artist'] }],
-    ['entity_type', { entity_type: 'toString' }],
-    ['text', { text: 5 }],
-    ['text', { text: ['x'.repeat(25)] }],
-    ['text', { text: { length: 30 } }],
-    ['text', { text: '' }],
-    ['text', { text: 'x'.repeat(24) }],
-    ['text', { text: '🎵'.repeat(24) }],
-    ['text', { text: 'x'.repeat(5001) }],
-    ['text', { text: '🎵'.repeat(5001) }],
-    ['text', { text: 'x'.repeat(1_000_000) }],
-    ...[
-      ' ',
-      '\u200b',
-      '\u0301',
-      '\u3164',
-      '\u2800',
-      '\n\t',
-      '\u202e',
-      '\u{e0020}',
-      '\ufe0f',
-      '\uffff',
-    ].map((character): [string, Record<string, unknown>] => [
-      'text',
-      { text: character.repeat(25) },
-    ]),
-    ['text', { text: `${text}\0` }],
-    ['text', { text: `\0${text}` }],
-    ['text', { text: `${text}\ud800` }],
-    ['text', { text: `\udfb5${text}` }],
-    ['rating', { rating: '4' }],
-    ['rating', { rating: 4.5 }],
-    ['rating', { rating: true }],
-    ['rating', { rating: 0 }],
-    ['rating', { rating: 6 }],
-    ['rating', { rating: -1 }],
-    ['rating', { rating: 1e300 }],
-    ['rating', { rating: [4] }],
-    ['rating', { rating: {} }],
+  const id = randomUUID();
+  const blanks = [' ', '\u200b', '\u0301', '\u3164', '\u2800', '\n\t', '\u202e', '\u{e0020}'];
+  const bad = {
+    entity_id: [undefined, null, 5, 'x', [id], `{${id}}`, id.replaceAll('-', ''), `${id}\n`],
+    entity_type: [undefined, null, 'musicdb', 'Artist', ['artist'], 'toString'],
+    text: [
+      ...[5, ['x'.repeat(25)], { length: 30 }, '', 'x'.repeat(24), '🎵'.repeat(24)],
+      ...['x'.repeat(5001), '🎵'.repeat(5001), 'x'.repeat(1_000_000)],
+      ...[...blanks, '\ufe0f', '\uffff'].map((character) => character.repeat(25)),
+      ...[`${text}\0`, `\0${text}`, `${text}\ud800`, `\udfb5${text}`],
+    ],
+    rating: ['4', 4.5, true, 0, 6, -1, 1e300, [4], {}],
+    license_choice: [undefined, null, 'cc by-sa 3.0', 'GPL'],
+    language: ['eng', 'EN', '', 5, ['en']],
+    is_draft: ['true', 1],
+  };
+  type Row = [string, Record<string, unknown>];
+  test.each<Row>([
+    ...Object.entries(bad).flatMap(([name, values]) =>
+      values.map((value): Row => [name, { [name]: value }]),
+    ),
     ['text or rating', { text: null, rating: null }],
     ['text or rating', { text: undefined, rating: undefined }],
-    ['license_choice', { license_choice: undefined }],
-    ['license_choice', { license_choice: null }],
-    ['license_choice', { license_choice: 'cc by-sa 3.0' }],
-    ['license_choice', { license_choice: 'GPL' }],
-    ['language', { language: 'eng' }],
-    ['language', { language: 'EN' }],
-    ['language', { language: '' }],
-    ['language', { language: 5 }],
-    ['language', { language: ['en'] }],
-    ['is_draft', { is_draft: 'true' }],
-    ['is_draft', { is_draft: 1 }],
   ])('refuses a bad %s: %p', async (name, content) => {
-    const { status, body } = await post(reviewBody(content));
-    expect(status).toBe(400);
-    expect(body).toEqual({
-      error: 'invalid_request',
-      description: expect.stringMatching(`^${name} (is|must) .{5,150}$`),
-    });
+    const description = new RegExp(`^${name} (is|must) .{5,150}$`);
+    expect(await post(reviewBody(content))).toMatchObject(invalid(description));
   });
 
   test.each([
@@ -242,28 +194,20 @@ describe('POST /review', () => {
     `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
     'entity_id=x&rating=5',
   ])('refuses a body that is not a JSON object: %.40j', async (body) => {
-    const answer = await post(body, user, { 'Content-Type': 'application/json' });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
-      error: 'invalid_request',
-      description: expect.stringMatching(/^The body must be /),
-    });
+    expect(await post(body, user, json)).toMatchObject(invalid(/^The body must be /));
   });
 
   test.each([
     ['{"text" "x"}', /^The body must be valid JSON: .*':'.* line 1 column 9/],
     ['{\n  "rating": 5\n  "text": "x"}', /^The body must be valid JSON: .*','.* line 3 column 3/],
-    [
-      `{"text": "${text.trim()}", "rating": five}`,
-      /^The body must be valid JSON: .*"rating": five/,
-    ],
+    [`{"text":"${text.trim()}", "rating": five}`, /^The body must be valid JSON: .*"rating": five/],
     ['{"rating": 5', /^The body must be valid JSON: .*line 1 column 13/],
     ['{"a":{"__proto__":1}}', /^The body must be JSON without the key __proto__$/],
     ['{"constructor":{"prototype":1}}', /without the key constructor.prototype$/],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /must be a JSON object$/],
     [`{"a":${'['.repeat(100_000)}{"__proto__":1}${']'.repeat(100_000)}}`, /the key __proto__$/],
   ])('says where the JSON is invalid: %.40j', async (body, description) => {
-    const answer = await post(body, user, { 'Content-Type': 'application/json' });
+    const answer = await post(body, user, json);
     expect(answer.status).toBe(400);
     expect(answer.body.description.replace(/[()]/g, '')).toMatch(description);
   });
@@ -271,7 +215,7 @@ describe('POST /review', () => {
   test('quotes only the text around the mistake', async () => {
     const secret = 'Password1 '.repeat(1_000);
     for (const body of [`{"text": ${secret}}`, `{"text": "${secret}" ${secret}}`, `🎵${secret}`]) {
-      const answer = await post(body, user, { 'Content-Type': 'application/json' });
+      const answer = await post(body, user, json);
       expect(answer.status).toBe(400);
       expect(answer.body.description.length).toBeLessThan(140);
       expect(answer.body.description.isWellFormed()).toBe(true);
@@ -279,11 +223,8 @@ describe('POST /review', () => {
   });
 
   test('ignores keys that have a meaning in JavaScript', async () => {
-    const json = JSON.stringify(reviewBody()).replace(
-      /}$/,
-      ',"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}',
-    );
-    expect((await post(json)).status).toBe(200);
+    const more = '"constructor":{"rating":1},"prototype":{},"toString":"x","hasOwnProperty":1}';
+    expect((await post(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`))).status).toBe(200);
     expect({}).not.toHaveProperty('rating');
   });
 
@@ -295,24 +236,14 @@ describe('POST /review', () => {
     { 'Content-Type': 'application/jsonp' },
     { 'Content-Type': 'text/plain; application/json' },
   ])('refuses the type %j: 415', async (headers) => {
-    const { status, body } = await post(reviewBody(), user, headers);
-    expect(status).toBe(415);
-    expect(body).toEqual({
-      error: 'unsupported_media_type',
-      description: expect.stringContaining('application/json'),
-    });
+    expect(await post(reviewBody(), user, headers)).toMatchObject(unsupported('application/json'));
   });
 
   test.each(['iso-8859-1', '"ISO-8859-1"', 'utf-16', 'utf-8; charset=latin1', '', 'utf-8 x'])(
     'refuses the charset %s: 415',
     async (charset) => {
       const headers = { 'Content-Type': `application/json; charset=${charset}` };
-      const { status, body } = await post(reviewBody(), user, headers);
-      expect(status).toBe(415);
-      expect(body).toEqual({
-        error: 'unsupported_media_type',
-        description: expect.stringContaining('UTF-8'),
-      });
+      expect(await post(reviewBody(), user, headers)).toMatchObject(unsupported('UTF-8'));
     },
   );
 
@@ -334,16 +265,15 @@ describe('POST /review', () => {
     const entity_id = randomUUID();
     const id = await makeReview(user, { entity_id, ...content });
     if (hide) await setHidden(id, true);
-    const { status, body } = await post(reviewBody({ entity_id }));
-    expect(status).toBe(400);
-    expect(body.description).toMatch(/^entity_id /);
+    expect(await post(reviewBody({ entity_id }))).toMatchObject(invalid(/^entity_id /));
   });
 
   test('refuses a request without a caller: 401', async () => {
-    const { status, body, headers } = await invoke(handler, { body: reviewBody() });
-    expect(status).toBe(401);
-    expect(body.error).toBe('not_authorized');
-    expect(headers['www-authenticate']).toMatch(/^Bearer /);
+    expect(await invoke(handler, { body: reviewBody() })).toMatchObject({
+      status: 401,
+      body: { error: 'not_authorized' },
+      headers: { 'www-authenticate': expect.stringMatching(/^Bearer /) },
+    });
   });
 
   test('refuses a caller whose account is deleted or being deleted: 401', async () => {

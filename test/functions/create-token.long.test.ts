@@ -19,9 +19,8 @@ import type { Grant } from '../../shared/oauth/grant.ts';
 import { deleteGrants, listGrants } from '../../shared/oauth/grant-repository.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
 import { grantKey } from '../../shared/table/keys.ts';
-import { stopClock } from '../helpers/clock.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
 import { makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
@@ -37,6 +36,7 @@ import {
   refresh,
   verifier,
 } from '../helpers/oauth-client.ts';
+import { afterSend, beforeSend } from '../helpers/sends.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 
@@ -47,9 +47,7 @@ beforeEach(async () => {
   user = await makeUser();
 });
 
-afterEach(() => {
-  jest.useRealTimers();
-});
+afterEach(restore);
 
 /** Moves the clock forward, without waiting. */
 function wait(milliseconds: number): void {
@@ -60,9 +58,9 @@ const hour = 3_600_000;
 
 /** Returns the client with its current secret. */
 async function renewed(client: Client): Promise<Client> {
-  const application = await getOwnApplication(client.client_id, client.user_id);
-  const client_secret = await clientSecret(client.client_id, application.secret_id);
-  return { ...application, client_secret };
+  const { client_id, user_id } = client;
+  const application = await getOwnApplication(client_id, user_id);
+  return { ...application, client_secret: await clientSecret(client_id, application.secret_id) };
 }
 
 /** Returns the tokens of a new grant. */
@@ -87,11 +85,16 @@ function expectError(answer: TestResponse, status: number, error: string): void 
   expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);
   // RFC 6749 section 5.2.
   expect(answer.body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
-  expect(answer.headers).toMatchObject({
-    'cache-control': 'no-store',
-    'content-type': 'application/json',
-  });
+  const headers = { 'cache-control': 'no-store', 'content-type': 'application/json' };
+  expect(answer.headers).toMatchObject(headers);
 }
+
+const { client_id, client_secret, redirect_uri } = client;
+
+/** The body of a correct request. */
+const formFor = (code: string): Record<string, string> => {
+  return { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
+};
 
 describe('POST /oauth/token', () => {
   test('exchanges a code for the tokens that the spec describes', async () => {
@@ -117,12 +120,9 @@ describe('POST /oauth/token', () => {
     const code = await makeCode(client, user);
     stopClock(Math.ceil(Date.now() / 1000) * 1000 + 999);
     const made = Date.now();
-    const send = table.send.bind(table);
-    jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-      const answer = await send(command);
-      if ((command as object) instanceof TransactWriteCommand) wait(2);
-      return answer;
-    }) as never);
+    afterSend((command) => {
+      if (command instanceof TransactWriteCommand) wait(2);
+    });
     const { body } = await redeem(client, code);
     jest.restoreAllMocks();
     expect(body.expires_in).toBe(3600);
@@ -149,12 +149,7 @@ describe('POST /oauth/token', () => {
     ['no credentials', { client_id: undefined, client_secret: undefined }, 'invalid_client', 401],
     ['empty credentials', { client_id: '', client_secret: '' }, 'invalid_client', 401],
     ['an unknown client', { client_id: 'f'.repeat(32) }, 'invalid_client', 401],
-    [
-      'a client id in capitals',
-      { client_id: client.client_id.toUpperCase() },
-      'invalid_client',
-      401,
-    ],
+    ['a client id in capitals', { client_id: client_id.toUpperCase() }, 'invalid_client', 401],
     ['a malformed client id', { client_id: '__proto__' }, 'invalid_client', 401],
     ['a verifier without a challenge', { code_verifier: verifier }, 'invalid_grant'],
   ])('refuses %s, and the code stays valid', async (_, fields, error, status = 400) => {
@@ -181,27 +176,16 @@ describe('POST /oauth/token', () => {
   test('ignores a parameter without a value (RFC 6749 section 3.2)', async () => {
     const code = await makeCode(client, user);
     expect((await redeem(client, code, { code_verifier: '' })).status).toBe(200);
-    const { client_id, client_secret, redirect_uri } = client;
-    const again = await makeCode(client, user);
-    const form = { grant_type: 'authorization_code', code: again, redirect_uri };
-    const sent = { ...form, client_id: '', client_secret: '' };
+    const sent = { ...formFor(await makeCode(client, user)), client_id: '', client_secret: '' };
     expect((await postForm(handler, sent, basic(client_id, client_secret))).status).toBe(200);
   });
 
   test.each(['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri', 'foo'])(
     'refuses %s sent twice',
     async (name) => {
-      const { client_id, client_secret, redirect_uri } = client;
       const code = await makeCode(client, user);
-      const form = {
-        grant_type: 'authorization_code',
-        code,
-        client_id,
-        client_secret,
-        redirect_uri,
-      };
-      const value = (form as Record<string, string>)[name] ?? 'x';
-      const body = `${formOf({ foo: 'x', ...form })}&${formOf({ [name]: value })}`;
+      const form: Record<string, string> = { foo: 'x', ...formFor(code) };
+      const body = `${formOf(form)}&${formOf({ [name]: form[name] })}`;
       expectError(await postForm(handler, body), 400, 'invalid_request');
       expect((await redeem(client, code)).status).toBe(200);
     },
@@ -226,29 +210,22 @@ describe('POST /oauth/token', () => {
     ['application/x-www-form-urlencodedx', formOf],
     ['', formOf],
   ] as const)('refuses a body of type "%s"', async (type, write) => {
-    const { client_id, client_secret, redirect_uri } = client;
     const code = await makeCode(client, user);
-    const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
-    const answer = await postForm(handler, write(form), { 'Content-Type': type });
+    const answer = await postForm(handler, write(formFor(code)), { 'Content-Type': type });
     expectError(answer, 400, 'invalid_request');
     expect((await redeem(client, code)).status).toBe(200);
   });
 
   test('ignores credentials in the URL', async () => {
-    const { client_id, client_secret, redirect_uri } = client;
     const code = await makeCode(client, user);
-    const form = { grant_type: 'authorization_code', redirect_uri };
     const all = { client_id, client_secret, code };
     for (const query of [{ client_secret }, all, { x: '1' }] as Record<string, string>[]) {
-      const body = { ...form, code, client_id, client_secret };
-      expectError(await postForm(handler, body, {}, query), 400, 'invalid_request');
+      expectError(await postForm(handler, formFor(code), {}, query), 400, 'invalid_request');
     }
   });
 
   test('requires HTTPS', async () => {
-    const { client_id, client_secret, redirect_uri } = client;
-    const code = await makeCode(client, user);
-    const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
+    const form = formFor(await makeCode(client, user));
     for (const scheme of ['http', 'HTTP']) {
       const answer = await postForm(handler, form, { 'X-Forwarded-Proto': scheme });
       expectError(answer, 400, 'invalid_request');
@@ -257,18 +234,14 @@ describe('POST /oauth/token', () => {
   });
 
   describe('with HTTP Basic', () => {
-    const { client_id, client_secret, redirect_uri } = client;
     const encoded = encodeURIComponent(client_secret).replaceAll('_', '%5F').replaceAll('-', '%2D');
     const basicOf = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
     const { Authorization } = basic(client_id, client_secret);
 
-    async function redeemBy(
-      authorization: string,
-      fields: Record<string, string | undefined> = {},
-    ) {
+    async function redeemBy(Authorization: string, fields: Record<string, string> = {}) {
       const code = await makeCode(client, user);
       const form = { grant_type: 'authorization_code', code, redirect_uri, ...fields };
-      return postForm(handler, form, { Authorization: authorization });
+      return postForm(handler, form, { Authorization });
     }
 
     test.each([
@@ -347,6 +320,11 @@ describe('POST /oauth/token', () => {
       }
     });
 
+    function expectVerdict(answer: TestResponse, status: number): void {
+      expect(answer.status).toBe(status);
+      if (status === 400) expectError(answer, 400, 'invalid_grant');
+    }
+
     test.each([
       ['the verifier', { code_verifier: verifier }, 200],
       ['no verifier', {}, 400],
@@ -355,9 +333,7 @@ describe('POST /oauth/token', () => {
       ['the challenge for a verifier', { code_verifier: challenge }, 400],
     ])('requested with a challenge, checks %j', async (_, fields, status) => {
       const code = await makeCode(client, user, { code_challenge: challenge });
-      const answer = await redeem(client, code, fields);
-      expect(answer.status).toBe(status);
-      if (status === 400) expectError(answer, 400, 'invalid_grant');
+      expectVerdict(await redeem(client, code, fields), status);
     });
 
     test.each([
@@ -373,9 +349,7 @@ describe('POST /oauth/token', () => {
     ])('checks a verifier by the grammar of RFC 7636: %s', async (_, code_verifier, status) => {
       const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
       const code = await makeCode(client, user, { code_challenge });
-      const answer = await redeem(client, code, { code_verifier });
-      expect(answer.status).toBe(status);
-      if (status === 400) expectError(answer, 400, 'invalid_grant');
+      expectVerdict(await redeem(client, code, { code_verifier }), status);
     });
 
     test('refuses a code that was issued before the redirect URI changed', async () => {
@@ -428,14 +402,11 @@ describe('POST /oauth/token', () => {
 
     test('may exceed ten until the next redemption if they cannot be read', async () => {
       for (let i = 0; i < 10; i++) await tokens();
-      const send = table.send.bind(table);
       const warned = jest.spyOn(console, 'warn').mockImplementation(() => {});
-      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        if ((command as object) instanceof QueryCommand) throw new Error('out of reach');
-        return send(command);
-      }) as never);
-      const code = await makeCode(client, user);
-      const { status } = await redeem(client, code);
+      beforeSend((command) => {
+        if (command instanceof QueryCommand) throw new Error('out of reach');
+      });
+      const { status } = await redeem(client, await makeCode(client, user));
       expect(warned).toHaveBeenCalledTimes(1);
       jest.restoreAllMocks();
       expect(status).toBe(200);
@@ -534,16 +505,13 @@ describe('POST /oauth/token', () => {
 
     test('returns the tokens of the other request when two race', async () => {
       const first = await tokens();
-      const send = table.send.bind(table);
       let overtaking: Promise<TestResponse> | undefined;
-      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        if ((command as object) instanceof TransactWriteCommand && !overtaking) {
-          wait(2_000);
-          overtaking = refresh(client, first.refresh_token);
-          await overtaking;
-        }
-        return send(command);
-      }) as never);
+      beforeSend(async (command) => {
+        if (!(command instanceof TransactWriteCommand) || overtaking) return;
+        wait(2_000);
+        overtaking = refresh(client, first.refresh_token);
+        await overtaking;
+      });
       const { body } = await refresh(client, first.refresh_token);
       jest.restoreAllMocks();
       expect(body).toEqual({ ...(await overtaking)?.body, expires_in: expect.any(Number) });
@@ -568,10 +536,8 @@ describe('POST /oauth/token', () => {
   describe('with a refresh token and a scope', () => {
     const routes = { review: 'POST/1/review', vote: 'PUT/1/review/x/vote', user: 'POST/1/user/me' };
 
-    async function granted(scopes: Scope[]) {
-      const { body } = await redeem(client, await makeCode(client, user, { scopes }));
-      return body as { access_token: string; refresh_token: string };
-    }
+    const granted = async (scopes: Scope[]): ReturnType<typeof tokens> =>
+      (await redeem(client, await makeCode(client, user, { scopes }))).body;
 
     /** Returns the scopes of an access token, by the routes that it may call. */
     async function scopesOf(access_token: string): Promise<string[]> {
@@ -596,17 +562,13 @@ describe('POST /oauth/token', () => {
       const { refresh_token } = await granted(['review', 'user']);
       const { status, body } = await refresh(client, refresh_token, { scope });
       expect(status).toBe(200);
-      expect(Object.keys(body).sort()).toEqual([
-        'access_token',
-        'expires_in',
-        'refresh_token',
-        'token_type',
-      ]);
+      const names = ['access_token', 'expires_in', 'refresh_token', 'token_type'];
+      expect(Object.keys(body).sort()).toEqual(names);
       expect(await scopesOf(body.access_token)).toEqual(expected);
       // The refresh token and the grant keep all scopes.
       const { body: next } = await refresh(client, body.refresh_token);
       expect(await scopesOf(next.access_token)).toEqual(['review', 'user']);
-      const caller = { user_id: user.id, client_id: client.client_id, scope: '' };
+      const caller = { user_id: user.id, client_id, scope: '' };
       const { body: list } = await invoke(listMyTokens, { caller });
       expect(list.tokens[0].scopes).toBe('review user');
     });
@@ -647,7 +609,6 @@ describe('POST /oauth/token', () => {
       const { refresh_token } = await granted(['review', 'user']);
       const { body } = await refresh(client, refresh_token, { scope: 'user' });
       const [grant] = (await listGrants(user.id)) as [Grant];
-      const { client_id, client_secret } = client;
       await setAttributes(grantKey(user.id, client_id, grant.grant_id), { scopes: ['review'] });
       expect(await scopesOf(body.access_token)).toEqual([]);
       const form = { client_id, client_secret, token: body.access_token };
@@ -682,17 +643,13 @@ describe('POST /oauth/token', () => {
 
     test('a revocation reaches a code redeemed at the last moment', async () => {
       const late = await makeCode(client, user);
-      const send = table.send.bind(table);
       let isFirst = true;
-      jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-        const { IndexName } = (command as { input: { IndexName?: string } }).input;
-        if (IndexName !== undefined && isFirst) {
-          isFirst = false;
-          await redeem(client, late);
-          return { Items: [] };
-        }
-        return send(command);
-      }) as never);
+      beforeSend(async ({ input }) => {
+        if (input.IndexName === undefined || !isFirst) return undefined;
+        isFirst = false;
+        await redeem(client, late);
+        return { Items: [] };
+      });
       await deleteGrants(user.id, client.client_id, batchDelete);
       jest.restoreAllMocks();
       expect(await listGrants(user.id)).toEqual([]);
@@ -723,9 +680,8 @@ describe('POST /oauth/token', () => {
       await rotateSecret(first.client_id, owner.id);
       const second = await renewed(first);
       await expect(rotateSecret(first.client_id, owner.id)).rejects.toMatchObject({ status: 400 });
-      for (const each of [first, second]) {
+      for (const each of [first, second])
         expectError(await refresh(each, 'x'), 400, 'invalid_grant');
-      }
     });
 
     test('the owner ends an old secret at once', async () => {
@@ -753,8 +709,7 @@ describe('POST /oauth/token', () => {
       await deleteAccount(leaving.id);
       expect(await isAccepted(body.access_token)).toBe(false);
       expectError(await refresh(client, body.refresh_token), 400, 'invalid_grant');
-      const { caller } = leaving;
-      expect((await invoke(getMe, { caller })).status).toBe(401);
+      expect((await invoke(getMe, leaving)).status).toBe(401);
     });
   });
 });

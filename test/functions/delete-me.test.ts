@@ -9,11 +9,11 @@ import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { decideUser } from '../../shared/moderation/decision-repository.ts';
 import { listGrants } from '../../shared/oauth/grant-repository.ts';
-import { table } from '../../shared/table/client.ts';
 import { contactKey, identityKey, userKey } from '../../shared/table/keys.ts';
 import { makeGrant, makeReview, makeUser, reviewBody } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { beforeSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 
 const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as const;
@@ -21,17 +21,12 @@ const operator = { reason: 'abuse', note: 'Insults.', moderator_id: null } as co
 /** A person who signs in, with calls to make as that person. */
 function person() {
   const name = `Zoë ${randomUUID()}`;
-  const identity = {
-    issuer: 'https://id.example',
-    subject: randomUUID(),
-    display_name: name,
-    email: null,
-    musicdb_username: null,
-  };
+  const identity = { issuer: 'https://id.example', subject: randomUUID() };
+  const profile = { display_name: name, email: null, musicdb_username: null };
   const as = (user_id: string) => ({ user_id, client_id: 'x', scope: 'user review' });
   return {
     name,
-    signIn: () => findOrCreateUser(identity),
+    signIn: () => findOrCreateUser({ ...identity, ...profile }),
     leave: (id: string) => invoke(handler, { caller: as(id), method: 'DELETE' }),
     publish: (id: string) =>
       invoke(createReview, { method: 'POST', caller: as(id), body: reviewBody() }),
@@ -52,12 +47,8 @@ describe('DELETE /user/me', () => {
     expect((await invoke(getUser, { path: { user_id: user.id } })).status).toBe(404);
     expect((await invoke(getReview, { path: { review_id } })).status).toBe(404);
     // Nothing is added any more, although the eraser has not run yet.
-    expect((await invoke(listReviews, { query: { user_id: user.id, limit: '1' } })).body).toEqual({
-      count: 0,
-      limit: 1,
-      offset: 0,
-      reviews: [],
-    });
+    const { body } = await invoke(listReviews, { query: { user_id: user.id, limit: '1' } });
+    expect(body).toEqual({ count: 0, limit: 1, offset: 0, reviews: [] });
     expect(await listGrants(user.id)).toEqual([]);
     expect(JSON.stringify(await readItem(userKey(user.id)))).not.toContain('Vic');
     expect(await readItem(contactKey(user.id))).toBeUndefined();
@@ -68,16 +59,13 @@ describe('DELETE /user/me', () => {
     const owner = await makeUser();
     for (let i = 0; i < 3; i++) await makeGrant(user, ['user'], { owner });
     const logged = jest.spyOn(console, 'warn').mockImplementation(() => {});
-    const send = table.send.bind(table);
     let isDone = false;
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+    const spy = beforeSend((command) => {
       if (isDone) throw new Error('down');
-      const answer = await send(command as never);
       isDone = command instanceof TransactWriteCommand;
-      return answer;
-    }) as never);
+    });
     const { status } = await invoke(handler, { caller: user.caller, method: 'DELETE' });
-    jest.mocked(table.send).mockRestore();
+    spy.mockRestore();
     expect(status).toBe(200);
     expect(logged).toHaveBeenCalledTimes(1);
     expect(await listGrants(user.id)).toEqual([]);
@@ -95,21 +83,11 @@ describe('DELETE /user/me', () => {
   });
 
   test('lets the same person sign up again', async () => {
-    const identity = {
-      issuer: 'https://id.example',
-      subject: randomUUID(),
-      display_name: 'Ann',
-      email: null,
-      musicdb_username: null,
-    };
-    const before = await findOrCreateUser(identity);
-    expect((await findOrCreateUser(identity)).id).toBe(before.id);
-    const caller = { user_id: before.id, client_id: 'x', scope: 'user' };
-    const [, during] = await Promise.all([
-      invoke(handler, { caller, method: 'DELETE' }),
-      findOrCreateUser(identity),
-    ]);
-    const after = await findOrCreateUser(identity);
+    const { signIn, leave } = person();
+    const before = await signIn();
+    expect((await signIn()).id).toBe(before.id);
+    const [, during] = await Promise.all([leave(before.id), signIn()]);
+    const after = await signIn();
     expect(after.id).not.toBe(before.id);
     expect([before.id, after.id]).toContain(during.id);
   });
@@ -123,19 +101,16 @@ describe('DELETE /user/me', () => {
       expect((await leave(last.id)).status).toBe(200);
       if (isErased) await applyStream();
       const left = (await scanTable()).filter(({ blocked_at }) => blocked_at === decided_at);
+      const pk = expect.stringMatching(/^IDENTITY#[\da-f]{64}$/);
       expect(left.filter(({ sk }) => sk === 'IDENTITY')).toEqual([
-        {
-          pk: expect.stringMatching(/^IDENTITY#[\da-f]{64}$/),
-          sk: 'IDENTITY',
-          blocked_at: decided_at,
-        },
+        { pk, sk: 'IDENTITY', blocked_at: decided_at },
       ]);
       expect(JSON.stringify(await scanTable())).not.toContain(name);
       const next = await signIn();
       expect(next.id).not.toBe(last.id);
       expect(next.blocked_at).toBe(decided_at);
-      const refused = await publish(next.id);
-      expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
+      const refused = { status: 403, body: { error: 'access_denied' } };
+      expect(await publish(next.id)).toMatchObject(refused);
       last = next;
     }
     await decideUser(last.id, 'unblock', operator);

@@ -1,37 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/delete-review.ts';
-import { handler as reportReview } from '../../functions/report-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { claimKey, entityKey, reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, type TestUser, vote } from '../helpers/fixtures.ts';
+import { makeHidden, makeReview, makeUser, remove, report, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
-import { differences } from '../helpers/recount.ts';
+import { differences, expectExact } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
 
 const author = await makeUser();
 const other = await makeUser();
-
-const remove = (review_id: string, { caller }: TestUser = author) =>
-  invoke(handler, { method: 'DELETE', caller, path: { review_id } });
 
 describe('DELETE /review/{review_id}', () => {
   test('deletes a review and, eventually, everything that belongs to it', async () => {
     const entity_id = randomUUID();
     const id = await makeReview(author, { entity_id });
     await vote(other, id);
-    await invoke(reportReview, { caller: other.caller, path: { review_id: id } });
+    await report(other, id);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
 
-    const { status, body } = await remove(id.toUpperCase());
-    expect(status).toBe(200);
-    expect(body).toEqual({ message: 'Request processed successfully' });
+    const body = { message: 'Request processed successfully' };
+    expect(await remove(author, id.toUpperCase())).toMatchObject({ status: 200, body });
     expect(await readItem(reviewKey(id))).toBeUndefined();
     expect(await readItem(claimKey(author.id, entity_id))).toBeUndefined();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     expect(await readItem(entityKey(entity_id))).toMatchObject({ rating_sum: 0, rating_count: 0 });
-    expect((await remove(id)).status).toBe(404);
+    expect((await remove(author, id)).status).toBe(404);
 
     await applyStream();
     expect((await scanTable()).filter(({ pk }) => pk === `REVIEW#${id}`)).toMatchObject([
@@ -43,33 +38,29 @@ describe('DELETE /review/{review_id}', () => {
 
   test('allows another review of the entity', async () => {
     const entity_id = randomUUID();
-    await remove(await makeReview(author, { entity_id }));
+    await remove(author, await makeReview(author, { entity_id }));
     const id = await makeReview(author, { entity_id });
     expect(await readItem(claimKey(author.id, entity_id))).toMatchObject({ review_id: id });
   });
 
   test('deletes the author’s drafts and hidden reviews', async () => {
-    const draft = await makeReview(author, { is_draft: true });
-    const hidden = await makeReview(author);
-    await setHidden(hidden, true);
-    expect((await remove(draft)).status).toBe(200);
-    expect((await remove(hidden)).status).toBe(200);
-    await applyStream();
-    expect(await differences()).toEqual([]);
+    expect((await remove(author, await makeReview(author, { is_draft: true }))).status).toBe(200);
+    expect((await remove(author, await makeHidden(author))).status).toBe(200);
+    await expectExact();
   });
 
   test('refuses another user: 403, or 404 if that user cannot see the review', async () => {
     const id = await makeReview(author);
-    const { status, body } = await remove(id, other);
-    expect([status, body.error]).toEqual([403, 'access_denied']);
+    const refused = { status: 403, body: { error: 'access_denied' } };
+    expect(await remove(other, id)).toMatchObject(refused);
     await setHidden(id, true);
-    expect((await remove(id, other)).status).toBe(404);
-    expect((await remove(await makeReview(author, { is_draft: true }), other)).status).toBe(404);
+    expect((await remove(other, id)).status).toBe(404);
+    expect((await remove(other, await makeReview(author, { is_draft: true }))).status).toBe(404);
     expect(await readItem(reviewKey(id))).toBeDefined();
   });
 
   test.each([randomUUID(), 'x', ''])('returns 404 for the review id %j', async (id) => {
-    expect((await remove(id)).status).toBe(404);
+    expect((await remove(author, id)).status).toBe(404);
   });
 
   test('refuses a missing caller and one whose account is being deleted: 401', async () => {
@@ -77,6 +68,6 @@ describe('DELETE /review/{review_id}', () => {
     const id = await makeReview(going);
     expect((await invoke(handler, { path: { review_id: id } })).status).toBe(401);
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
-    expect((await remove(id, going)).status).toBe(401);
+    expect((await remove(going, id)).status).toBe(401);
   });
 });

@@ -1,25 +1,32 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteMe } from '../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/eraser.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
 import { insertGrant, listGrants } from '../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
+import { restore } from '../helpers/clock.ts';
+import {
+  edit,
+  makeReview,
+  makeUser,
+  makeUsers,
+  remove,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
+import { beforeSend } from '../helpers/sends.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 const author = await makeUser();
+const sortKeyOf = ({ dynamodb }: DynamoDBRecord) => dynamodb?.Keys?.sk?.S;
+const isOfReview = (record: DynamoDBRecord) => sortKeyOf(record) === 'REVIEW';
 
 /**
  * Deletes a review with more items than a page and a batch. Returns its id and its stream records.
@@ -27,16 +34,12 @@ const author = await makeUser();
 async function deleted(): Promise<[string, DynamoDBRecord[]]> {
   const review_id = await makeReview(author);
   for (const voter of await makeUsers(3)) await vote(voter, review_id);
-  const body = { text: `${text} More.` };
-  await invoke(updateReview, { caller: author.caller, path: { review_id }, body });
-  const more = Array.from({ length: 300 }, (_, i) => ({
-    pk: `REVIEW#${review_id}`,
-    sk: `VOTE#${i}`,
-  }));
-  await batchWrite(more.map((put) => ({ put })));
+  await edit(author, review_id, { text: `${text} More.` });
+  const pk = `REVIEW#${review_id}`;
+  await batchWrite(Array.from({ length: 300 }, (_, i) => ({ put: { pk, sk: `VOTE#${i}` } })));
   await readStream();
-  await invoke(deleteReview, { caller: author.caller, path: { review_id } });
-  const records = (await readStream()).filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
+  await remove(author, review_id);
+  const records = (await readStream()).filter(isOfReview);
   expect(records.map(({ eventName }) => eventName)).toEqual(['REMOVE']);
   return [review_id, records];
 }
@@ -74,17 +77,14 @@ describe('the eraser', () => {
     await vote(fan, await makeReview(ann));
     const review_id = await makeReview(ann);
     await vote(fan, review_id);
-    const body = { text: `${text} More.` };
-    await invoke(updateReview, { caller: ann.caller, path: { review_id }, body });
+    await edit(ann, review_id, { text: `${text} More.` });
     await applyStream();
     const before = await scanTable();
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     await invoke(deleteMe, { caller: ann.caller });
     const Records: DynamoDBRecord[] = [];
     for (let some = await readStream(); some.length > 0; some = await readStream()) {
-      const due = some.filter(({ dynamodb }) =>
-        ['REVIEW', 'USER'].includes(`${dynamodb?.Keys?.sk?.S}`),
-      );
+      const due = some.filter((each) => isOfReview(each) || sortKeyOf(each) === 'USER');
       await handler({ Records: due });
       Records.push(...due);
     }
@@ -96,9 +96,8 @@ describe('the eraser', () => {
   test('keeps reviews and accounts that still exist', async () => {
     const id = await makeReview(author);
     const before = await remains(id);
-    const Records = await readStream();
-    const ofReviews = Records.filter(({ dynamodb }) => dynamodb?.Keys?.sk?.S === 'REVIEW');
-    expect(await handler({ Records: ofReviews })).toEqual({ batchItemFailures: [] });
+    const Records = (await readStream()).filter(isOfReview);
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
     expect(await remains(id)).toEqual(before);
   });
 
@@ -107,21 +106,17 @@ describe('the eraser', () => {
     const [second, [two]] = await deleted();
     const Records = [one, two] as DynamoDBRecord[];
     const logged = jest.spyOn(console, 'error').mockImplementation(() => {});
-    const send = table.send.bind(table);
     let writes = 0;
     const interruption = Object.assign(new Error('ann@example.org'), { $metadata: {} });
     // The failure is in the middle of the second record.
-    jest.spyOn(table, 'send').mockImplementation(((command: never) => {
-      if ((command as object) instanceof TransactWriteCommand && ++writes > 6) throw interruption;
-      return send(command);
-    }) as never);
-    expect(await handler({ Records })).toEqual({
-      batchItemFailures: [{ itemIdentifier: two?.dynamodb?.SequenceNumber }],
+    beforeSend((command) => {
+      if (command instanceof TransactWriteCommand && ++writes > 6) throw interruption;
     });
+    const itemIdentifier = two?.dynamodb?.SequenceNumber;
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier }] });
     const error = { name: 'Error', stack: expect.any(Array) };
-    expect(logged.mock.calls).toEqual([
-      [{ message: 'Erasing failed', eventID: two?.eventID, error }],
-    ]);
+    const line = { message: 'Erasing failed', eventID: two?.eventID, error };
+    expect(logged.mock.calls).toEqual([[line]]);
     jest.restoreAllMocks();
     expect(await remains(first)).toEqual([]);
     const left = (await remains(second)).length;

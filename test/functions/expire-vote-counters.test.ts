@@ -2,18 +2,17 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { handler } from '../../functions/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
 import { dailyVotesKey } from '../../shared/table/keys.ts';
+import { restore } from '../helpers/clock.ts';
 import { makeReview, makeUser, vote } from '../helpers/fixtures.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { beforeSend } from '../helpers/sends.ts';
 
 const today = new Date().toISOString().slice(0, 10);
 const day = (before: number) =>
   new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 /** Writes counters of days long past, two for each user. */
 async function fill(users: number): Promise<void> {
@@ -52,17 +51,12 @@ test('deletes only the counters of days that statistics no longer cover', async 
 test('resumes after an interruption', async () => {
   jest.spyOn(console, 'info').mockImplementation(() => {});
   await fill(200);
-  const send = table.send.bind(table);
   let batches = 0;
-  jest.spyOn(table, 'send').mockImplementation(((command: never) => {
-    if ((command as object) instanceof BatchWriteCommand && ++batches > 12) {
-      throw new Error('interrupted');
-    }
-    return send(command);
-  }) as never);
+  const spy = beforeSend((command) => {
+    if (command instanceof BatchWriteCommand && ++batches > 12) throw new Error('interrupted');
+  });
   await expect(handler()).rejects.toThrow('interrupted');
-  jest.restoreAllMocks();
-  jest.spyOn(console, 'info').mockImplementation(() => {});
+  spy.mockRestore();
   expect(await handler()).toEqual({ deleted: 100 });
   expect(await counters()).toEqual([`VOTES#${today}`]);
 });

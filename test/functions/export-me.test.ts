@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { QueryCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/export-me.ts';
-import { handler as reportReview } from '../../functions/report-review.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { readOwnData } from '../../shared/account/export.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import type { OwnData } from '../../shared/account/presented.ts';
@@ -11,27 +8,31 @@ import { bytesOf } from '../../shared/lambda-limits.ts';
 import { sealCursor } from '../../shared/list/cursor.ts';
 import { appeal, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { createPersonalToken } from '../../shared/oauth/personal-token-repository.ts';
-import { newReview } from '../../shared/review/review.ts';
 import { deleteReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
-import { table } from '../../shared/table/client.ts';
 import { claimKey, reviewKey } from '../../shared/table/keys.ts';
 import {
+  edit,
   makeGrant,
+  makeHidden,
   makeReview,
   makeUser,
   makeUsers,
+  report,
+  reviewBy,
   type TestUser,
   text,
   vote,
 } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { invalid, invoke } from '../helpers/invoke.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
+import { beforeSend } from '../helpers/sends.ts';
 
 process.env.SIGNING_KEYS ??= 'aB3'.repeat(22).slice(0, 64);
 
 const megabyte = 1024 * 1024;
+const profile = { display_name: 'Vic', email: 'vic@example.com', musicdb_username: 'vic-m' };
 
 const ask = ({ caller }: TestUser, query?: Record<string, string>) =>
   invoke(handler, { caller, query });
@@ -77,37 +78,22 @@ describe('GET /user/me/export', () => {
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
-    const known = await findOrCreateUser({
-      issuer: 'https://id.example',
-      subject: randomUUID(),
-      display_name: 'Vic',
-      email: 'vic@example.com',
-      musicdb_username: 'vic-m',
-    });
-    const caller = { user_id: known.id, client_id: '0'.repeat(32), scope: 'user' };
-    user = { ...known, caller };
+    const identity = { issuer: 'https://id.example', subject: randomUUID() };
+    const known = await findOrCreateUser({ ...identity, ...profile });
+    user = { ...known, caller: { user_id: known.id, client_id: '0'.repeat(32), scope: 'user' } };
     friend = await makeUser({ display_name: 'Fred' });
     ids.edited = await makeReview(user, { text: `First. ${text}` });
     ids.draft = await makeReview(user, { is_draft: true });
     ids.hidden = await makeReview(user);
-    const path = { review_id: ids.edited };
     await vote(friend, ids.edited, false);
-    await invoke(updateReview, { caller, path, body: { text: `Second. ${text}` } });
+    await edit(user, ids.edited, { text: `Second. ${text}` });
     await vote(friend, ids.edited);
     await setHidden(ids.hidden, true, { reason: 'spam', note: 'An advertisement.' });
     await appeal(ids.hidden, user.id, 'I have paid for it myself.');
     ids.liked = await makeReview(friend, { text: `By a friend. ${text}` });
     await vote(user, ids.liked);
-    await invoke(reportReview, {
-      caller,
-      path: { review_id: ids.liked },
-      body: { reason: 'Too nice' },
-    });
-    await invoke(reportReview, {
-      caller: friend.caller,
-      path: { review_id: ids.edited },
-      body: { reason: 'Of somebody else' },
-    });
+    await report(user, ids.liked, { reason: 'Too nice' });
+    await report(friend, ids.edited, { reason: 'Of somebody else' });
     await makeGrant(user, ['vote'], { owner: friend });
     await makeGrant(user, ['review']);
     await createPersonalToken({ user_id: user.id, name: 'Script', scopes: ['user'], days: 7 });
@@ -116,14 +102,9 @@ describe('GET /user/me/export', () => {
   test('returns everything stored about a person', async () => {
     const { status, headers, body } = await ask(user);
     expect([status, headers['cache-control'], headers.link]).toEqual([200, 'no-store', undefined]);
-    expect(body.profile).toMatchObject({
-      id: user.id,
-      display_name: 'Vic',
-      created: user.created,
-      email: 'vic@example.com',
-      musicdb_username: 'vic-m',
-      identity: expect.stringMatching(/^[\da-f]{64}$/),
-    });
+    const identity = expect.stringMatching(/^[\da-f]{64}$/);
+    const { id, created } = user;
+    expect(body.profile).toMatchObject({ id, created, ...profile, identity });
     const reviews = new Map(body.reviews.map((each: { id: string }) => [each.id, each]));
     expect([...reviews.keys()].toSorted()).toEqual([ids.edited, ids.draft, ids.hidden].toSorted());
     expect(reviews.get(ids.edited)).toMatchObject({
@@ -135,20 +116,15 @@ describe('GET /user/me/export', () => {
       ],
     });
     expect(reviews.get(ids.draft)).toMatchObject({ published_on: null, revisions: [{ id: 1 }] });
+    const decision = { decision: 'hide', reason: 'spam', note: 'An advertisement.' };
     expect(reviews.get(ids.hidden)).toMatchObject({
       is_hidden: true,
-      moderation: { decision: 'hide', reason: 'spam', note: 'An advertisement.' },
+      moderation: decision,
       appealed_at: expect.any(String),
       appeal: 'I have paid for it myself.',
     });
     expect(body.decisions).toEqual([
-      {
-        review_id: ids.hidden,
-        decision: 'hide',
-        reason: 'spam',
-        note: 'An advertisement.',
-        decided_at: expect.any(String),
-      },
+      { review_id: ids.hidden, ...decision, decided_at: expect.any(String) },
     ]);
     expect(body.votes).toEqual([
       { review_id: ids.liked, vote: true, voted_at: expect.any(String), revision: 1 },
@@ -160,13 +136,10 @@ describe('GET /user/me/export', () => {
       { day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), first_votes: 1, votes: 1, reports: 1 },
     ]);
     expect(body.applications).toEqual([expect.objectContaining({ name: 'Demo' })]);
-    expect(body.connections.map(({ scopes }: { scopes: string[] }) => scopes).toSorted()).toEqual([
-      ['review'],
-      ['vote'],
-    ]);
-    expect(body.personal_tokens).toEqual([
-      expect.objectContaining({ name: 'Script', scopes: ['user'] }),
-    ]);
+    const connections = body.connections.map(({ scopes }: { scopes: string[] }) => scopes);
+    expect(connections.toSorted()).toEqual([['review'], ['vote']]);
+    const script = expect.objectContaining({ name: 'Script', scopes: ['user'] });
+    expect(body.personal_tokens).toEqual([script]);
     expect(body).not.toHaveProperty('next');
   });
 
@@ -194,9 +167,7 @@ describe('GET /user/me/export', () => {
     expect([...kinds].toSorted().join(' ')).toBe(expected);
     for (const item of own) {
       const { sk, pk, voted_at, reported_at, decided_at, identity, entity_id, created } = item;
-      const [told] = [voted_at, reported_at, decided_at, identity, entity_id, created].filter(
-        Boolean,
-      );
+      const told = voted_at || reported_at || decided_at || identity || entity_id || created;
       expect(given).toContain(told ?? (sk.split('#')[1] || pk.split('#')[1]));
     }
   });
@@ -217,14 +188,12 @@ describe('GET /user/me/export', () => {
   });
 
   test('refuses a cursor of another person', async () => {
-    const [other] = (await makeUsers(1)) as [TestUser];
+    const other = await makeUser();
     for (let i = 0; i < 3; i++) await makeReview(other);
     const { next = '' } = await readOwnData(other.id, undefined, 100);
     expect((await ask(other, { cursor: next })).status).toBe(200);
     for (const cursor of [next, `${next}A`, 'x', '']) {
-      const { status, body } = await ask(user, { cursor });
-      expect([status, body.error]).toEqual([400, 'invalid_request']);
-      expect(body.description).toMatch(/^cursor must be/);
+      expect(await ask(user, { cursor })).toMatchObject(invalid(/^cursor must be/));
     }
   });
 
@@ -234,14 +203,8 @@ describe('GET /user/me/export', () => {
     ['longer than a key', 'x'.repeat(2_000)],
     ['nothing', ''],
   ])('refuses a forged cursor: %s', async (_, place) => {
-    for (const list of [
-      'connections',
-      'reviews',
-      'hidden_and_deleted',
-      'decisions',
-      'votes',
-      'reports',
-    ]) {
+    const lists = 'connections reviews hidden_and_deleted decisions votes reports';
+    for (const list of lists.split(' ')) {
       const cursor = sealCursor(`export ${user.id}`, [list, place]);
       expect((await ask(user, { cursor })).status).toBe(400);
     }
@@ -252,21 +215,16 @@ describe('GET /user/me/export', () => {
     for (let i = 0; i < 4; i++) {
       const review_id = await makeReview(many);
       for (let rating = 1; rating <= 2 * i; rating++) {
-        const body = { rating: 1 + (rating % 5), text: `${rating} ${text}` };
-        await invoke(updateReview, { caller: many.caller, path: { review_id }, body });
+        await edit(many, review_id, { rating: 1 + (rating % 5), text: `${rating} ${text}` });
       }
       for (const voter of voters) await vote(voter, review_id, i % 2 === 0);
     }
-    for (let i = 0; i < 4; i++) await setHidden(await makeReview(many), true);
-    for (let i = 0; i < 2; i++) {
-      const id = await makeReview(many);
-      await setHidden(id, true);
-      await deleteReview(id, many.id);
-    }
+    for (let i = 0; i < 4; i++) await makeHidden(many);
+    for (let i = 0; i < 2; i++) await deleteReview(await makeHidden(many), many.id);
     for (const voter of voters) {
       const review_id = await makeReview(voter);
       await vote(many, review_id);
-      await invoke(reportReview, { caller: many.caller, path: { review_id } });
+      await report(many, review_id);
       await makeGrant(many, ['vote'], { owner: voter });
     }
     const { whole } = await walk(many.id);
@@ -317,38 +275,23 @@ describe('GET /user/me/export', () => {
   test('returns a revision once if it is made while its review is read', async () => {
     const writer = await makeUser();
     const review_id = await makeReview(writer);
-    const rate = (rating: number) =>
-      invoke(updateReview, { caller: writer.caller, path: { review_id }, body: { rating } });
-    await rate(1);
-    const send = table.send.bind(table);
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-      const { input } = command as QueryCommand;
-      if (`${input?.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#')) {
-        jest.mocked(table.send).mockRestore();
-        await rate(2);
-      }
-      return send(command as never);
-    }) as never);
+    await edit(writer, review_id, { rating: 1 });
+    const spy = beforeSend(async ({ input }) => {
+      if (!`${input.ExpressionAttributeValues?.[':from']}`.startsWith('REVISION#')) return;
+      spy.mockRestore();
+      await edit(writer, review_id, { rating: 2 });
+    });
     const { reviews } = await readOwnData(writer.id);
-    expect(reviews[0]?.revisions.map(({ id, rating }) => [id, rating])).toEqual([
-      [1, 4],
-      [2, 1],
-    ]);
+    const [first, second, ...more] = reviews[0]?.revisions ?? [];
+    expect([first?.rating, second?.rating, more]).toEqual([4, 1, []]);
+    expect([first?.id, second?.id]).toEqual([1, 2]);
   });
 
   test('splits a large account into parts that fit a Lambda response', async () => {
     const large = await makeUser();
     const long = '🎷'.repeat(5_000);
     const puts = Array.from({ length: 400 }, () => {
-      const review = newReview(large.id, {
-        entity_id: randomUUID(),
-        entity_type: 'work',
-        text: long,
-        rating: 5,
-        language: 'en',
-        license_choice: 'CC0 1.0',
-        is_draft: false,
-      });
+      const review = reviewBy(large.id, { text: long, rating: 5 });
       const claim = { ...claimKey(large.id, review.entity_id), review_id: review.id };
       return [{ put: reviewItem(review) }, { put: claim }];
     }).flat();

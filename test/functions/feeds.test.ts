@@ -6,11 +6,17 @@ import { handler as entityFeed } from '../../functions/get-entity-feed.ts';
 import { handler as getUser } from '../../functions/get-user.ts';
 import { handler as userFeed } from '../../functions/get-user-feed.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, text } from '../helpers/fixtures.ts';
+import {
+  edit,
+  makeHidden,
+  makeReview,
+  makeUser,
+  makeUsers,
+  type TestUser,
+  text,
+} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { forgetDatabases, nameEntities } from '../helpers/names.ts';
@@ -39,12 +45,7 @@ function parse(xml: string): Element {
   parser.on('opentag', ({ local, uri, attributes }: SaxesTagNS) => {
     expect(uri).toBe('http://www.w3.org/2005/Atom');
     const values = Object.values(attributes).map(({ name, value }) => [name, value]);
-    const element = {
-      name: local,
-      attributes: Object.fromEntries(values),
-      text: '',
-      children: [],
-    };
+    const element = { name: local, attributes: Object.fromEntries(values), text: '', children: [] };
     open.at(-1)?.children.push(element);
     open.push(element);
   });
@@ -104,17 +105,18 @@ describe.each([
 ])('%s', (_, handler, path) => {
   test('is a valid feed by RFC 4287, with an ETag', async () => {
     const { headers, body, feed } = await feedOf(handler, path() as Record<string, string>);
-    expect(headers['content-type']).toBe('application/atom+xml');
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10');
-    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers).toMatchObject({
+      'content-type': 'application/atom+xml',
+      'cache-control': 'public, max-age=0, s-maxage=10',
+      'x-content-type-options': 'nosniff',
+    });
     expect(feed.name).toBe('feed');
-    expect(only(feed, 'id').text).toMatch(
-      /^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/,
-    );
+    const { text: id } = only(feed, 'id');
+    expect(id).toMatch(/^https:\/\/api\.example\/ws\/1\/\w+\/[\w-]+\/reviews.atom$/);
     const links = all(feed, 'link').map(({ attributes }) => [attributes.rel, attributes.href]);
     expect(links).toEqual([
-      ['alternate', only(feed, 'id').text.replace('/ws/1/', '/ws/').replace('/reviews.atom', '')],
-      ['self', only(feed, 'id').text],
+      ['alternate', id.replace('/ws/1/', '/ws/').replace('/reviews.atom', '')],
+      ['self', id],
     ]);
     for (const entry of all(feed, 'entry')) {
       for (const name of ['id', 'title', 'updated', 'published', 'author', 'content']) {
@@ -122,11 +124,12 @@ describe.each([
       }
       expect(only(only(entry, 'author'), 'name').text).toBe('Ann');
     }
-    const known = { 'If-None-Match': headers.etag ?? '' };
-    const again = await invoke(handler, { path: path() as never, headers: known });
-    expect([again.status, again.body]).toEqual([304, '']);
-    const head = await invoke(handler, { path: path() as never, method: 'HEAD' });
-    expect([head.status, head.body, head.headers.etag]).toEqual([200, '', headers.etag]);
+    const { etag = '' } = headers;
+    const request = { path: path() as never };
+    const again = await invoke(handler, { ...request, headers: { 'If-None-Match': etag } });
+    expect(again).toMatchObject({ status: 304, body: '' });
+    const head = await invoke(handler, { ...request, method: 'HEAD' });
+    expect(head).toMatchObject({ status: 200, body: '', headers: { etag } });
     expect(body).toMatch(/^<\?xml version="1.0" encoding="utf-8"\?>/);
   });
 });
@@ -135,24 +138,18 @@ describe('a feed', () => {
   test('lists the newest first, with the times of publication and last change', async () => {
     const { feed } = await feedOf(entityFeed, { entity_id });
     const entries = all(feed, 'entry');
-    expect(entries.map((entry) => only(entry, 'id').text)).toEqual(
-      ids.map((id) => `urn:uuid:${id}`),
-    );
-    expect(all(entries[0] as Element, 'link').map(({ attributes }) => attributes)).toEqual([
-      { rel: 'alternate', type: 'text/html', href: `https://api.example/ws/review/${ids[0]}` },
-      {
-        rel: 'alternate',
-        type: 'application/json',
-        href: `https://api.example/ws/1/review/${ids[0]}`,
-      },
+    const urns = ids.map((id) => `urn:uuid:${id}`);
+    expect(entries.map((entry) => only(entry, 'id').text)).toEqual(urns);
+    const at = 'https://api.example/ws';
+    const newest = entries[0] as Element;
+    expect(all(newest, 'link').map(({ attributes }) => attributes)).toEqual([
+      { rel: 'alternate', type: 'text/html', href: `${at}/review/${ids[0]}` },
+      { rel: 'alternate', type: 'application/json', href: `${at}/1/review/${ids[0]}` },
     ]);
-    expect(only(only(entries[0] as Element, 'author'), 'uri').text).toBe(
-      `https://api.example/ws/user/${users[2]?.id}`,
-    );
+    expect(only(only(newest, 'author'), 'uri').text).toBe(`${at}/user/${users[2]?.id}`);
     const before = only(feed, 'updated').text;
     stopClock(Date.now() + 60_000);
-    const caller = author.caller;
-    await invoke(updateReview, { caller, path: { review_id: ids[2] ?? '' }, body: { rating: 1 } });
+    await edit(author, ids[2] ?? '', { rating: 1 });
     const { feed: after } = await feedOf(entityFeed, { entity_id });
     const edited = all(after, 'entry')[2] as Element;
     expect(only(edited, 'title').text).toBe('★☆☆☆☆ Unnamed release group');
@@ -164,27 +161,22 @@ describe('a feed', () => {
   test('contains no draft, no hidden review, and at most 50 entries', async () => {
     const writer = await makeUser();
     await makeReview(writer, { is_draft: true });
-    await setHidden(await makeReview(writer), true);
+    await makeHidden(writer);
     const path = { user_id: writer.id };
     const { feed } = await feedOf(userFeed, path);
-    expect([all(feed, 'entry'), only(feed, 'updated').text]).toEqual([
-      [],
-      '1970-01-01T00:00:00.000Z',
-    ]);
+    expect(all(feed, 'entry')).toEqual([]);
+    expect(only(feed, 'updated').text).toBe('1970-01-01T00:00:00.000Z');
     for (let i = 0; i < 51; i++) await makeReview(writer);
     expect(all((await feedOf(userFeed, path)).feed, 'entry')).toHaveLength(50);
   });
 
+  // XML 1.0 section 2.2.
+  const forbidden = '\u0001\u0008\u000b\u001f\ufffe\uffff';
   test.each([
     ['markup', `<script>alert(1)</script> <img src=x onerror="x()"> ${text}`],
     ['the end of CDATA', `]]> <![CDATA[ ]]]]>> --> ${text}`],
     ['entities', `&lt;b&gt; &amp; &amp;amp; &#0; &unknown; 'q' "q" & ${text}`],
-    // XML 1.0 section 2.2.
-    [
-      'characters that XML forbids',
-      `\u0001\u0008\u000b\u001f\ufffe\uffff ${text}`,
-      `${'\ufffd'.repeat(6)} ${text}`,
-    ],
+    ['characters that XML forbids', `${forbidden} ${text}`, `${'\ufffd'.repeat(6)} ${text}`],
     ['several lines', `one\ntwo\n\nfour ${text}`],
   ])('shows a hostile text as written: %s', async (_, hostile, expected = hostile) => {
     const writer = await makeUser();
@@ -241,9 +233,11 @@ describe('a feed', () => {
     const gone = await makeUser();
     await setAttributes(userKey(gone.id), { deleted_at: new Date().toISOString() });
     for (const user_id of [gone.id, randomUUID()]) {
-      const { status, headers, body } = await invoke(userFeed, { path: { user_id } });
-      expect([status, headers['content-type']]).toEqual([404, 'application/json']);
-      expect(body.error).toBe('not_found');
+      expect(await invoke(userFeed, { path: { user_id } })).toMatchObject({
+        status: 404,
+        headers: { 'content-type': 'application/json' },
+        body: { error: 'not_found' },
+      });
     }
   });
 
@@ -256,17 +250,15 @@ describe('a feed', () => {
     const linkOf = async (handler: unknown, request: object) =>
       (await invoke(handler, request)).headers.link;
     expect(await linkOf(getEntity, { path: { entity_id } })).toBe(withPage(`entity/${entity_id}`));
-    expect(await linkOf(getUser, { path: { user_id: author.id } })).toBe(
-      withPage(`user/${author.id}`),
-    );
-    expect(await linkOf(listReviews, { query: { user_id: author.id } })).toBe(ofUser);
+    const path = { user_id: author.id };
+    expect(await linkOf(getUser, { path })).toBe(withPage(`user/${author.id}`));
+    expect(await linkOf(listReviews, { query: path })).toBe(ofUser);
     const query = { entity_id, limit: '2' };
     expect(await linkOf(listReviews, { query })).toMatch(
       new RegExp(`^${ofEntity.replaceAll(/[/.+]/g, '\\$&')}, <\\?entity_id=.*>; rel="next"$`),
     );
-    const { headers } = await invoke(getUser, { path: { user_id: author.id } });
-    const known = { 'If-None-Match': `${headers.etag}` };
-    const again = await invoke(getUser, { path: { user_id: author.id }, headers: known });
+    const { headers } = await invoke(getUser, { path });
+    const again = await invoke(getUser, { path, headers: { 'If-None-Match': `${headers.etag}` } });
     expect([again.status, again.headers.link]).toEqual([304, withPage(`user/${author.id}`)]);
     expect(await linkOf(listReviews, { query: { entity_id, user_id: author.id } })).toBeUndefined();
   });

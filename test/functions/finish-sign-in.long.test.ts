@@ -18,11 +18,8 @@ const { privateKey } = await generateKeyPair('RS256');
 const provider = createServer(async (request, response) => {
   const answers = async () => {
     if (request.url !== '/token') {
-      return {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-      };
+      const authorization_endpoint = `${issuer}/authorize`;
+      return { issuer, authorization_endpoint, token_endpoint: `${issuer}/token` };
     }
     const id_token = await new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256' })
@@ -61,15 +58,21 @@ async function signInAs(
   return invoke(handler, { query, headers: { cookie } });
 }
 
-/** Begins a sign-in. Returns the redirect to the provider, and its cookie. */
-async function begin(query: Record<string, string> = {}) {
-  let cookie = '';
-  const keepCookie = async (...parameters: Parameters<typeof signIn>) => {
-    const result = await signIn(...parameters);
-    cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
+/** Wraps a handler. The last cookie that it sets is in `jar`. */
+function keepingCookie(handler: typeof signIn | typeof finishSignIn) {
+  const jar = { cookie: '' };
+  const keeping = async (...parameters: Parameters<typeof handler>) => {
+    const result = await handler(...parameters);
+    jar.cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
     return result;
   };
-  return { ...(await invoke(keepCookie, { query })), cookie };
+  return { jar, keeping };
+}
+
+/** Begins a sign-in. Returns the redirect to the provider, and its cookie. */
+async function begin(query: Record<string, string> = {}) {
+  const { jar, keeping } = keepingCookie(signIn);
+  return { ...(await invoke(keeping, { query })), ...jar };
 }
 
 /** Returns the account that a first sign-in makes. */
@@ -90,17 +93,9 @@ describe('the public name of a new account', () => {
     ['the user name', { name: '', preferred_username: 'a1' }, 'a1'],
     ['a proposal if the provider sends none', {}, reader],
     ['not derived from an email address', { email: 'ann@example.com' }, reader],
-    [
-      'not an email address sent as the name',
-      { name: 'ann@example.com', nickname: 'annie' },
-      'annie',
-    ],
+    ['not an email address sent as the name', { name: 'ann@example.com', nickname: 'ann' }, 'ann'],
     ['not a long email address', { name: `${'x'.repeat(60)}@example.com` }, reader],
-    [
-      'not a value of another type',
-      { name: ['Ann'], nickname: { a: 1 }, preferred_username: 7 },
-      reader,
-    ],
+    ['not of another type', { name: ['Ann'], nickname: { a: 1 }, preferred_username: 7 }, reader],
     ['not blank', { name: ' \n\u0000 ', nickname: 'annie' }, 'annie'],
     ['without control characters', { name: '\u0007An\u0000n\r\n' }, 'Ann'],
     ['cut to 64 characters', { name: '名'.repeat(65) }, '名'.repeat(64)],
@@ -163,15 +158,9 @@ test.each<[string, () => number | undefined, boolean]>([
   ['eleven minutes ago', () => Date.now() / 1000 - 660, false],
   ['at an unknown time', () => undefined, true],
 ])('the deletion page checks how recent the sign-in is: %s', async (_, auth_time, isFresh) => {
-  const sub = randomUUID();
-  let cookie = '';
-  const keepCookie = async (...parameters: Parameters<typeof finishSignIn>) => {
-    const result = await finishSignIn(...parameters);
-    cookie = `${result.multiValueHeaders?.['Set-Cookie']?.[0]}`.split(';')[0] ?? '';
-    return result;
-  };
-  await signInAs({ sub, auth_time: auth_time() }, keepCookie);
-  const { body } = await invoke(showDeletion, { headers: { cookie } });
+  const { jar, keeping } = keepingCookie(finishSignIn);
+  await signInAs({ auth_time: auth_time() }, keeping);
+  const { body } = await invoke(showDeletion, { headers: jar });
   expect(body.includes('Delete account')).toBe(isFresh);
   expect(body.includes('Sign in again')).toBe(!isFresh);
 });

@@ -3,10 +3,11 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/get-entity.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import {
+  edit,
+  makeHidden,
   makeLongLists,
   makeReview,
   makeUser,
@@ -53,8 +54,7 @@ describe('GET /entity/{entity_id}', () => {
       ids.push(await makeReview(authors[i] as TestUser, review));
     }
     await makeReview(authors[7] as TestUser, { entity_id, rating: 3, is_draft: true });
-    const hidden = await makeReview(authors[8] as TestUser, { entity_id, rating: 3 });
-    await setHidden(hidden, true);
+    await makeHidden(authors[8] as TestUser, { entity_id, rating: 3 });
     const [a, , c, d] = ids as [string, string, string, string];
     for (const voter of authors.slice(4, 7)) await vote(voter, d);
     for (const voter of authors.slice(4, 6)) await vote(voter, a);
@@ -77,29 +77,20 @@ describe('GET /entity/{entity_id}', () => {
 
   test('shows the three latest and the three most popular, as GET /review/{review_id} does', async () => {
     const { latest, popular } = await get(entity_id.toUpperCase());
-    const show = (chosen: (string | undefined)[]) =>
-      Promise.all(
-        chosen.map(async (review_id = '') => {
-          return (await invoke(getReview, { path: { review_id } })).body.review;
-        }),
-      );
-    expect(latest).toEqual(await show([ids[6], ids[5], ids[4]]));
-    expect(popular).toEqual(await show([ids[3], ids[0], ids[2]]));
+    const show = async (review_id = '') =>
+      (await invoke(getReview, { path: { review_id } })).body.review;
+    expect(latest).toEqual([await show(ids[6]), await show(ids[5]), await show(ids[4])]);
+    expect(popular).toEqual([await show(ids[3]), await show(ids[0]), await show(ids[2])]);
   });
 
   test('follows a change at once', async () => {
-    const [author] = await makeUsers(1);
+    const author = await makeUser();
     const one = randomUUID();
-    const content = { entity_id: one, entity_type: 'event', rating: 2 };
-    const path = { review_id: await makeReview(author as TestUser, content) };
-    await invoke(updateReview, { caller: author?.caller, path, body: { rating: 4 } });
+    const id = await makeReview(author, { entity_id: one, entity_type: 'event', rating: 2 });
+    await edit(author, id, { rating: 4 });
     expect((await get(one)).entity.ratings).toEqual({ ...nothing.ratings, '4': 1 });
-    await setHidden(path.review_id, true);
-    expect(await get(one)).toEqual({
-      entity: { id: one, ...nothing },
-      latest: [],
-      popular: [],
-    });
+    await setHidden(id, true);
+    expect(await get(one)).toEqual({ entity: { id: one, ...nothing }, latest: [], popular: [] });
   });
 
   test('returns zeros for an entity without reviews', async () => {
@@ -139,9 +130,8 @@ describe('GET /entity/{entity_id}', () => {
 
   test('costs little, and the same with 401 reviews as with seven', async () => {
     const few = await measure('get-entity', { path: { entity_id } });
-    const many = await measure('get-entity', {
-      path: { entity_id: await makeLongLists(authors[0] as TestUser) },
-    });
+    const path = { entity_id: await makeLongLists(authors[0] as TestUser) };
+    const many = await measure('get-entity', { path });
     expect(many.body.entity.review_count).toBe(401);
     for (const { read, roundTrips } of [few, many]) {
       expect(roundTrips).toBe(2);

@@ -1,32 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../bin/bench/measure.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler } from '../../functions/get-me.ts';
 import { deleteAccount } from '../../shared/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { newReview } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { contactKey, userKey } from '../../shared/table/keys.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
+import {
+  makeReview,
+  makeUser,
+  makeUsers,
+  reviewBy,
+  type TestUser,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invalid, invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
-const content = {
-  entity_type: 'work',
-  text,
-  rating: 4,
-  language: 'en',
-  license_choice: 'CC0 1.0',
-  is_draft: false,
-} as const;
+afterEach(restore);
 
 const get = async ({ caller }: Pick<TestUser, 'caller'>, inc?: string | string[]) =>
   invoke(handler, { caller, query: inc === undefined ? undefined : { inc } });
@@ -81,9 +76,8 @@ describe('GET /user/me', () => {
   test.each([['reviews'], ['Stats'], ['stats;user_type'], ['statsuser_type'], ['constructor']])(
     'refuses inc=%s',
     async (inc) => {
-      const { status, body } = await get(await makeUser(), inc);
-      expect({ status, ...body }).toMatchObject({ status: 400, error: 'invalid_request' });
-      expect(body.description).toBe('inc may hold user_type, stats, separated by commas or spaces');
+      const description = 'inc may hold user_type, stats, separated by commas or spaces';
+      expect(await get(await makeUser(), inc)).toMatchObject(invalid(description));
     },
   );
 
@@ -142,8 +136,7 @@ describe('GET /user/me', () => {
     stopClock(now);
     const reviews = Array.from({ length: 1400 }, (_, i) => {
       const published_on = new Date(now - i * 20 * 60_000).toISOString();
-      const review = newReview(user.id, { ...content, entity_id: randomUUID() });
-      return { ...review, created: published_on, published_on };
+      return { ...reviewBy(user.id), created: published_on, published_on };
     });
     await batchWrite(reviews.map((review) => ({ put: reviewItem(review) })));
     await setAttributes(userKey(user.id), { 'work|en|both4': 1400 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { handler } from '../../functions/get-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { reviewKey, userKey } from '../../shared/table/keys.ts';
-import { makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
+import { makeHidden, makeReview, makeUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 
@@ -66,8 +66,7 @@ describe('GET /review/{review_id}', () => {
 
   test('returns 404 for drafts, hidden reviews and reviews of an account being deleted', async () => {
     const draft = await makeReview(author, { is_draft: true });
-    const hidden = await makeReview(author);
-    await setHidden(hidden, true);
+    const hidden = await makeHidden(author);
     const going = await makeUser();
     const left = await makeReview(going);
     await setAttributes(userKey(going.id), { deleted_at: new Date().toISOString() });
@@ -76,22 +75,12 @@ describe('GET /review/{review_id}', () => {
     expect((await get(hidden)).status).toBe(200);
   });
 
+  const unknown = randomUUID();
   test.each([
-    randomUUID(),
-    '',
-    'x',
-    'languages ',
-    randomUUID().replaceAll('-', ''),
-    `{${randomUUID()}}`,
-    `urn:uuid:${randomUUID()}`,
-    `${randomUUID()}\n`,
-    'REVIEW#x',
-    '\0',
-    '../user',
-    'x'.repeat(5000),
+    ...[unknown, '', 'x', 'languages ', unknown.replaceAll('-', ''), `{${unknown}}`],
+    ...[`urn:uuid:${unknown}`, `${unknown}\n`, 'REVIEW#x', '\0', '../user', 'x'.repeat(5000)],
   ])('returns 404 for the review id %.60j', async (id) => {
-    const { status, body } = await get(id);
-    expect(status).toBe(404);
-    expect(body).toEqual({ error: 'not_found', description: 'Review not found' });
+    const body = { error: 'not_found', description: 'Review not found' };
+    expect(await get(id)).toMatchObject({ status: 404, body });
   });
 });

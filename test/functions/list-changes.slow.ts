@@ -3,16 +3,24 @@ import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { measure } from '../../bin/bench/measure.ts';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { logChanges } from '../../shared/changes/log.ts';
 import { bytesOf } from '../../shared/lambda-limits.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import type { Item } from '../../shared/table/item.ts';
 import { changesKey, laneKey, reviewKey } from '../../shared/table/keys.ts';
-import { edit, makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
+import { restore } from '../helpers/clock.ts';
+import {
+  edit,
+  makeReview,
+  makeUser,
+  makeUsers,
+  remove,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import {
@@ -25,12 +33,10 @@ import {
   records,
   type Told,
 } from '../helpers/list-changes.ts';
+import { afterSend } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-  jest.useRealTimers();
-});
+afterEach(restore);
 
 describe('a mirror', () => {
   test.each([1, 2, 3])(
@@ -68,17 +74,14 @@ describe('a mirror', () => {
       for (let step = 0; step < 150; step++) {
         const { id, author } = pick(ids);
         const user = pick(users);
-        const path = { review_id: id };
         const acts: (() => Promise<unknown>)[] = [
           async () => ids.push({ author: user, id: await makeReview(user) }),
           async () => edit(author, id, { rating: 1 + Math.floor(random() * 5) }),
           async () => edit(author, id, { text: `${step}. ${text}` }),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => vote(user, id, random() < 0.7).catch(() => {}),
-          async () => invoke(deleteVote, { caller: user.caller, path }),
+          ...Array(3).fill(async () => vote(user, id, random() < 0.7).catch(() => {})),
+          async () => invoke(deleteVote, { caller: user.caller, path: { review_id: id } }),
           async () => setHidden(id, random() < 0.5).catch(() => {}),
-          async () => random() < 0.3 && invoke(deleteReview, { caller: author.caller, path }),
+          async () => random() < 0.3 && remove(author, id),
         ];
         await pick(acts)();
         if (random() < 0.4) {
@@ -105,27 +108,22 @@ describe('GET /changes, with very many changes', () => {
     const author = await makeUser();
     const since = await position();
     const long = '🎷'.repeat(5_000);
-    const ids: string[] = [];
     for (let i = 0; i < 12; i++) {
-      const id = await makeReview(author, { text: `${i}${long.slice(8)}` });
-      ids.push(id);
-      await addHistory(id, 29);
+      await addHistory(await makeReview(author, { text: `${i}${long.slice(8)}` }), 29);
     }
     await applyStream();
     const sizes: number[] = [];
     const seen = new Set<string>();
-    let next = since;
-    for (let hasMore = true; hasMore; ) {
-      const { body } = await ask({ since: next, limit: '100' });
+    let body = { next: since, has_more: true, changes: [] as Told[] };
+    while (body.has_more) {
+      ({ body } = await ask({ since: body.next, limit: '100' }));
       sizes.push(bytesOf({ statusCode: 200, body: JSON.stringify(body) }));
       for (const { id, review } of body.changes) {
         seen.add(id);
-        expect(review.revisions).toHaveLength(30);
+        expect(review?.revisions).toHaveLength(30);
       }
-      next = body.next;
-      hasMore = body.has_more;
     }
-    expect([...seen].toSorted()).toEqual(ids.toSorted());
+    expect(seen.size).toBe(12);
     expect(sizes.length).toBeGreaterThan(1);
     expect(Math.max(...sizes)).toBeLessThan(6 * 1024 * 1024);
   }, 60_000);
@@ -134,27 +132,21 @@ describe('GET /changes, with very many changes', () => {
     const author = await makeUser();
     const since = await position();
     const ids: string[] = [];
-    for (let i = 0; i < 4; i++) {
-      const id = await makeReview(author);
-      ids.push(id);
-      await addHistory(id, 499);
-    }
+    for (let i = 0; i < 4; i++) ids.push(await makeReview(author));
+    for (const id of ids) await addHistory(id, 499);
     await applyStream();
     const seen: string[] = [];
-    let next = since;
-    for (let hasMore = true; hasMore; ) {
-      const sent = jest.spyOn(table, 'send');
-      const { body } = await ask({ since: next, limit: '100' });
-      const answers = await Promise.all(sent.mock.results.map(({ value }) => value));
-      sent.mockRestore();
-      const items = answers.flatMap((answer) => (answer as { Items?: Item[] }).Items ?? []);
-      expect(items.filter(({ sk }) => sk.startsWith('REVISION#')).length).toBeLessThan(1_000);
-      for (const { id, review } of body.changes) {
-        expect(review.revisions).toHaveLength(500);
-        seen.push(id);
-      }
-      next = body.next;
-      hasMore = body.has_more;
+    let body = { next: since, has_more: true, changes: [] as Told[] };
+    while (body.has_more) {
+      let read = 0;
+      const spy = afterSend((_, { Items = [] }) => {
+        read += Items.filter(({ sk }) => sk.startsWith('REVISION#')).length;
+      });
+      ({ body } = await ask({ since: body.next, limit: '100' }));
+      spy.mockRestore();
+      expect(read).toBeLessThan(1_000);
+      for (const { review } of body.changes) expect(review?.revisions).toHaveLength(500);
+      seen.push(...body.changes.map(({ id }) => id));
     }
     expect(seen.toSorted()).toEqual(ids.toSorted());
   });

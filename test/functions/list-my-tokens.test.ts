@@ -11,16 +11,14 @@ const own = await makeClient(user, undefined, 'Own');
 const third = await makeClient(other, undefined, 'Third');
 const fourth = await makeClient(other, undefined, 'Fourth');
 
-const [owns, thirds, fourths] = await (async () => {
-  const tokens: string[] = [];
-  for (const client of [own, third, fourth]) {
-    const code = await makeCode(client, user, { scopes: ['review', 'vote'] });
-    tokens.push((await redeem(client, code)).body.refresh_token);
-    // A token of another user.
-    await redeem(client, await makeCode(client, other));
-  }
-  return tokens as [string, string, string];
-})();
+const tokens: string[] = [];
+for (const client of [own, third, fourth]) {
+  const code = await makeCode(client, user, { scopes: ['review', 'vote'] });
+  tokens.push((await redeem(client, code)).body.refresh_token);
+  // A token of another user.
+  await redeem(client, await makeCode(client, other));
+}
+const [owns, thirds, fourths] = tokens as [string, string, string];
 
 async function list({ client_id }: Client, { id } = user) {
   const { status, body } = await invoke(handler, { caller: { user_id: id, client_id, scope: '' } });
@@ -34,16 +32,9 @@ const seen = (tokens: { client: Client; refresh_token: string }[]) =>
 describe('GET /user/me/tokens', () => {
   test('returns the token records that the spec describes', async () => {
     const [record] = await list(own);
-    const { client_id, client_secret, name, desc, website, redirect_uri } = own;
-    const client = {
-      name,
-      desc,
-      website,
-      redirect_uri,
-      client_id,
-      client_secret,
-      user_id: user.id,
-    };
+    const { client_id, client_secret, name, desc, website, redirect_uri, user_id } = own;
+    expect(user_id).toBe(user.id);
+    const client = { name, desc, website, redirect_uri, client_id, client_secret, user_id };
     expect(record).toEqual({ scopes: 'review vote', client, refresh_token: owns });
   });
 

@@ -4,14 +4,14 @@ import { listed } from '../../bin/bench/oracle.ts';
 import { withoutStream } from '../../bin/bulk.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
-import { newReview, type Review } from '../../shared/review/review.ts';
+import type { Review } from '../../shared/review/review.ts';
 import { insertReview } from '../../shared/review/review-repository.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { text } from '../helpers/fixtures.ts';
+import { reviewBy } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
 
@@ -34,15 +34,7 @@ function makeReviewAt(i: number): Review {
   const hours = Math.min(Math.max(i, 300), length - 300);
   const published_on = new Date(Date.UTC(2025, 0, 1) + hours * 3_600_000 + i).toISOString();
   return {
-    ...newReview(user_id, {
-      entity_id: randomUUID(),
-      entity_type: 'work',
-      text,
-      rating: isFound ? 4 : null,
-      language: isFound ? 'de' : 'en',
-      license_choice: 'CC0 1.0',
-      is_draft: false,
-    }),
+    ...reviewBy(user_id, isFound ? { language: 'de' } : { rating: null }),
     created: published_on,
     last_updated: published_on,
     published_on,
@@ -100,9 +92,8 @@ async function walk(query: Query): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor; pages++) {
     const page = await list({ ...query, ...(cursor && { cursor }) });
-    expect({ query, ids, isCheap: page.read <= most, read: page.read }).toMatchObject({
-      isCheap: true,
-    });
+    const { read } = page;
+    expect({ query, ids, isCheap: read <= most, read }).toMatchObject({ isCheap: true });
     expect(pages).toBeLessThan(20);
     ids.push(...page.ids);
     cursor = page.next;

@@ -6,12 +6,12 @@ import { randomNumbers } from '../../bin/random.ts';
 import { handler as listReviews } from '../../functions/list-reviews.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { countChanges } from '../../shared/review/counts.ts';
-import { newReview, type Review } from '../../shared/review/review.ts';
+import type { Review } from '../../shared/review/review.ts';
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { entityKey, rankTreeKey, userKey } from '../../shared/table/keys.ts';
 import { userItem } from '../../shared/user/user-repository.ts';
-import { text } from '../helpers/fixtures.ts';
+import { reviewBy, text } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
 
@@ -44,14 +44,12 @@ function makeReviews(): void {
       const popularity = pick([0, 0, 0, 0, 1, 1, -1, 2, 7, -70, -64, 64, 65, 300 + number(40)]);
       const iso = published_on.toISOString();
       reviews.push({
-        ...newReview(user_id, {
+        ...reviewBy(user_id, {
           entity_id,
           entity_type: types[e % 4] as (typeof types)[number],
           text: has === 'rating' ? null : text,
           rating: has === 'text' ? null : pick([1, 3, 4, 4, 5, 5, 5]),
           language: pick(['en', 'en', 'en', 'de', 'ja']),
-          license_choice: 'CC0 1.0',
-          is_draft: false,
         }),
         created: iso,
         last_updated: iso,
@@ -75,15 +73,10 @@ beforeAll(async () => {
     addTo(review.user_id, author);
     addTo(review.entity_id, entity);
   }
-  const users = authors.map((id) => ({
-    id,
-    display_name: 'Ann',
-    created: '2024-01-01T00:00:00.000Z',
-    karma: 0,
-  }));
+  const ann = { display_name: 'Ann', created: '2024-01-01T00:00:00.000Z', karma: 0 };
   const items = [
     ...reviews.map((review) => ({ put: reviewItem(review) })),
-    ...users.map((user) => ({ put: { ...userItem(user), ...counts.get(user.id) } })),
+    ...authors.map((id) => ({ put: { ...userItem({ id, ...ann }), ...counts.get(id) } })),
     ...entities.map((id) => ({ put: { ...entityKey(id), ...counts.get(id) } })),
   ];
   await withoutStream(() => batchWrite(items));
@@ -105,10 +98,9 @@ async function walk(query: Query): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
-    const page: Awaited<ReturnType<typeof list>> = await list({
-      ...query,
-      ...(cursor && { cursor }),
-    });
+    const page: Awaited<ReturnType<typeof list>> = await list(
+      cursor ? { ...query, cursor } : query,
+    );
     ids.push(...page.ids);
     cursor = page.next;
   } while (cursor);
@@ -130,16 +122,9 @@ const filters = [undefined, 'work', 'musicdb', 'bookdb'].flatMap((entity_type) =
 );
 /** Stars that no review has, rare stars, most stars, all stars. */
 const stars = ['2', '1', '3', '4,5', '2,1', '1,2,3,4,5'];
-const everywhere: Query[] = [
-  {},
-  { language: 'en' },
-  { entity_type: 'work', review_type: 'review' },
-];
-const owners: Query[] = [
-  {},
-  { user_id: authors[0] as string },
-  { entity_id: entities[0] as string },
-];
+const reviewed = { entity_type: 'work', review_type: 'review' };
+const everywhere: Query[] = [{}, { language: 'en' }, reviewed];
+const owners: Query[] = [{}, { user_id: `${authors[0]}` }, { entity_id: `${entities[0]}` }];
 
 describe('GET /review/ at any offset', () => {
   test('only the lists of a busy author have rank trees', async () => {
@@ -169,13 +154,8 @@ describe('GET /review/ at any offset', () => {
         const offset = sample([0, 3, Math.floor(sampled() * expected.length), last]);
         const limit = 1 + Math.floor(sampled() * 9);
         const { count, ids } = await list({ ...query, offset: `${offset}`, limit: `${limit}` });
-        expect({ seed, query, offset, count, ids }).toEqual({
-          seed,
-          query,
-          offset,
-          count: expected.length,
-          ids: expected.slice(offset, offset + limit),
-        });
+        const page = { count: expected.length, ids: expected.slice(offset, offset + limit) };
+        expect({ seed, query, offset, count, ids }).toEqual({ seed, query, offset, ...page });
       }
     },
   );
@@ -186,11 +166,8 @@ describe('GET /review/ at any offset', () => {
       const expected = expectedIds(query);
       for (let offset = number(31); offset <= expected.length; offset += 97) {
         const { ids } = await list({ ...query, offset: `${offset}`, limit: '4' });
-        expect({ query, offset, ids }).toEqual({
-          query,
-          offset,
-          ids: expected.slice(offset, offset + 4),
-        });
+        const page = expected.slice(offset, offset + 4);
+        expect({ query, offset, ids }).toEqual({ query, offset, ids: page });
       }
     }
   });
@@ -205,11 +182,8 @@ describe('GET /review/ at any offset', () => {
         }
         for (const filter of filtered) {
           const query = { ...sorting, ...filter, ...owner };
-          expect({ seed, query, ids: await walk({ ...query, limit: '50' }) }).toEqual({
-            seed,
-            query,
-            ids: expectedIds(query),
-          });
+          const ids = await walk({ ...query, limit: '50' });
+          expect({ seed, query, ids }).toEqual({ seed, query, ids: expectedIds(query) });
         }
       }
     },

@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { handler as deleteVote } from '../../functions/delete-vote.ts';
 import { handler as getReview } from '../../functions/get-review.ts';
 import { handler as getVote } from '../../functions/get-vote.ts';
 import { handler as listRevisions } from '../../functions/list-revisions.ts';
 import { handler } from '../../functions/put-vote.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/table/keys.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
+import {
+  edit,
+  makeReview,
+  makeUser,
+  makeUsers,
+  remove,
+  type TestUser,
+  text,
+  vote,
+} from '../helpers/fixtures.ts';
+import { invalid, invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 
 const today = () => new Date().toISOString().slice(0, 10);
@@ -25,12 +32,10 @@ beforeEach(async () => {
   id = await makeReview(author);
 });
 
-afterEach(() => {
-  jest.useRealTimers();
-});
+afterEach(restore);
 
-const put = (body: unknown, { caller }: TestUser = voter, review_id = id) =>
-  invoke(handler, { method: 'PUT', caller, path: { review_id }, body });
+const put = (body: unknown, { caller }: TestUser = voter, review_id = id, headers = {}) =>
+  invoke(handler, { method: 'PUT', caller, path: { review_id }, body, headers });
 
 const read = ({ caller }: TestUser = voter, review_id = id) =>
   invoke(getVote, { caller, path: { review_id } });
@@ -38,25 +43,19 @@ const read = ({ caller }: TestUser = voter, review_id = id) =>
 const takeBack = ({ caller }: TestUser = voter, review_id = id) =>
   invoke(deleteVote, { method: 'DELETE', caller, path: { review_id } });
 
-const update = (body: unknown) =>
-  invoke(updateReview, { caller: author.caller, path: { review_id: id }, body });
-
 /**
  * Returns the positive and negative votes of the review and of each revision from the first on,
  * then the author's karma.
  */
 async function counts(): Promise<unknown[]> {
   const path = { review_id: id };
-  const { review } = (await invoke(getReview, { path })).body;
+  const { popularity, votes, user } = (await invoke(getReview, { path })).body.review;
   const { revisions } = (await invoke(listRevisions, { path })).body;
-  expect(review.popularity).toBe(review.votes.positive - review.votes.negative);
-  return [
-    [review.votes.positive, review.votes.negative],
-    ...revisions
-      .map((revision: Record<string, number>) => [revision.votes_positive, revision.votes_negative])
-      .reverse(),
-    review.user.karma,
-  ];
+  expect(popularity).toBe(votes.positive - votes.negative);
+  const ofRevisions = revisions
+    .map((revision: Record<string, number>) => [revision.votes_positive, revision.votes_negative])
+    .reverse();
+  return [[votes.positive, votes.negative], ...ofRevisions, user.karma];
 }
 
 const spent = async (user: TestUser = voter): Promise<unknown> =>
@@ -64,15 +63,10 @@ const spent = async (user: TestUser = voter): Promise<unknown> =>
 
 describe('PUT /review/{review_id}/vote', () => {
   test('stores the vote, and counts it on the review, revision, author and day', async () => {
-    const { status, body } = await put({ vote: true, colour: 'red' });
-    expect(status).toBe(200);
-    expect(body).toEqual({ message: 'Request processed successfully' });
-    expect(await readItem(voteKey(id, voter.id))).toMatchObject({
-      review_id: id,
-      user_id: voter.id,
-      vote: true,
-      revision: 1,
-    });
+    const body = { message: 'Request processed successfully' };
+    expect(await put({ vote: true, colour: 'red' })).toMatchObject({ status: 200, body });
+    const stored = { review_id: id, user_id: voter.id, vote: true, revision: 1 };
+    expect(await readItem(voteKey(id, voter.id))).toMatchObject(stored);
     expect(await counts()).toEqual([[1, 0], [1, 0], 1]);
     const counter = await readItem(dailyVotesKey(voter.id, today()));
     // 38 days after the day began, so that the daily job may be a week late.
@@ -100,7 +94,7 @@ describe('PUT /review/{review_id}/vote', () => {
     const [second, third] = [await makeUser(), await makeUser()];
     await vote(voter, id, true);
     await vote(second, id, false);
-    await update({ text: `${text} More.` });
+    await edit(author, id, { text: `${text} More.` });
     expect(await counts()).toEqual([[1, 1], [1, 1], [0, 0], 0]);
     await vote(third, id, true);
     expect(await counts()).toEqual([[2, 1], [1, 1], [1, 0], 1]);
@@ -109,7 +103,7 @@ describe('PUT /review/{review_id}/vote', () => {
     expect(await counts()).toEqual([[2, 1], [0, 1], [2, 0], 1]);
     await vote(second, id, true);
     expect(await counts()).toEqual([[3, 0], [0, 0], [3, 0], 3]);
-    await update({ rating: 1 });
+    await edit(author, id, { rating: 1 });
     await takeBack(third);
     expect(await counts()).toEqual([[2, 0], [0, 0], [2, 0], [0, 0], 2]);
     expect([await spent(), await spent(second)]).toEqual([1, 1]);
@@ -120,13 +114,12 @@ describe('PUT /review/{review_id}/vote', () => {
     [
       'a review without text',
       async () => {
-        await update({ text: null });
+        await edit(author, id, { text: null });
         return put({ vote: true });
       },
     ],
   ])('refuses %s: 400', async (_, act) => {
-    const { status, body } = await act();
-    expect([status, body.error]).toEqual([400, 'invalid_request']);
+    expect(await act()).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     expect(await spent()).toBeUndefined();
   });
 
@@ -142,14 +135,8 @@ describe('PUT /review/{review_id}/vote', () => {
     { vote: [true] },
     { VOTE: true },
   ])('refuses the body %j: 400', async (body) => {
-    const answer = await invoke(handler, {
-      caller: voter.caller,
-      path: { review_id: id },
-      body,
-      headers: { 'Content-Type': 'application/json' },
-    });
-    expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request']);
-    expect(answer.body.description).toMatch(/^(The body|vote) /);
+    const answer = await put(body, voter, id, { 'Content-Type': 'application/json' });
+    expect(answer).toMatchObject(invalid(/^(The body|vote) /));
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
   });
 
@@ -212,12 +199,8 @@ describe('PUT /review/{review_id}/vote', () => {
     stopClock(Date.parse('2026-11-20T23:59:59.999Z'));
     expect((await told({ vote: true }, ids[9])).at(-1)).toBe('1');
     stopClock(Date.parse('2026-11-21T00:00:00.000Z'));
-    expect(await told({ vote: true }, ids[9])).toEqual([
-      200,
-      policy,
-      '"votes";r=9;t=86400',
-      undefined,
-    ]);
+    const renewed = '"votes";r=9;t=86400';
+    expect(await told({ vote: true }, ids[9])).toEqual([200, policy, renewed, undefined]);
   });
 
   test('omits the waiting time for a user without any votes', async () => {
@@ -252,18 +235,16 @@ describe('GET /review/{review_id}/vote', () => {
 
   test('returns 404 for votes of others', async () => {
     await vote(voter, id);
-    const { status, body } = await read(await makeUser());
-    expect(status).toBe(404);
-    expect(body).toEqual({ error: 'not_found', description: 'Vote not found' });
+    const body = { error: 'not_found', description: 'Vote not found' };
+    expect(await read(await makeUser())).toMatchObject({ status: 404, body });
   });
 });
 
 describe('DELETE /review/{review_id}/vote', () => {
   test('withdraws the vote', async () => {
     await vote(voter, id, false);
-    const { status, body } = await takeBack();
-    expect(status).toBe(200);
-    expect(body).toEqual({ message: 'Request processed successfully' });
+    const body = { message: 'Request processed successfully' };
+    expect(await takeBack()).toMatchObject({ status: 200, body });
     expect(await readItem(voteKey(id, voter.id))).toBeUndefined();
     expect(await counts()).toEqual([[0, 0], [0, 0], 0]);
     expect(await spent()).toBe(1);
@@ -273,7 +254,7 @@ describe('DELETE /review/{review_id}/vote', () => {
 
   test('withdraws the vote from a review that has lost its text', async () => {
     await vote(voter, id);
-    await update({ text: null });
+    await edit(author, id, { text: null });
     expect((await takeBack()).status).toBe(200);
     expect(await counts()).toEqual([[0, 0], [0, 0], [0, 0], 0]);
   });
@@ -289,7 +270,7 @@ describe.each([
     await vote(voter, hidden);
     await vote(voter, deleted);
     await setHidden(hidden, true);
-    await invoke(deleteReview, { caller: author.caller, path: { review_id: deleted } });
+    await remove(author, deleted);
     const draft = await makeReview(author, { is_draft: true });
     for (const review_id of [hidden, deleted, draft, randomUUID(), 'x', '']) {
       const { status, body } = await act(voter, review_id);
@@ -324,6 +305,5 @@ test.each([
 ])('%s …/vote refuses a caller whose account is being deleted: 401', async (_, act) => {
   await vote(voter, id);
   await setAttributes(userKey(voter.id), { deleted_at: new Date().toISOString() });
-  const { status, body } = await act();
-  expect([status, body.error]).toEqual([401, 'invalid_token']);
+  expect(await act()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
 });

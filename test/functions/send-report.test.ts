@@ -1,38 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { eventOf } from '../../bin/bench/event.ts';
-import { handler as send } from '../../functions/send-report.ts';
 import { handler as show } from '../../functions/show-report.ts';
-import { setHidden } from '../../shared/moderation/decision-repository.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { dailyVotesKey, reportKey, userKey } from '../../shared/table/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
-import { makeReview, makeUser, type TestUser } from '../helpers/fixtures.ts';
+import { makeHidden, makeReview, makeUser, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
-import { formOf } from '../helpers/oauth-client.ts';
+import { ask as visit } from '../helpers/visit.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 const at = 'https://api.example/ws';
 
 const author = await makeUser({ display_name: 'Ann <b>' });
 
 /** Asks for the page, or sends its form, as somebody who has signed in. */
-async function ask({ id }: TestUser, review_id: string, form?: Record<string, string>) {
-  const cookie = (await startSession(id)).split(';')[0] ?? '';
-  const session = await readSession(eventOf({ headers: { cookie } }));
-  const csrf = session && (await csrfToken(session));
-  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const handler = (form ? send : show) as (event: object, context: unknown) => unknown;
-  const resource = '/review/{review_id}/report';
-  return invoke((event: object, context: unknown) => handler({ ...event, resource }, context), {
-    method: form ? 'POST' : 'GET',
-    path: { review_id },
-    headers: { cookie, ...(form && type) },
-    body: form && formOf({ ...form, csrf }),
-  });
-}
+const ask = (user: TestUser, review_id: string, form?: Record<string, string>) =>
+  visit(form ? 'send-report' : 'show-report', user, { path: { review_id }, form });
 
 describe('/review/{review_id}/report', () => {
   test('asks who has not signed in to do so, and comes back', async () => {
@@ -45,22 +28,19 @@ describe('/review/{review_id}/report', () => {
   });
 
   test('takes one of five reasons, thanks, and takes no other', async () => {
-    const review_id = await makeReview(author, {
-      text: 'Buy this now! <b>Cheap</b> for you only.',
-    });
+    const text = 'Buy this now! <b>Cheap</b> for you only.';
+    const review_id = await makeReview(author, { text });
     const reader = await makeUser();
     const { body } = await ask(reader, review_id);
-    expect(
-      [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)].map(
-        ([, reason]) => reason,
-      ),
-    ).toEqual(['spam', 'abuse', 'off_topic', 'copyright', 'other']);
+    const choices = [...body.matchAll(/type="radio" id="(\w+)" name="reason" value="\1"/g)];
+    const reasons = ['spam', 'abuse', 'off_topic', 'copyright', 'other'];
+    expect(choices.map(([, reason]) => reason)).toEqual(reasons);
     expect(body).toContain('lang="en" dir="auto">Buy this now! &lt;b&gt;Cheap&lt;/b&gt;');
     expect(body).toContain('<bdi>Ann &lt;b&gt;</bdi>');
     for (const form of [{ reason: 'rude' }, {}] as Record<string, string>[]) {
-      const { status, body: again } = await ask(reader, review_id, form);
+      const { status, shown } = await ask(reader, review_id, form);
       expect(status).toBe(400);
-      expect(Object.keys(faultsOn({ html: again } as never))).toEqual(['', 'reason']);
+      expect(Object.keys(faultsOn(shown))).toEqual(['', 'reason']);
     }
     for (const reason of ['off_topic', 'spam']) {
       const { status, headers } = await ask(reader, review_id, { reason });
@@ -91,9 +71,8 @@ describe('/review/{review_id}/report', () => {
     const blocked = await makeUser();
     await setAttributes(userKey(blocked.id), { blocked_at: new Date().toISOString() });
     const { body } = await ask(blocked, review_id);
-    expect(body).toContain(
-      'You cannot report reviews, because a moderator has blocked your account.',
-    );
+    const why = 'You cannot report reviews, because a moderator has blocked your account.';
+    expect(body).toContain(why);
     expect(body).not.toContain('type="radio"');
     const refused = await ask(blocked, review_id, { reason: 'spam' });
     expect([refused.status, refused.body.includes('blocked')]).toEqual([403, true]);
@@ -117,8 +96,7 @@ describe('/review/{review_id}/report', () => {
   });
 
   test('is a 404 page for what is not public', async () => {
-    const hidden = await makeReview(author);
-    await setHidden(hidden, true);
+    const hidden = await makeHidden(author);
     const draft = await makeReview(author, { is_draft: true });
     const reader = await makeUser();
     for (const id of [hidden, draft, randomUUID(), 'x']) {

@@ -8,18 +8,8 @@ import { invoke } from '../helpers/invoke.ts';
 const at = 'https://reviews.example/of/us/ws';
 process.env.AUTH_URL = at;
 
-const slugs = [
-  'quickstart',
-  'oauth',
-  'lists',
-  'publishing',
-  'limits',
-  'errors',
-  'entities',
-  'moderation',
-  'mirror',
-  'versions',
-];
+const slugs =
+  'quickstart oauth lists publishing limits errors entities moderation mirror versions'.split(' ');
 const show = (slug: string, headers = {}, method = 'GET') =>
   invoke(guide, { method, path: { guide: slug }, headers });
 
@@ -65,9 +55,8 @@ describe('GET /docs/{guide}', () => {
       const { body } = await show(slug);
       const [, menu = ''] = /<nav class="menu"(.*?)<\/nav>/s.exec(body) ?? [];
       expect(linksOf(menu)).toEqual([...slugs, 'api'].map((each) => `${at}/docs/${each}`));
-      expect(menu.match(/href="[^"]*" aria-current="page"/g)).toEqual([
-        `href="${at}/docs/${slug}" aria-current="page"`,
-      ]);
+      const current = `href="${at}/docs/${slug}" aria-current="page"`;
+      expect(menu.match(/href="[^"]*" aria-current="page"/g)).toEqual([current]);
       const of = (rel: string) =>
         new RegExp(`href="${at}/docs/(\\w+)" rel="${rel}"`).exec(body)?.[1];
       expect([of('prev'), of('next')]).toEqual([slugs[i - 1], slugs[i + 1]]);

@@ -15,14 +15,13 @@ describe('GET /account/reviews', () => {
   test('lists what one has written, with its state and the way to it', async () => {
     const ann = await makeUser();
     const reader = await makeUser();
-    expect((await ask('show-my-reviews', ann)).html).toContain(
-      'You have not reviewed anything yet.',
-    );
-    const [shown, draft, hidden] = [
-      await makeReview(ann, { text: 'The first one, for everybody to read.', language: 'fr' }),
-      await makeReview(ann, { is_draft: true, text: 'The second one, not done yet at all.' }),
-      await makeReview(ann, { text: null, rating: 2 }),
-    ];
+    const { html: empty } = await ask('show-my-reviews', ann);
+    expect(empty).toContain('You have not reviewed anything yet.');
+    const french = { text: 'The first one, for everybody to read.', language: 'fr' };
+    const shown = await makeReview(ann, french);
+    const unfinished = { is_draft: true, text: 'The second one, not done yet at all.' };
+    const draft = await makeReview(ann, unfinished);
+    const hidden = await makeReview(ann, { text: null, rating: 2 });
     await vote(reader, shown);
     await decideReview(hidden, 'hide', operator);
     const rows = rowsOf((await ask('show-my-reviews', ann)).html);
@@ -64,9 +63,8 @@ describe('GET /account/reviews', () => {
 describe('GET /account/votes', () => {
   test('lists the votes that one has cast, the last first, page by page', async () => {
     const voter = await makeUser({ karma: 50 });
-    expect((await ask('show-my-votes', voter)).html).toContain(
-      'You have not voted on any review yet.',
-    );
+    const { html: empty } = await ask('show-my-votes', voter);
+    expect(empty).toContain('You have not voted on any review yet.');
     const authors = [await makeUser({ display_name: 'Zoë' }), await makeUser()];
     const ids: string[] = [];
     for (let i = 0; i < 21; i++) {

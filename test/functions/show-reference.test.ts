@@ -71,9 +71,8 @@ describe('what the reference loads', () => {
     'has the version in its name, so that it may be kept for good: %s',
     async (ending, type, begin) => {
       const file = `swagger-ui-${version}.${ending}`;
-      expect((await invoke(reference)).body).toContain(
-        `="https://reviews.example/ws/docs/api/${file}"`,
-      );
+      const { body: page } = await invoke(reference);
+      expect(page).toContain(`="https://reviews.example/ws/docs/api/${file}"`);
       expect(matchRoute('GET', `/docs/api/${file}`)?.route.operation).toBe('get-reference-asset');
       const { status, headers, body } = await get(file);
       expect([status, headers['content-type']]).toEqual([200, `text/${type}; charset=utf-8`]);

@@ -47,9 +47,8 @@ describe('GET /user/{user_id} for people', () => {
     expect(named(page)).toEqual(['Unnamed author', 'Blue &amp; Green']);
     expect(named(await show(user.id, { sort: 'popularity' }))[0]).toBe('Blue &amp; Green');
     expect(page).toContain(`<link rel="canonical" href="${at}/user/${user.id}">`);
-    expect(page).toContain(
-      `type="application/atom+xml" href="${at}/1/user/${user.id}/reviews.atom"`,
-    );
+    const feed = `${at}/1/user/${user.id}/reviews.atom`;
+    expect(page).toContain(`type="application/atom+xml" href="${feed}"`);
     expect(page).toContain('content="2 reviews by ليلى &amp; Co."');
     expect(dataIn(page)).toBeUndefined();
     const { headers } = await invoke(getUser, { path: { user_id: user.id } });

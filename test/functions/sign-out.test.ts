@@ -6,6 +6,7 @@ import { eventOf } from '../../bin/bench/event.ts';
 import { handler as deleteAccount } from '../../functions/delete-account.ts';
 import { handler as signOut } from '../../functions/sign-out.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
+import { restore } from '../helpers/clock.ts';
 import { makeUser } from '../helpers/fixtures.ts';
 import { postForm } from '../helpers/oauth-client.ts';
 
@@ -26,9 +27,7 @@ process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
 process.env.OIDC_CLIENT_ID = 'reviews & more';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 /** Sends the form of a signed-in user. Returns the answer and whether the session has ended. */
 async function leave(handler: unknown, fields: Record<string, string> = {}) {

@@ -3,9 +3,7 @@ import { BatchWriteCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { randomNumbers } from '../../bin/random.ts';
-import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler } from '../../functions/update-aggregates.ts';
-import { handler as updateReview } from '../../functions/update-review.ts';
 import { addDeferred } from '../../shared/aggregates/defer.ts';
 import { rebuildTotals } from '../../shared/aggregates/rebuild.ts';
 import { serviceUnavailable } from '../../shared/errors.ts';
@@ -13,11 +11,11 @@ import { setHidden } from '../../shared/moderation/decision-repository.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/table/keys.ts';
-import { stopClock } from '../helpers/clock.ts';
-import { makeReview, makeUser, makeUsers, vote } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
+import { restore, stopClock } from '../helpers/clock.ts';
+import { edit, makeReview, makeUser, makeUsers, remove, vote } from '../helpers/fixtures.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';
+import { afterSend, beforeSend } from '../helpers/sends.ts';
 import { readStream } from '../helpers/stream.ts';
 
 beforeEach(() => {
@@ -25,10 +23,7 @@ beforeEach(() => {
     jest.spyOn(console, level).mockImplementation(() => {});
   }
 });
-afterEach(() => {
-  jest.useRealTimers();
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 /** Returns the records written since the last call, as the consumer receives them. */
 async function records(): Promise<DynamoDBRecord[]> {
@@ -40,15 +35,13 @@ async function records(): Promise<DynamoDBRecord[]> {
 async function live(): Promise<void> {
   const [voter, ...authors] = await makeUsers(7);
   for (const [i, author] of authors.entries()) {
-    const { caller } = author;
     const content = { language: ['en', 'de'][i % 2], is_draft: i === 3 };
     const review_id = await makeReview(author, content);
-    const path = { review_id };
     if (voter && i !== 3) await vote(voter, review_id);
-    await invoke(updateReview, { caller, path, body: { rating: null } });
+    await edit(author, review_id, { rating: null });
     if (i === 1 || i === 2) await setHidden(review_id, true);
     if (i === 2) await setHidden(review_id, false);
-    if (i >= 4) await invoke(deleteReview, { caller, path });
+    if (i >= 4) await remove(author, review_id);
   }
 }
 
@@ -75,6 +68,10 @@ async function feed(Records: DynamoDBRecord[]): Promise<void> {
   expect(await handler({ Records })).toEqual({ batchItemFailures: [] });
 }
 
+const failureAt = (record?: DynamoDBRecord) => {
+  return { batchItemFailures: [{ itemIdentifier: record?.dynamodb?.SequenceNumber }] };
+};
+
 const random = randomNumbers(3);
 function shuffled<T>(from: readonly T[]): T[] {
   return from
@@ -88,9 +85,8 @@ describe('the consumer', () => {
     await live();
     await feed(await records());
     // A registered facet without reviews counts 0.
-    expect(await totals()).toEqual({
-      'TOTAL#release_group': { 'en|text': 2, 'en|both': 0, 'de|both': 0 },
-    });
+    const facets = { 'en|text': 2, 'en|both': 0, 'de|both': 0 };
+    expect(await totals()).toEqual({ 'TOTAL#release_group': facets });
     await expectExactTotals();
   });
 
@@ -135,15 +131,17 @@ describe('the consumer', () => {
     const deferred = async () => (await scanTable()).filter(({ pk }) => pk === 'DEFERRED');
     /** Kills the process at its nth transaction, either before it or after its commit. */
     function dieAt(nth: number, when: 'before' | 'after'): { transactions: number } {
-      const send = table.send.bind(table);
       const seen = { transactions: 0 };
-      jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-        const isFatal = command instanceof TransactWriteCommand && ++seen.transactions >= nth;
+      const send = table.send.bind(table);
+      const mocked = async (command: never) => {
+        const isFatal =
+          (command as object) instanceof TransactWriteCommand && ++seen.transactions >= nth;
         if (isFatal && (when === 'before' || seen.transactions > nth)) throw new Error('killed');
-        const answer = await send(command as never);
+        const answer = await send(command);
         if (isFatal) throw new Error('killed');
         return answer;
-      }) as never);
+      };
+      jest.spyOn(table, 'send').mockImplementation(mocked as never);
       return seen;
     }
 
@@ -192,12 +190,10 @@ describe('the consumer', () => {
 
     test('adds pending counts once, even from two shards', async () => {
       const all = await leaveCounts();
-      const send = table.send.bind(table);
-      jest.spyOn(table, 'send').mockImplementationOnce((async (command: object) => {
-        const answer = await send(command as never);
+      const spy = afterSend(async () => {
+        spy.mockRestore();
         await addDeferred();
-        return answer;
-      }) as never);
+      });
       await addDeferred();
       expect(await deferred()).toEqual([]);
       await feed(all);
@@ -225,7 +221,7 @@ describe('the consumer', () => {
   test('remembers removed items for 14 days against late records', async () => {
     const author = await makeUser();
     const review_id = await makeReview(author);
-    await invoke(deleteReview, { caller: author.caller, path: { review_id } });
+    await remove(author, review_id);
     const all = await records();
     await feed(all.toReversed());
     const applied = await readItem({ pk: `REVIEW#${review_id}`, sk: 'PROJECTION' });
@@ -238,26 +234,16 @@ describe('the consumer', () => {
   test('fails from the first record that it cannot apply', async () => {
     const users = await makeUsers(4);
     const all = await records();
-    const poisoned = all.map((record, i) =>
-      i === 2
-        ? // No item can have this key.
-          {
-            ...record,
-            dynamodb: { ...record.dynamodb, Keys: { pk: { S: '' }, sk: { S: 'USER' } } },
-          }
-        : record,
-    );
-    expect(await handler({ Records: poisoned })).toEqual({
-      batchItemFailures: [{ itemIdentifier: all[2]?.dynamodb?.SequenceNumber }],
-    });
+    // No item can have this key.
+    const Keys = { pk: { S: '' }, sk: { S: 'USER' } };
+    const poisoned = { ...all[2], dynamodb: { ...all[2]?.dynamodb, Keys } };
+    expect(await handler({ Records: all.with(2, poisoned) })).toEqual(failureAt(all[2]));
     // Without the message, because an error message of DynamoDB may quote an item.
     const error = { name: 'ValidationException', stack: expect.any(Array) };
-    expect(jest.mocked(console.warn).mock.calls).toEqual([
-      [{ message: 'A batch failed; retrying its records one by one', error }],
-    ]);
-    expect(jest.mocked(console.error).mock.calls).toEqual([
-      [{ message: 'A record failed', eventID: all[2]?.eventID, error }],
-    ]);
+    const retried = { message: 'A batch failed; retrying its records one by one', error };
+    expect(jest.mocked(console.warn).mock.calls).toEqual([[retried]]);
+    const failed = { message: 'A record failed', eventID: all[2]?.eventID, error };
+    expect(jest.mocked(console.error).mock.calls).toEqual([[failed]]);
     const isApplied = async (i: number) =>
       (await readItem({ pk: `USER#${users[i]?.id}`, sk: 'PROJECTION' })) !== undefined;
     const order = all.map(({ dynamodb }) =>
@@ -273,9 +259,7 @@ describe('the consumer', () => {
     await makeUser();
     const all = await records();
     await lockTotals('another', Math.floor(Date.now() / 1000) + 60);
-    expect(await handler({ Records: all })).toEqual({
-      batchItemFailures: [{ itemIdentifier: all[0]?.dynamodb?.SequenceNumber }],
-    });
+    expect(await handler({ Records: all })).toEqual(failureAt(all[0]));
     expect(await totals()).toMatchObject(before);
     // A rebuild that died blocks nobody any longer.
     await lockTotals('another', Math.floor(Date.now() / 1000) - 1);
@@ -328,18 +312,12 @@ describe('a rebuild', () => {
   test('keeps facets that writers register during the rebuild', async () => {
     // Leaves something to correct, so that the rebuild writes after it has counted everything.
     await makeReview(await makeUser());
-    const send = table.send.bind(table);
-    let isAnnounced = false;
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-      const answer = await send(command as never);
-      if (command instanceof BatchWriteCommand && !isAnnounced) {
-        isAnnounced = true;
-        await setAttributes(totalKey('release_group'), { 'mt|both': 0 });
-      }
-      return answer;
-    }) as never);
+    const spy = afterSend(async (command) => {
+      if (!(command instanceof BatchWriteCommand)) return;
+      spy.mockRestore();
+      await setAttributes(totalKey('release_group'), { 'mt|both': 0 });
+    });
     await rebuildTotals();
-    jest.mocked(table.send).mockRestore();
     expect(await readItem(totalKey('release_group'))).toMatchObject({ 'mt|both': 0 });
     await feed(await records());
   });
@@ -365,42 +343,31 @@ describe('a rebuild', () => {
     await makeReview(author);
     await feed(await records());
     const leftover = () => setAttributes(totalKey('work'), { 'xx|both': 7 });
-    const send = table.send.bind(table);
-    const onWrite = (act: (writes: number) => unknown) => {
-      let writes = 0;
-      jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-        const answer = await send(command as never);
-        if (command instanceof BatchWriteCommand) await act(++writes);
-        return answer;
-      }) as never);
-    };
-    let all = 0;
-    onWrite((writes) => {
-      all = writes;
+    let writes = 0;
+    const counting = afterSend((command) => {
+      if (command instanceof BatchWriteCommand) writes++;
     });
     await leftover();
     await rebuildTotals();
-    jest.mocked(table.send).mockRestore();
-    expect(all).toBeGreaterThan(1);
+    counting.mockRestore();
+    expect(writes).toBeGreaterThan(1);
 
-    const pausedAfter = choose(all);
+    const pausedAfter = choose(writes);
     const pause = () => jest.setSystemTime(now + 70_000);
-    let last = 0;
-    onWrite(async (writes) => {
-      last = writes;
-      if (writes !== pausedAfter) return;
+    writes = 0;
+    const pausing = afterSend(async (command) => {
+      if (!(command instanceof BatchWriteCommand) || ++writes !== pausedAfter) return;
       pause();
       // The consumer stops waiting.
       await makeReview(author);
       await feed(await records());
     });
     await leftover();
-    await expect(rebuildTotals(pausedAfter === 0 ? pause : undefined)).rejects.toMatchObject({
-      status: 503,
-      message: expect.stringContaining('aggregates rebuild'),
-    });
-    expect(last).toBe(pausedAfter);
-    jest.mocked(table.send).mockRestore();
+    const refused = { status: 503, message: expect.stringContaining('aggregates rebuild') };
+    const rebuilt = rebuildTotals(pausedAfter === 0 ? pause : undefined);
+    await expect(rebuilt).rejects.toMatchObject(refused);
+    expect(writes).toBe(pausedAfter);
+    pausing.mockRestore();
 
     await rebuildTotals();
     await feed(await records());
@@ -421,19 +388,17 @@ describe('a rebuild', () => {
       expect(await handler({ Records: await records() })).toEqual({ batchItemFailures: [] });
       jest.setSystemTime(now - 120_000);
     };
-    const send = table.send.bind(table);
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+    const spy = beforeSend(async (command) => {
       // Everything is read, and nothing written yet.
       if (command instanceof BatchWriteCommand) await meanwhile();
-      return send(command as never);
-    }) as never);
+    });
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
     await expect(rebuildTotals()).rejects.toMatchObject({
       status: 503,
       message: expect.stringContaining('npm run admin -- aggregates rebuild'),
     });
     expect(isMeanwhile).toBe(false);
-    jest.mocked(table.send).mockRestore();
+    spy.mockRestore();
     jest.setSystemTime(now);
     await deleteLocks();
     await rebuildTotals();
@@ -449,20 +414,15 @@ describe('a rebuild', () => {
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
     expect(await locks()).toEqual([]);
     await hinder();
-    const send = table.send.bind(table);
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
+    const spy = beforeSend((command) => {
       if (command instanceof BatchWriteCommand) throw serviceUnavailable();
-      return send(command as never);
-    }) as never);
-    const error = await rebuildTotals().catch((thrown: Error) => thrown);
-    jest.mocked(table.send).mockRestore();
-    await deleteLocks();
-    expect(error).toMatchObject({ message: expect.stringMatching(reason) });
-    expect(error).toMatchObject({
-      message: expect.stringMatching(
-        /may be wrong until this has run: npm run admin -- aggregates rebuild$/,
-      ),
     });
+    const { message } = (await rebuildTotals().catch((thrown: Error) => thrown)) as Error;
+    spy.mockRestore();
+    await deleteLocks();
+    expect(message).toMatch(reason);
+    const rerun = 'may be wrong until this has run: npm run admin -- aggregates rebuild';
+    expect(message.slice(-rerun.length)).toBe(rerun);
     await rebuildTotals();
     await feed(await records());
     await expectExactTotals();
@@ -474,17 +434,14 @@ describe('a rebuild', () => {
     await live();
     await setAttributes(totalKey('work'), { 'xx|both': 7 });
     let seconds = 0;
-    const send = table.send.bind(table);
-    jest.spyOn(table, 'send').mockImplementation((async (command: object) => {
-      if (command instanceof BatchWriteCommand) {
-        seconds += 50;
-        jest.setSystemTime(now + 1000 * seconds);
-      }
-      return send(command as never);
-    }) as never);
+    const spy = beforeSend((command) => {
+      if (!(command instanceof BatchWriteCommand)) return;
+      seconds += 50;
+      jest.setSystemTime(now + 1000 * seconds);
+    });
     await rebuildTotals();
     expect(seconds).toBeGreaterThan(60);
-    jest.mocked(table.send).mockRestore();
+    spy.mockRestore();
     await feed(await records());
     await expectExactTotals();
   });

@@ -1,28 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
-import { eventOf } from '../../bin/bench/event.ts';
-import { handler } from '../../functions/update-application.ts';
 import { findApplication } from '../../shared/oauth/application-repository.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { makeUser } from '../helpers/fixtures.ts';
-import { invoke } from '../helpers/invoke.ts';
-import { formOf, makeClient } from '../helpers/oauth-client.ts';
-
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
+import { makeClient } from '../helpers/oauth-client.ts';
+import { ask } from '../helpers/visit.ts';
 
 const owner = await makeUser();
 const { client_id, redirect_uri, website } = await makeClient(owner);
-const cookie = (await startSession(owner.id)).split(';')[0] ?? '';
-const session = await readSession(eventOf({ headers: { cookie } }));
-const csrf = session && (await csrfToken(session));
 
-const rename = (name: string, desc = '') =>
-  invoke(handler, {
-    method: 'POST',
-    path: { client_id },
-    headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: formOf({ csrf, name, desc, website, redirect_uri }),
-  });
+function rename(name: string, desc = '') {
+  const form = { name, desc, website, redirect_uri };
+  return ask('update-application', owner, { path: { client_id }, form });
+}
 
 describe('POST /account/applications/{client_id}', () => {
   test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(

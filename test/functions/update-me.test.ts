@@ -32,18 +32,30 @@ describe('POST /user/me', () => {
   ])('accepts %j', async (body) => {
     const { id, caller } = await makeUser();
     const before = await readItem(userKey(id));
-    expect(await invoke(handler, { caller, method: 'POST', body })).toMatchObject({
-      status: 200,
-      body: { message: 'Request processed successfully' },
-    });
-    const { display_name = before?.display_name, email = null } = body as {
-      display_name?: string;
-      email?: string;
-    };
+    const answer = await invoke(handler, { caller, method: 'POST', body });
+    expect([answer.status, answer.body.message]).toEqual([200, 'Request processed successfully']);
+    const sent = body as { display_name?: string; email?: string };
+    const { display_name = before?.display_name, email = null } = sent;
     expect(await readItem(userKey(id))).toEqual({ ...before, display_name });
     expect((await invoke(getMe, { caller })).body.user).toMatchObject({ display_name, email });
   });
 
+  const blank = [
+    '\u0000',
+    '\u200b',
+    '\u0301',
+    '\u3164',
+    '\u2800',
+    '\u115f\u1160',
+    '\ufe0f',
+    '\xa0\u3000',
+  ];
+  const invisible = [...'\u200b\u2060\ufeff\u00ad\u3164\u2800\u034f\uffff'].map(
+    (each) => `a${each}b`,
+  );
+  const directed = ['\u202eevil', 'a\u202db', 'a\u2066b\u2069', 'a\u200fb', 'a\u061cb', 'a\u2028b'];
+  const tagged = ['a\u{e0041}', 'a\u{e0067}\u{e007f}', '\u{1f3f4}\u{e0067}'];
+  const joined = ['\u200dab', 'ab\u200c', 'a \u200db', 'a\u200d\u200db'];
   test.each([
     [{ display_name: '' }, 'display_name'],
     [{ display_name: '  ' }, 'display_name'],
@@ -52,37 +64,9 @@ describe('POST /user/me', () => {
     [{ display_name: 'a\nb' }, 'display_name'],
     [{ display_name: 'a\u0085b' }, 'display_name'],
     [{ display_name: '\ud800' }, 'display_name'],
-    ...[
-      '\u0000',
-      '\u200b',
-      '\u0301',
-      '\u3164',
-      '\u2800',
-      '\u115f\u1160',
-      '\ufe0f',
-      '\u00a0\u3000',
-      'a\u200bb',
-      'a\u2060b',
-      'a\ufeffb',
-      'a\u00adb',
-      'a\u3164b',
-      'a\u2800b',
-      'a\u034fb',
-      '\u202eevil',
-      'a\u202db',
-      'a\u2066b\u2069',
-      'a\u200fb',
-      'a\u061cb',
-      'a\u2028b',
-      'a\u{e0041}',
-      'a\u{e0067}\u{e007f}',
-      '\u{1f3f4}\u{e0067}',
-      '\u200dab',
-      'ab\u200c',
-      'a \u200db',
-      'a\u200d\u200db',
-      'a\uffffb',
-    ].map((display_name): [unknown, string] => [{ display_name }, 'display_name']),
+    ...[...blank, ...invisible, ...directed, ...tagged, ...joined].map(
+      (display_name): [unknown, string] => [{ display_name }, 'display_name'],
+    ),
     [{ display_name: 1 }, 'display_name'],
     [{ email: '' }, 'email'],
     [{ email: 'x' }, 'email'],
@@ -91,10 +75,7 @@ describe('POST /user/me', () => {
     [{ email: 'Ann <a@example.com>' }, 'email'],
     [{ email: ' a@example.com' }, 'email'],
     [{ email: 'a@example.com\r\nBcc: b@example.com' }, 'email'],
-    [
-      { email: `${'a'.repeat(64)}@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(59)}.ef` },
-      'email',
-    ],
+    [{ email: `${'a'.repeat(64)}@${`${'b'.repeat(63)}.`.repeat(2)}${'d'.repeat(59)}.ef` }, 'email'],
     [{ email: 1 }, 'email'],
     [{ email: ['a@example.com'] }, 'email'],
     [{ display_name: 'Ann', email: 'x' }, 'email'],

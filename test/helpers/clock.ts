@@ -19,3 +19,9 @@ export function stopClock(now: number): void {
     ],
   });
 }
+
+/** For `afterEach`: lets the clock go on, and restores what was mocked. */
+export function restore(): void {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+}

@@ -79,15 +79,24 @@ export async function makeReview(
   return body.id;
 }
 
+/** Returns a public review of a new entity. Writes nothing. */
+export function reviewBy(
+  user_id: string,
+  content: Partial<Parameters<typeof newReview>[1]> = {},
+): Review {
+  const about = { entity_id: randomUUID(), entity_type: 'work', language: 'en' } as const;
+  const rest = { text, rating: 4, license_choice: 'CC0 1.0', is_draft: false } as const;
+  return newReview(user_id, { ...about, ...rest, ...content });
+}
+
 /** Makes so many reviews of one entity by one author that both lists need rank trees. */
 export async function makeLongLists(
   { id }: TestUser,
   change: (review: Review) => Partial<Review> = () => ({}),
 ): Promise<string> {
   const entity_id = randomUUID();
-  const content = { entity_id, entity_type: 'work', text, rating: 4, language: 'en' } as const;
   const reviews = Array.from({ length: leafCapacity + 1 }, () => {
-    const review = newReview(id, { ...content, license_choice: 'CC0 1.0', is_draft: false });
+    const review = reviewBy(id, { entity_id });
     return { ...review, ...change(review) };
   });
   const counts = new Map<string, number>();

@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../bin/bench/event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
@@ -32,6 +33,13 @@ export async function invoke(
   const { method = 'GET' } = request;
   if (route) await checkResponse({ route, method, status: result.statusCode, body });
   return { status: result.statusCode, headers, body };
+}
+
+/** Returns what `toMatchObject` finds in the answer to an invalid request. */
+export function invalid(description: string | RegExp) {
+  const isPattern = description instanceof RegExp;
+  const expected = isPattern ? expect.stringMatching(description) : description;
+  return { status: 400, body: { error: 'invalid_request', description: expected } };
 }
 
 /** The context that Lambda passes to a handler. */

@@ -1,6 +1,8 @@
+import { expect } from '@jest/globals';
 import { audit } from '../../shared/audit/audit.ts';
 import type { Item } from '../../shared/table/item.ts';
 import { scanTable } from './items.ts';
+import { applyStream } from './stream.ts';
 
 /**
  * Lists numbers in the table that differ from a recount of its reviews, votes and users, one line
@@ -21,6 +23,12 @@ export async function differences(known = new Set<string>()): Promise<string[]> 
   }
   for (const { pk } of items) known.add(pk);
   return [...found, ...aggregateDifferencesIn(items)];
+}
+
+/** Applies the stream. All numbers must then be exact. */
+export async function expectExact(): Promise<void> {
+  await applyStream();
+  expect(await differences()).toEqual([]);
 }
 
 /** Lists differences in totals, rank trees and projection states. */

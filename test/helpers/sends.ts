@@ -1,12 +1,14 @@
+import type { QueryCommandInput, TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { jest } from '@jest/globals';
 import { table } from '../../shared/table/client.ts';
 
 /** A command to the table, with the parts of its input and answer that tests look at. */
 export interface Command {
-  input: { IndexName?: string; ExpressionAttributeValues?: Record<string, unknown> };
+  input: Pick<QueryCommandInput, 'IndexName' | 'ExpressionAttributeValues'> &
+    Partial<TransactWriteCommandInput>;
 }
 export interface Answer {
-  Items?: { pk: string }[];
+  Items?: { pk: string; sk: string }[];
 }
 
 /**
