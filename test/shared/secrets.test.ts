@@ -2,6 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { mockClient } from 'aws-sdk-client-mock';
 import { keysOf, readSecret, secretLifetime } from '../../shared/secrets.ts';
+import { restore } from '../helpers/clock.ts';
 
 const secretsManager = mockClient(SecretsManagerClient);
 const key = (text: string) => Buffer.alloc(32, text).toString('base64url');
@@ -16,9 +17,7 @@ beforeEach(() => {
   process.env.SESSION_KEYS_ARN = arn;
   secretsManager.reset();
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
+afterEach(restore);
 
 function answer(...values: (string | Error)[]): void {
   const stub = secretsManager.on(GetSecretValueCommand, { SecretId: arn });
@@ -31,10 +30,8 @@ function answer(...values: (string | Error)[]): void {
 describe('a secret of Secrets Manager', () => {
   test('is read once in five minutes for all callers', async () => {
     answer('a', 'b');
-    expect(await Promise.all([readSecret('SESSION_KEYS'), readSecret('SESSION_KEYS')])).toEqual([
-      'a',
-      'a',
-    ]);
+    const both = [readSecret('SESSION_KEYS'), readSecret('SESSION_KEYS')];
+    expect(await Promise.all(both)).toEqual(['a', 'a']);
     jest.setSystemTime(secretLifetime - 1);
     expect(await readSecret('SESSION_KEYS')).toBe('a');
     jest.setSystemTime(secretLifetime);
@@ -51,9 +48,8 @@ describe('a secret of Secrets Manager', () => {
     await readSecret('SESSION_KEYS');
     jest.setSystemTime(secretLifetime);
     expect(await readSecret('SESSION_KEYS')).toBe('a');
-    expect(warned.mock.calls).toEqual([
-      [expect.objectContaining({ message: 'A secret could not be read again' })],
-    ]);
+    const line = expect.objectContaining({ message: 'A secret could not be read again' });
+    expect(warned.mock.calls).toEqual([[line]]);
     expect(await readSecret('SESSION_KEYS')).toBe('a');
     jest.setSystemTime(secretLifetime + 30_000);
     expect(await readSecret('SESSION_KEYS')).toBe('b');

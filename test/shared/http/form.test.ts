@@ -38,12 +38,9 @@ describe.each(endpoints)('%s', (_, handler) => {
 
   test('refuses a larger form: 413', async () => {
     for (const form of [`client_id=${'x'.repeat(65_527)}`, 'é'.repeat(32_769), 'a&'.repeat(3e6)]) {
-      const { status, body } = await post(handler, form);
-      expect(status).toBe(413);
-      expect(body).toEqual({
-        error: 'payload_too_large',
-        error_description: 'A form may have at most 64 KB',
-      });
+      const error_description = 'A form may have at most 64 KB';
+      const body = { error: 'payload_too_large', error_description };
+      expect(await post(handler, form)).toMatchObject({ status: 413, body });
     }
   });
 
@@ -63,27 +60,23 @@ describe.each(endpoints)('%s', (_, handler) => {
   test.each(['client_id=%', '%zz=1&client_id=100%', 'a=%e&client_id=x'])(
     'keeps a percent sign that encodes nothing: %s',
     async (form) => {
-      const { status, body } = await post(handler, form);
-      expect([status, body.error]).toEqual([401, 'invalid_client']);
+      const body = { error: 'invalid_client' };
+      expect(await post(handler, form)).toMatchObject({ status: 401, body });
     },
   );
 
   test.each(['client_id=caf%e9', 'client_id=%ff', 'a=%c3%&client_id=x'])(
     'refuses %s: 400',
     async (form) => {
-      const { status, body } = await post(handler, form);
-      expect(status).toBe(400);
-      expect(body).toEqual({
-        error: 'invalid_request',
-        error_description: 'The form must be UTF-8, percent-encoded',
-      });
+      const error_description = 'The form must be UTF-8, percent-encoded';
+      const body = { error: 'invalid_request', error_description };
+      expect(await post(handler, form)).toMatchObject({ status: 400, body });
     },
   );
 
   test('does not quote a name outside the characters of RFC 6749 section 5.2', async () => {
-    const { status, body } = await post(handler, 'é"\\=1&é"\\=2');
-    expect(status).toBe(400);
-    expect(body.error_description).toBe('A field must be sent only once');
+    const body = { error_description: 'A field must be sent only once' };
+    expect(await post(handler, 'é"\\=1&é"\\=2')).toMatchObject({ status: 400, body });
   });
 });
 

@@ -1,7 +1,6 @@
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../../bin/random.ts';
-import { handler as reportReview } from '../../../functions/report-review.ts';
-import { handler as updateReview } from '../../../functions/update-review.ts';
 import { listDecisions } from '../../../shared/moderation/decision-log.ts';
 import {
   appeal,
@@ -9,21 +8,21 @@ import {
   decideUser,
 } from '../../../shared/moderation/decision-repository.ts';
 import { eraseReport, insertReport } from '../../../shared/moderation/report-repository.ts';
-import { table } from '../../../shared/table/client.ts';
 import { caseKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryIndex } from '../../../shared/table/query.ts';
 import { setModerator } from '../../../shared/user/user-repository.ts';
 import {
+  edit,
   makeModerator,
   makeReview,
   makeUser,
   makeUsers,
+  report as reportAs,
   type TestUser,
 } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
-import { differences } from '../../helpers/recount.ts';
-import { applyStream } from '../../helpers/stream.ts';
+import { expectExact } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const [mia, ben] = [await makeModerator('Mia'), await makeModerator('Ben')];
@@ -32,9 +31,7 @@ const why = { reason: 'spam', note: 'A shop.' } as const;
 
 async function report(review_id: string, count = 1): Promise<void> {
   const readers = await makeUsers(count);
-  const answers = await Promise.all(
-    readers.map(({ caller }) => invoke(reportReview, { caller, path: { review_id }, body: {} })),
-  );
+  const answers = await Promise.all(readers.map((reader) => reportAs(reader, review_id, {})));
   expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(200));
 }
 
@@ -67,8 +64,7 @@ test('a case counts its reports by reason, and free text as “other”', async 
   await decide(id, 'dismiss');
   const none = { reports: 0, spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
   expect(await readItem(caseKey(id))).toMatchObject(none);
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test('20 parallel reports make one case that counts them all', async () => {
@@ -77,17 +73,14 @@ test('20 parallel reports make one case that counts them all', async () => {
   expect(await places(id)).toEqual(['date', 'popularity']);
   await report(id);
   expect(await readItem(caseKey(id))).toMatchObject({ reports: 21 });
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test('a moderator cannot decide on a review they have ever reported', async () => {
   const id = await reported();
-  const refused = {
-    status: 400,
-    message: 'You have reported this review: another moderator decides on it',
-  };
-  await invoke(reportReview, { caller: mia.caller, path: { review_id: id }, body: {} });
+  const message = 'You have reported this review: another moderator decides on it';
+  const refused = { status: 400, message };
+  await reportAs(mia, id, {});
   for (const verdict of ['hide', 'dismiss'] as const) {
     await expect(decide(id, verdict)).rejects.toMatchObject(refused);
   }
@@ -101,10 +94,8 @@ test('a moderator cannot decide on a review they have ever reported', async () =
   // The same holds if both run in parallel.
   for (let i = 0; i < 10; i++) {
     const other = await reported();
-    const [report, decision] = await Promise.allSettled([
-      invoke(reportReview, { caller: mia.caller, path: { review_id: other }, body: {} }),
-      decide(other, 'hide'),
-    ]);
+    const both = [reportAs(mia, other, {}), decide(other, 'hide')] as const;
+    const [report, decision] = await Promise.allSettled(both);
     const isFiled = report.status === 'fulfilled' && report.value.status === 200;
     expect([isFiled, decision.status === 'fulfilled']).not.toEqual([true, true]);
   }
@@ -135,25 +126,20 @@ test('of two parallel moderators one decides, and the other learns who', async (
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const [first] = outcomes;
     const lost = outcomes.find((outcome) => outcome.status === 'rejected');
-    const winner = first.status === 'fulfilled' ? 'Mia' : 'Ben';
-    expect(lost?.reason).toMatchObject({
-      status: 400,
-      message: `${winner} has decided on it meanwhile, so nothing was changed`,
-    });
+    const isMia = first.status === 'fulfilled';
+    const message = `${isMia ? 'Mia' : 'Ben'} has decided on it meanwhile, so nothing was changed`;
+    expect(lost?.reason).toMatchObject({ status: 400, message });
     const log = await listDecisions(100, { userId: author.id });
-    const decisions = log.decisions.filter(({ review_id }) => review_id === id);
-    expect(decisions).toHaveLength(1);
-    expect(decisions[0]).toMatchObject({
-      decision: winner === 'Mia' ? 'hide' : 'dismiss',
-      moderator_id: winner === 'Mia' ? mia.id : ben.id,
-      reports: 2,
-      ...why,
-    });
-    expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: winner === 'Mia' });
+    const made = isMia
+      ? { decision: 'hide', moderator_id: mia.id }
+      : { decision: 'dismiss', moderator_id: ben.id };
+    expect(log.decisions.filter(({ review_id }) => review_id === id)).toMatchObject([
+      { ...made, reports: 2, ...why },
+    ]);
+    expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: isMia });
     expect(await places(id)).toEqual([]);
   }
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test('a decision is refused if the review has changed since it was shown', async () => {
@@ -162,53 +148,39 @@ test('a decision is refused if the review has changed since it was shown', async
     const [file, review] = [await readItem(caseKey(id)), await readItem(reviewKey(id))];
     return { version: Number(file?.version), edits: Number(review?.edits) };
   };
-  const changed = {
-    message:
-      'The review was reported again or edited since you opened this page: please look once more',
-  };
+  const again = 'reported again or edited since you opened this page: please look once more';
+  const changed = { message: `The review was ${again}` };
   const by = { ...why, moderator_id: mia.id };
   const first = await seen();
   await report(id);
   await expect(decideReview(id, 'hide', by, first)).rejects.toMatchObject(changed);
   const second = await seen();
-  const edit = { text: 'A record that gets worse with every single listen.' };
-  await invoke(updateReview, { caller: author.caller, path: { review_id: id }, body: edit });
+  await edit(author, id, { text: 'A record that gets worse with every single listen.' });
   await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
   const third = await seen();
   // Two clicks make one decision.
   await Promise.all([decideReview(id, 'hide', by, third), decideReview(id, 'hide', by, third)]);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true });
   expect(await readItem(caseKey(id))).toMatchObject({ round: 1 });
-  await expect(
-    decideReview(id, 'hide', { ...by, moderator_id: ben.id }, third),
-  ).rejects.toMatchObject({
-    message: 'Mia has decided on it meanwhile, so nothing was changed',
-  });
+  const late = decideReview(id, 'hide', { ...by, moderator_id: ben.id }, third);
+  const message = 'Mia has decided on it meanwhile, so nothing was changed';
+  await expect(late).rejects.toMatchObject({ message });
 });
 
 test('a report overtaken by a decision belongs to the next round', async () => {
   const id = await reported(2);
   let isOvertaken = false;
-  table.middlewareStack.add(
-    (next, context) => async (args) => {
-      if (/^TransactWrite/.test(`${context.commandName}`) && !isOvertaken) {
-        isOvertaken = true;
-        await decide(id, 'dismiss');
-        await report(id);
-      }
-      return next(args);
-    },
-    { step: 'initialize', name: 'overtake' },
-  );
-  try {
+  const spy = beforeSend(async (command) => {
+    if (!(command instanceof TransactWriteCommand)) return;
+    spy.mockRestore();
+    isOvertaken = true;
+    await decide(id, 'dismiss');
     await report(id);
-  } finally {
-    table.middlewareStack.remove('overtake');
-  }
+  });
+  await report(id);
   expect(isOvertaken).toBe(true);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test('a dismissed review that is reported again returns with the new reports only', async () => {
@@ -217,8 +189,7 @@ test('a dismissed review that is reported again returns with the new reports onl
   expect(await places(id)).toEqual([]);
   await report(id, 2);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', reports: 2, round: 1 });
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test.each([
@@ -226,25 +197,19 @@ test.each([
   ['restore', 'The review is not hidden'],
   ['uphold', 'The review is not hidden'],
 ] as const)('a review without reports cannot be decided by %s', async (verdict, message) => {
-  await expect(decide(await makeReview(author), verdict)).rejects.toMatchObject({
-    status: 400,
-    message,
-  });
+  const decided = decide(await makeReview(author), verdict);
+  await expect(decided).rejects.toMatchObject({ status: 400, message });
 });
 
 test('only moderators decide, and never on their own reviews', async () => {
   const own = await makeReview(mia);
   await report(own);
-  await expect(decide(own, 'dismiss')).rejects.toMatchObject({
-    message: 'This review is your own: another moderator decides on it',
-  });
+  const message = 'This review is your own: another moderator decides on it';
+  await expect(decide(own, 'dismiss')).rejects.toMatchObject({ message });
   await decide(own, 'dismiss', ben);
   const id = await reported();
-  const former = await makeUser();
-  await setModerator(former.id, true);
+  const [former, blocked] = [await makeModerator('Ida'), await makeModerator('Bea')];
   await setModerator(former.id, false);
-  const blocked = await makeUser();
-  await setModerator(blocked.id, true);
   await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
   for (const other of [await makeUser(), former, blocked]) {
     await expect(decide(id, 'hide', other)).rejects.toMatchObject({ status: 404 });
@@ -269,12 +234,10 @@ test('blocking or unblocking twice makes one decision', async () => {
     expect(await decideUser(id, verdict, by)).toEqual(first);
     const { decisions } = await listDecisions(20, { userId: id });
     expect(decisions.filter(({ decision }) => decision === verdict)).toHaveLength(1);
-    for (const other of [
-      { ...by, note: 'Another.' },
-      { ...by, reason: 'other' as const },
-      { ...by, moderator_id: ben.id },
-    ]) {
-      await expect(decideUser(id, verdict, other)).rejects.toMatchObject({ status: 400 });
+    const others = [{ note: 'Another.' }, { reason: 'other' as const }, { moderator_id: ben.id }];
+    for (const other of others) {
+      const again = decideUser(id, verdict, { ...by, ...other });
+      await expect(again).rejects.toMatchObject({ status: 400 });
     }
   }
   // Blocking again after an unblock is no duplicate.
@@ -291,33 +254,25 @@ test('an author appeals once, and another moderator decides', async () => {
   await Promise.all([1, 2].map(() => appeal(id, author.id, 'It is mine.')));
   expect(await readItem(caseKey(id))).toMatchObject({ version: 3 });
   // A different text would be lost, so it is refused.
-  await expect(appeal(id, author.id, 'It is mine, and new.')).rejects.toMatchObject({
-    message: 'You have appealed against this decision already',
-  });
+  const appealed = { message: 'You have appealed against this decision already' };
+  await expect(appeal(id, author.id, 'It is mine, and new.')).rejects.toMatchObject(appealed);
   expect(await readItem(caseKey(id))).toMatchObject({ state: 'open', appeal: 'It is mine.' });
   expect(await places(id)).toEqual(['date', 'popularity']);
   for (const verdict of ['uphold', 'restore'] as const) {
-    await expect(decide(id, verdict)).rejects.toMatchObject({
-      status: 400,
-      message: 'The author appeals against your decision: another moderator decides on it',
-    });
+    const message = 'The author appeals against your decision: another moderator decides on it';
+    await expect(decide(id, verdict)).rejects.toMatchObject({ status: 400, message });
   }
   await decide(id, 'uphold', ben);
-  expect(await readItem(reviewKey(id))).toMatchObject({
-    is_hidden: true,
-    moderation: { decision: 'uphold', ...why },
-  });
-  await expect(appeal(id, author.id, '')).rejects.toMatchObject({
-    message: 'You have appealed against this decision already',
-  });
+  const moderation = { decision: 'uphold', ...why };
+  expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true, moderation });
+  await expect(appeal(id, author.id, '')).rejects.toMatchObject(appealed);
   await decide(id, 'restore');
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false, all: 'REVIEW' });
   // Another decision allows another appeal.
   await decide(id, 'hide', ben);
   await appeal(id, author.id, '');
   await decide(id, 'restore');
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
 
 test('a blocked author may appeal, and their reviews can be decided', async () => {
@@ -364,15 +319,7 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   const deeds = {
     report: async () => {
       const [{ id, by }, reader] = [pick(reviews), pick(readers)];
-      const reason = pick([
-        'spam',
-        'Spam',
-        'abuse',
-        'off_topic',
-        'copyright',
-        'other',
-        'It is mine',
-      ]);
+      const reason = pick(['spam', 'Spam', 'abuse', 'off_topic', 'copyright', 'other', 'Mine']);
       await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason });
     },
     decide: () =>
@@ -389,10 +336,8 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
       await eraseReport(pick(reviews).id, pick(readers).id, isGone);
     },
   };
-  const plan = Array.from({ length: 200 }, () => {
-    const name = pick(['report', 'report', 'decide', 'appeal', 'edit', 'leave'] as const);
-    return deeds[name];
-  });
+  const names = ['report', 'report', 'decide', 'appeal', 'edit', 'leave'] as const;
+  const plan = Array.from({ length: 200 }, () => deeds[pick(names)]);
   let done = 0;
   for (let start = 0; start < plan.length; start += 20) {
     const outcomes = await Promise.allSettled(plan.slice(start, start + 20).map((deed) => deed()));
@@ -403,8 +348,7 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
     }
   }
   expect(done).toBeGreaterThan(60);
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
   for (const { id, by } of reviews) {
     const log = await listDecisions(1000, { userId: by.id });
     const decisions = log.decisions.filter(({ review_id }) => review_id === id);
@@ -419,7 +363,5 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
 
 let editions = 0;
 
-function updateReviewText(id: string, { caller }: TestUser) {
-  const body = { text: `A record that gets better with every listen: number ${++editions}.` };
-  return invoke(updateReview, { caller, path: { review_id: id }, body });
-}
+const updateReviewText = (id: string, user: TestUser) =>
+  edit(user, id, { text: `A record that gets better with every listen: number ${++editions}.` });

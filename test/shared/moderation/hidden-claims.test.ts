@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, jest, test } from '@jest/globals';
 import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as deleteMe } from '../../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as exportMe } from '../../../functions/export-me.ts';
 import { handler as listMyReviews } from '../../../functions/list-my-reviews.ts';
 import { handler as listReviews } from '../../../functions/list-reviews.ts';
@@ -13,30 +13,34 @@ import { allowReview, listHiddenClaims } from '../../../shared/moderation/hidden
 import { hiddenClaimItem, markOf } from '../../../shared/review/hidden-claim.ts';
 import { finishDeletion } from '../../../shared/review/review-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
-import { table } from '../../../shared/table/client.ts';
 import { claimKey, identityKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { collect, queryItems } from '../../../shared/table/query.ts';
-import { setModerator } from '../../../shared/user/user-repository.ts';
-import { makeReview, makeUser, reviewBody, type TestUser } from '../../helpers/fixtures.ts';
+import {
+  makeHidden,
+  makeModerator,
+  makeReview,
+  makeUser,
+  remove,
+  reviewBody,
+  type TestUser,
+} from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../../helpers/items.ts';
-import { differences } from '../../helpers/recount.ts';
+import { expectExact } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 
 const operator = { reason: 'other', note: 'A mistake.', moderator_id: null } as const;
 const message = 'A moderator has hidden your review of this';
+const marked_at = expect.stringMatching(/^\d{4}-.*Z$/);
 
 const publish = ({ caller }: TestUser, content: Record<string, unknown>) =>
   invoke(createReview, { method: 'POST', caller, body: reviewBody(content) });
 
-const remove = ({ caller }: TestUser, review_id: string) =>
-  invoke(deleteReview, { method: 'DELETE', caller, path: { review_id } });
-
 /** Makes a review that is hidden, then deleted by its author. */
 async function hiddenAndDeleted(author: TestUser, content: Record<string, unknown> = {}) {
   const entity_id = randomUUID();
-  const review_id = await makeReview(author, { entity_id, ...content });
-  await setHidden(review_id, true);
+  const review_id = await makeHidden(author, { entity_id, ...content });
   expect((await remove(author, review_id)).status).toBe(200);
   return { entity_id, review_id };
 }
@@ -55,40 +59,34 @@ test.each([{}, { is_draft: true }])(
     // Other users can review the entity, and its author can review other entities.
     expect((await publish(ben, { entity_id })).status).toBe(200);
     expect((await publish(ann, {})).status).toBe(200);
-    expect(await listHiddenClaims(ann.id)).toEqual([
-      {
-        user_id: ann.id,
-        entity_id,
-        entity_type: 'release_group',
-        review_id,
-        marked_at: expect.stringMatching(/^\d{4}-.*Z$/),
-      },
-    ]);
+    const mark = { entity_id, entity_type: 'release_group', review_id, marked_at };
+    expect(await listHiddenClaims(ann.id)).toEqual([{ user_id: ann.id, ...mark }]);
     expect((await invoke(listMyReviews, { caller: ann.caller })).body).toMatchObject({ count: 1 });
     const query = { user_id: ann.id, entity_id };
     expect((await invoke(listReviews, { query })).body).toMatchObject({ count: 0, reviews: [] });
-    await applyStream();
-    expect(await differences()).toEqual([]);
+    await expectExact();
   },
 );
 
+/** Hides a review. Returns whether it still existed. */
+const hide = (id: string): Promise<boolean> =>
+  setHidden(id, true).then(
+    () => true,
+    ({ status }) => status !== 404,
+  );
+
 /** Makes a person who can sign in repeatedly, with one account after another. */
 function person() {
-  const identity = {
-    issuer: 'https://id.example',
-    subject: randomUUID(),
-    display_name: 'Zoë',
-    email: null,
-    musicdb_username: null,
-  };
+  const [issuer, subject] = ['https://id.example', randomUUID()];
+  const profile = { display_name: 'Zoë', email: null, musicdb_username: null };
   const signIn = async (): Promise<TestUser> => {
-    const user = await findOrCreateUser(identity);
+    const user = await findOrCreateUser({ issuer, subject, ...profile });
     return { ...user, caller: { user_id: user.id, client_id: 'x', scope: 'user review' } };
   };
   const leave = async ({ caller }: TestUser) => {
     expect((await invoke(deleteMe, { method: 'DELETE', caller })).status).toBe(200);
   };
-  const hash = createHash('sha256').update(JSON.stringify([identity.issuer, identity.subject]));
+  const hash = createHash('sha256').update(JSON.stringify([issuer, subject]));
   return { signIn, leave, key: identityKey(hash.digest('hex')) };
 }
 
@@ -108,15 +106,11 @@ test.each(['at once', 'when the account is erased'])(
     const { signIn, leave, key } = person();
     const first = await signIn();
     const deleted = (await hiddenAndDeleted(first)).entity_id;
-    const [hidden, draft, restored, allowed, open, never] = Array.from({ length: 6 }, () =>
-      randomUUID(),
-    ) as [string, string, string, string, string, string];
-    const review_id = await makeReview(first, { entity_id: hidden });
-    await setHidden(review_id, true);
-    await setHidden(await makeReview(first, { entity_id: draft, is_draft: true }), true);
-    const back = await makeReview(first, { entity_id: restored });
-    await setHidden(back, true);
-    await setHidden(back, false);
+    const [hidden, draft, restored] = [randomUUID(), randomUUID(), randomUUID()];
+    const [allowed, open, never] = [randomUUID(), randomUUID(), randomUUID()];
+    const review_id = await makeHidden(first, { entity_id: hidden });
+    await makeHidden(first, { entity_id: draft, is_draft: true });
+    await setHidden(await makeHidden(first, { entity_id: restored }), false);
     await remove(first, await makeReview(first, { entity_id: allowed }));
     await makeReview(first, { entity_id: open });
     let last = first;
@@ -136,24 +130,18 @@ test.each(['at once', 'when the account is erased'])(
     // The export lists the mark, and a moderator can allow the review as before.
     const { body } = await invoke(exportMe, { caller: last.caller });
     expect(body.hidden_and_deleted).toHaveLength(3);
-    expect(body.hidden_and_deleted).toContainEqual({
-      entity_id: hidden,
-      entity_type: 'release_group',
-      review_id,
-      marked_at: expect.stringMatching(/^\d{4}-.*Z$/),
-    });
+    const mark = { entity_id: hidden, entity_type: 'release_group', review_id, marked_at };
+    expect(body.hidden_and_deleted).toContainEqual(mark);
     expect(await allowReview(last.id, hidden, operator)).toMatchObject({ review_id });
     expect(await allowedOf(last, [hidden, deleted])).toEqual([true, false]);
-    await applyStream();
-    expect(await differences()).toEqual([]);
+    await expectExact();
   },
 );
 
 test('a review that was public or restored can be published again', async () => {
   const ann = await makeUser();
   const entity_id = randomUUID();
-  const restored = await makeReview(ann, { entity_id });
-  await setHidden(restored, true);
+  const restored = await makeHidden(ann, { entity_id });
   await setHidden(restored, false);
   await remove(ann, restored);
   const id = (await publish(ann, { entity_id })).body.id;
@@ -168,20 +156,13 @@ test('a deletion racing with a decision marks hidden reviews only', async () => 
   for (let i = 0; i < 15; i++) {
     const entity_id = randomUUID();
     const id = await makeReview(ann, { entity_id });
-    const [isHidden] = await Promise.all([
-      setHidden(id, true).then(
-        () => true,
-        ({ status }) => status !== 404,
-      ),
-      remove(ann, id),
-    ]);
+    const [isHidden] = await Promise.all([hide(id), remove(ann, id)]);
     expect((await publish(ann, { entity_id })).status).toBe(isHidden ? 403 : 200);
   }
 });
 
 test('a moderator or the operator allows a new review once, which is logged', async () => {
-  const [ann, mia] = [await makeUser(), await makeUser()];
-  await setModerator(mia.id, true);
+  const [ann, mia] = [await makeUser(), await makeModerator('Mia')];
   const { entity_id, review_id } = await hiddenAndDeleted(ann);
   const by = { ...operator, moderator_id: mia.id };
   for (const [user_id, entity] of [
@@ -216,14 +197,12 @@ test('a moderator or the operator allows a new review once, which is logged', as
 });
 
 test('a moderator cannot allow a new review to themselves', async () => {
-  const mia = await makeUser();
-  await setModerator(mia.id, true);
+  const mia = await makeModerator('Mia');
   const { entity_id } = await hiddenAndDeleted(mia);
   const by = { ...operator, moderator_id: mia.id };
-  await expect(allowReview(mia.id, entity_id, by)).rejects.toMatchObject({
-    status: 400,
-    message: 'This review was your own: another moderator decides on it',
-  });
+  const message = 'This review was your own: another moderator decides on it';
+  const refused = { status: 400, message };
+  await expect(allowReview(mia.id, entity_id, by)).rejects.toMatchObject(refused);
   await allowReview(mia.id, entity_id, operator);
   expect((await publish(mia, { entity_id })).status).toBe(200);
 });
@@ -242,13 +221,7 @@ test('an account deletion racing with a decision marks hidden reviews only', asy
     const user = await signIn();
     const entity_id = randomUUID();
     const id = await makeReview(user, { entity_id });
-    const [isHidden] = await Promise.all([
-      setHidden(id, true).then(
-        () => true,
-        ({ status }) => status !== 404,
-      ),
-      leave(user),
-    ]);
+    const [isHidden] = await Promise.all([hide(id), leave(user)]);
     expect(await allowedOf(await signIn(), [entity_id])).toEqual([!isHidden]);
   }
 });
@@ -262,17 +235,12 @@ test.each(['sign-in', 'eraser'])(
     await decideUser(user.id, 'block', operator);
     jest.spyOn(console, 'warn').mockImplementation(() => {});
     let isDeleted = false;
-    table.middlewareStack.add(
-      (next, context) => async (args) => {
-        if (isDeleted) throw new Error('down');
-        const answer = await next(args);
-        isDeleted = /^TransactWrite/.test(`${context.commandName}`);
-        return answer;
-      },
-      { step: 'initialize', name: 'stop' },
-    );
+    const spy = beforeSend((command) => {
+      if (isDeleted) throw new Error('down');
+      isDeleted = command instanceof TransactWriteCommand;
+    });
     await leave(user);
-    table.middlewareStack.remove('stop');
+    spy.mockRestore();
     expect(await readItem(key)).toMatchObject({ user_id: user.id });
     if (by === 'eraser') {
       await applyStream();
@@ -290,10 +258,8 @@ test('many marks, beyond one transaction, are written before the next sign-in', 
   const { signIn, leave, key } = person();
   const user = await signIn();
   const entities = Array.from({ length: 250 }, () => randomUUID());
-  const type = 'release_group';
-  const marks = entities.map((entity_id) =>
-    markOf({ id: entity_id, entity_id, entity_type: type }),
-  );
+  const entity_type = 'release_group';
+  const marks = entities.map((entity_id) => markOf({ id: entity_id, entity_id, entity_type }));
   await batchWrite(marks.map((mark) => ({ put: hiddenClaimItem(user.id, mark) })));
   const [, ...during] = await Promise.all([leave(user), signIn(), signIn()]);
   const after = await Promise.all(Array.from({ length: 6 }, signIn));

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { deleteAccount } from '../../../shared/account/delete-account.ts';
 import { eraseLeftovers, findLeftovers } from '../../../shared/account/erase-leftovers.ts';
 import {
@@ -10,12 +10,12 @@ import {
 } from '../../../shared/oauth/application-repository.ts';
 import { listGrants } from '../../../shared/oauth/grant-repository.ts';
 import { batchWrite } from '../../../shared/table/batch.ts';
-import { table } from '../../../shared/table/client.ts';
 import { applicationKey, grantKey, userKey } from '../../../shared/table/keys.ts';
 import { makeUser, type TestUser } from '../../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { makeClient, makeCode, redeem, refresh } from '../../helpers/oauth-client.ts';
-import { differences } from '../../helpers/recount.ts';
+import { expectExact } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 
 /**
@@ -33,10 +33,7 @@ async function register(user: TestUser, count: number): Promise<number> {
 const countOf = async ({ id }: TestUser): Promise<unknown> =>
   (await readItem(userKey(id)))?.applications;
 
-afterEach(async () => {
-  await applyStream();
-  expect(await differences()).toEqual([]);
-});
+afterEach(expectExact);
 
 async function deleteOne({ id }: TestUser): Promise<void> {
   const [application] = await listApplications(id);
@@ -58,10 +55,8 @@ test('a deletion allows one more registration, however often it is repeated', as
     Array.from({ length: 5 }, () => deleteApplication(application?.client_id ?? '', user.id)),
   );
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect(answers).toContainEqual({
-    status: 'rejected',
-    reason: expect.objectContaining({ status: 404 }),
-  });
+  const reason = expect.objectContaining({ status: 404 });
+  expect(answers).toContainEqual({ status: 'rejected', reason });
   expect(await register(user, 3)).toBe(1);
 });
 
@@ -71,8 +66,8 @@ test('a user over the limit can delete applications, and register below it', asy
   await Promise.all([register(user, 20), register(other, 20)]);
   await setAttributes(userKey(user.id), { applications: 40 });
   await setAttributes(userKey(other.id), { applications: 0 });
+  const owner = { user_id: user.id, author: `OWNER#${user.id}` };
   for (const { client_id } of await listApplications(other.id)) {
-    const owner = { user_id: user.id, author: `OWNER#${user.id}` };
     await setAttributes(applicationKey(client_id), owner);
   }
   for (let left = 39; left >= 24; left--) {
@@ -100,11 +95,9 @@ describe('revoking everybody’s access', () => {
   test('ends a grant that no index shows yet', async () => {
     const { id, client } = await own();
     const { body } = await redeem(client, await makeCode(client, { id }));
-    const send = table.send.bind(table);
-    const blind = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-      const { IndexName } = (command as { input: { IndexName?: string } }).input;
-      return IndexName === 'author-by-date' ? { Items: [] } : send(command);
-    }) as never);
+    const blind = beforeSend(({ input }) =>
+      input.IndexName === 'author-by-date' ? { Items: [] } : undefined,
+    );
     await revokeApplication(client.client_id, id);
     expect(await listGrants(id)).toHaveLength(1);
     // A refresh token is refused at once.
@@ -145,10 +138,8 @@ describe('revoking everybody’s access', () => {
     for (let i = 0; i < 10; i++) {
       const registration = { name: `${name} ${i}`, desc, website, redirect_uri };
       const before = (await findApplication(client_id))?.revoked_at;
-      await Promise.all([
-        updateApplication(client_id, id, registration),
-        revokeApplication(client_id, id),
-      ]);
+      const updated = updateApplication(client_id, id, registration);
+      await Promise.all([updated, revokeApplication(client_id, id)]);
       const after = await findApplication(client_id);
       expect(after?.name).toBe(registration.name);
       expect(after?.revoked_at).not.toBe(before);

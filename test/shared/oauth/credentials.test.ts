@@ -79,11 +79,10 @@ describe('a token', () => {
     // Of 88 bytes, the last character holds two bits only. Fifteen other characters decode to the
     // same bytes.
     const token = await sealToken('access', content);
+    const bytesOf = (text: string) => Buffer.from(text.slice(4), 'base64url').toString('hex');
     const same = [...alphabet]
       .map((letter) => token.slice(0, -1) + letter)
-      .filter((text) =>
-        Buffer.from(text.slice(4), 'base64url').equals(Buffer.from(token.slice(4), 'base64url')),
-      );
+      .filter((text) => bytesOf(text) === bytesOf(token));
     expect(same.length).toBeGreaterThan(1);
     const standard = token.slice(4).replaceAll('-', '+').replaceAll('_', '/');
     const spellings = [
@@ -128,13 +127,9 @@ describe('a token', () => {
     bytes.write(user_id.replaceAll('-', '') + client_id + grant_id, 'hex');
     bytes.writeUInt32BE(content.generation, 48);
     bytes.writeUInt32BE(content.expires_at, 52);
-    const mac = createHmac('sha256', Buffer.alloc(32, 'test'))
-      .update('rva_')
-      .update(bytes)
-      .digest();
-    expect(await credentials.sealToken('access', content)).toBe(
-      `rva_${Buffer.concat([bytes, mac]).toString('base64url')}`,
-    );
+    const hmac = createHmac('sha256', Buffer.alloc(32, 'test')).update('rva_').update(bytes);
+    const sealed = Buffer.concat([bytes, hmac.digest()]).toString('base64url');
+    expect(await credentials.sealToken('access', content)).toBe(`rva_${sealed}`);
   });
 });
 
@@ -149,14 +144,8 @@ describe('a client secret', () => {
     expect(await isClientSecret(client, [client, secretId], secret)).toBe(true);
     expect(await isClientSecret(client, [client], secret)).toBe(false);
     expect(await isClientSecret(secretId, [secretId], secret)).toBe(false);
-    for (const wrong of [
-      '',
-      'x',
-      secret.slice(0, -1),
-      `${secret}A`,
-      secret.toLowerCase(),
-      `é${secret.slice(2)}`,
-    ]) {
+    const changed = [`${secret}A`, secret.toLowerCase(), `é${secret.slice(2)}`];
+    for (const wrong of ['', 'x', secret.slice(0, -1), ...changed]) {
       expect(await isClientSecret(client, [secretId], wrong)).toBe(false);
     }
     const replaced = await withKeys(`${other},${current}`);

@@ -1,33 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
-import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { setHidden } from '../../../shared/moderation/decision-repository.ts';
-import { table } from '../../../shared/table/client.ts';
 import { entityKey } from '../../../shared/table/keys.ts';
-import { makeReview, makeUser } from '../../helpers/fixtures.ts';
-import { invoke } from '../../helpers/invoke.ts';
+import { makeReview, makeUser, remove } from '../../helpers/fixtures.ts';
 import { readItem, setAttributes } from '../../helpers/items.ts';
 import { differences } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream } from '../../helpers/stream.ts';
 
 const author = await makeUser();
 const other = await makeUser();
 
 /** Runs `act` once, before the first deletion of an item with this partition key. */
-async function meanwhile(pk: string, act: () => Promise<unknown>): Promise<void> {
-  let acted = false;
-  table.middlewareStack.add(
-    (next) => async (args) => {
-      const { TransactItems = [] } = args.input as TransactWriteCommandInput;
-      if (!acted && TransactItems.some((item) => item.Delete?.Key?.pk === pk)) {
-        acted = true;
-        await act();
-      }
-      return next(args);
-    },
-    { name: 'meanwhile', step: 'initialize', priority: 'high' },
-  );
+function meanwhile(pk: string, act: () => Promise<unknown>) {
+  const spy = beforeSend(async ({ input }) => {
+    if (!input.TransactItems?.some((item) => item.Delete?.Key?.pk === pk)) return;
+    spy.mockRestore();
+    await act();
+  });
 }
 
 describe('the deletion of a review', () => {
@@ -36,15 +26,11 @@ describe('the deletion of a review', () => {
     const entities = [empty, reviewed, renewed, listed] as string[];
     for (const entity_id of [reviewed, listed]) await makeReview(other, { entity_id, rating: 2 });
     const ids = await Promise.all(entities.map((entity_id) => makeReview(author, { entity_id })));
-    for (const review_id of ids) {
-      await invoke(deleteReview, { caller: author.caller, path: { review_id } });
-    }
+    for (const id of ids) await remove(author, id);
     // Adds a review of another content between the eraser's read and its deletion.
-    await meanwhile(`ENTITY#${renewed}`, () =>
-      makeReview(other, { entity_id: renewed, language: 'de', rating: null }),
-    );
+    const content = { entity_id: renewed, language: 'de', rating: null };
+    meanwhile(`ENTITY#${renewed}`, () => makeReview(other, content));
     await applyStream();
-    table.middlewareStack.remove('meanwhile');
     const left = await Promise.all(entities.map((id) => readItem(entityKey(`${id}`))));
     expect(left.map((item) => item !== undefined)).toEqual([false, true, true, true]);
     expect(await differences()).toEqual([]);
@@ -57,7 +43,7 @@ describe('the deletion of a review', () => {
       const review_id = await makeReview(author, { entity_id });
       if (entity_id === long) await setAttributes(entityKey(long), { rank_tree: 'ready' });
       else await setHidden(kept, true);
-      await invoke(deleteReview, { caller: author.caller, path: { review_id } });
+      await remove(author, review_id);
     }
     await applyStream();
     expect(await readItem(entityKey(long))).toMatchObject({ rating_count: 0 });

@@ -65,10 +65,8 @@ function firstOnly(mood: Mood): Mood {
 const anHourAhead: Mood = (request, response, attempt) => {
   const now = Date.now() + 3_600_000;
   response.setHeader('date', new Date(now).toUTCString());
-  const time = `${request.headers['x-amz-date']}`.replace(
-    /^(....)(..)(..T..)(..)(..Z)$/,
-    '$1-$2-$3:$4:$5',
-  );
+  const sent = `${request.headers['x-amz-date']}`;
+  const time = sent.replace(/^(....)(..)(..T..)(..)(..Z)$/, '$1-$2-$3:$4:$5');
   const isBelieved = Math.abs(now - Date.parse(time)) < 300_000;
   const mood = isBelieved ? fine : failing(400, 'InvalidSignatureException');
   mood(request, response, attempt);
@@ -100,21 +98,14 @@ describe('under database faults the client behaves like the plain SDK', () => {
     await sides[0]?.get();
     process.env.AWS_ENDPOINT_URL_DYNAMODB = before;
 
-    plain = new DynamoDBClient({
-      endpoint: theirs.url,
-      maxAttempts: 4,
-      requestHandler: {
-        connectionTimeout: 1_000,
-        requestTimeout: 2_000,
-        throwOnRequestTimeout: true,
-      },
-    });
-    const rawAction = { Put: { TableName, Item: rawKey } };
+    const timeouts = { connectionTimeout: 1_000, requestTimeout: 2_000 };
+    const requestHandler = { ...timeouts, throwOnRequestTimeout: true };
+    plain = new DynamoDBClient({ endpoint: theirs.url, maxAttempts: 4, requestHandler });
+    const rawWrite = { ...write, TransactItems: [{ Put: { TableName, Item: rawKey } }] };
     sides.push({
       server: theirs,
       get: (options) => plain.send(new GetItemCommand({ TableName, Key: rawKey }), options),
-      write: () =>
-        plain.send(new TransactWriteItemsCommand({ ...write, TransactItems: [rawAction] })),
+      write: () => plain.send(new TransactWriteItemsCommand(rawWrite)),
     });
   });
   afterAll(() => {
@@ -136,39 +127,24 @@ describe('under database faults the client behaves like the plain SDK', () => {
     );
   }
 
-  test.each<[string, Mood, (side: Side) => Promise<unknown>, number, unknown]>([
-    ['throttled once', firstOnly(throttled), ({ get }) => get(), 2, 'ok'],
-    ['throttled for ever', throttled, ({ get }) => get(), 4, 'ThrottlingException'],
-    ['a failure', firstOnly(broken), ({ get }) => get(), 2, 'ok'],
-    ['a reset', firstOnly(({ socket }) => socket.resetAndDestroy()), ({ get }) => get(), 2, 'ok'],
-    ['no answer in two seconds', firstOnly(() => {}), ({ get }) => get(), 2, 'ok'],
-    ['a body that is cut', firstOnly(cutBody), ({ get }) => get(), 2, 'ok'],
-    [
-      'half a body until a deadline',
-      halfABody,
-      ({ get }) => get({ abortSignal: AbortSignal.timeout(300) }),
-      1,
-      'AbortError',
-    ],
-    [
-      'a cancelled transaction',
-      cancelled,
-      ({ write }) => write(),
-      1,
-      [
-        'TransactionCanceledException',
-        [{ Code: 'ConditionalCheckFailed', Item: rawKey }, { Code: 'None' }],
-      ],
-    ],
-    [
-      'a clock that is an hour ahead',
-      anHourAhead,
-      async ({ get }) => {
-        for (let i = 0; i < 3; i++) await get();
-      },
-      4,
-      'ok',
-    ],
+  type Call = (side: Side) => Promise<unknown>;
+  const getOnce: Call = ({ get }) => get();
+  const getFor300ms: Call = ({ get }) => get({ abortSignal: AbortSignal.timeout(300) });
+  const eachOf = (calls: number) => async (side: Side) => {
+    for (let i = 0; i < calls; i++) await side.get();
+  };
+  const reasons = [{ Code: 'ConditionalCheckFailed', Item: rawKey }, { Code: 'None' }];
+  const refusal = ['TransactionCanceledException', reasons];
+  test.each<[string, Mood, Call, number, unknown]>([
+    ['throttled once', firstOnly(throttled), getOnce, 2, 'ok'],
+    ['throttled for ever', throttled, getOnce, 4, 'ThrottlingException'],
+    ['a failure', firstOnly(broken), getOnce, 2, 'ok'],
+    ['a reset', firstOnly(({ socket }) => socket.resetAndDestroy()), getOnce, 2, 'ok'],
+    ['no answer in two seconds', firstOnly(() => {}), getOnce, 2, 'ok'],
+    ['a body that is cut', firstOnly(cutBody), getOnce, 2, 'ok'],
+    ['half a body until a deadline', halfABody, getFor300ms, 1, 'AbortError'],
+    ['a cancelled transaction', cancelled, ({ write }) => write(), 1, refusal],
+    ['a clock that is an hour ahead', anHourAhead, eachOf(3), 4, 'ok'],
   ])('%s', async (_, mood, call, requests, outcome) => {
     const [ours, theirs] = await meet(mood, call);
     expect(ours).toEqual([requests, outcome]);
@@ -183,20 +159,10 @@ describe('under database faults the client behaves like the plain SDK', () => {
     expect(ours).toEqual(theirs);
     // The SDK stops retrying when its quota is spent. Each success restores a part.
     expect(ours?.[0]).toBeLessThan(4 * 40);
-    const eachOf = (calls: number) => async (side: Side) => {
-      for (let i = 0; i < calls; i++) await side.get();
-    };
-    expect(await meet(fine, eachOf(100))).toEqual([
-      [100, 'ok'],
-      [100, 'ok'],
-    ]);
+    expect(await meet(fine, eachOf(100))).toEqual(Array(2).fill([100, 'ok']));
     const everyTenth: Mood = (request, response, attempt) =>
       (attempt % 10 === 0 ? broken : fine)(request, response, attempt);
-    const later = await meet(everyTenth, eachOf(45));
-    expect(later).toEqual([
-      [49, 'ok'],
-      [49, 'ok'],
-    ]);
+    expect(await meet(everyTenth, eachOf(45))).toEqual(Array(2).fill([49, 'ok']));
   });
 });
 

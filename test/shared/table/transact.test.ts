@@ -17,12 +17,13 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { handler as createReview } from '../../../functions/create-review.ts';
 import { handler as getReview } from '../../../functions/get-review.ts';
 import { handler as putVote } from '../../../functions/put-vote.ts';
-import { invalidRequest, notFound } from '../../../shared/errors.ts';
+import { type ApiError, invalidRequest, notFound } from '../../../shared/errors.ts';
 import { batchGet, batchWrite } from '../../../shared/table/batch.ts';
 import { table, tableName } from '../../../shared/table/client.ts';
 import { claimKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
-import { retryStale, StaleRead, transact, type Write } from '../../../shared/table/transact.ts';
+import { retryStale, StaleRead, transact } from '../../../shared/table/transact.ts';
 import { insertUser } from '../../../shared/user/user-repository.ts';
+import { restore } from '../../helpers/clock.ts';
 import { makeReview, makeUser, reviewBody } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem, scanTable } from '../../helpers/items.ts';
@@ -39,14 +40,15 @@ const cancelled = (...codes: string[]) =>
     CancellationReasons: codes.map((Code) => ({ Code })),
   });
 
+const inProgress = new TransactionInProgressException({ $metadata, message: 'in progress' });
+const lost = Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
+
 /** Makes waits take no time. */
 beforeEach(() => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
   jest.spyOn(console, 'error').mockImplementation(() => {});
 });
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 describe('transact', () => {
   const mock = () => mockClient(DynamoDBDocumentClient);
@@ -65,17 +67,14 @@ describe('transact', () => {
     ['throttling', cancelled('ThrottlingError')],
     ['too little capacity', cancelled('ProvisionedThroughputExceeded', 'None')],
     ['a mixture of these', cancelled('TransactionConflict', 'ThrottlingError')],
-    [
-      'itself still in progress',
-      new TransactionInProgressException({ $metadata, message: 'in progress' }),
-    ],
+    ['itself still in progress', inProgress],
   ])('retries after %s, with the same token', async (_, error) => {
     client.on(TransactWriteCommand).rejectsOnce(error).rejectsOnce(error).resolves({});
     await transact([put, put]);
     expect(sent()).toHaveLength(3);
-    expect(sent()[0]).toMatchObject({
-      TransactItems: [{ Put: { TableName: tableName(), Item: key } }, {}],
-    });
+    const [first] = sent();
+    const written = { Put: { TableName: tableName(), Item: key } };
+    expect(first?.TransactItems).toMatchObject([written, {}]);
     expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(1);
     await transact([put, put]);
     expect(new Set(sent().map((input) => input.ClientRequestToken)).size).toBe(2);
@@ -96,62 +95,36 @@ describe('transact', () => {
     client.on(TransactWriteCommand).callsFake(() => {
       // The minimum time of the SDK's own retries.
       now += 3_000;
-      throw new TransactionInProgressException({ $metadata, message: 'in progress' });
+      throw inProgress;
     });
     await expect(transact([put])).rejects.toMatchObject(busy);
     expect(sent()).toHaveLength(3);
   });
 
-  const otherwise = notFound('Review');
-  const other = invalidRequest('other');
-  test.each<[string, Write[], string[], unknown]>([
-    [
-      'the error of the write that failed',
-      [put, { ...put, otherwise }],
-      ['None', 'ConditionalCheckFailed'],
-      otherwise,
-    ],
-    [
-      'the first error of several',
-      [
-        { ...put, otherwise: other },
-        { ...put, otherwise },
-      ],
-      ['ConditionalCheckFailed', 'ConditionalCheckFailed'],
-      other,
-    ],
-    [
-      'the error beside a conflict',
-      [put, { ...put, otherwise }],
-      ['TransactionConflict', 'ConditionalCheckFailed'],
-      otherwise,
-    ],
-    [
-      'StaleRead if the write has no error',
-      [put, { ...put, otherwise }],
-      ['ConditionalCheckFailed', 'None'],
-      expect.any(StaleRead),
-    ],
-    [
-      'StaleRead if one of several writes has no error',
-      [put, { ...put, otherwise }],
-      ['ConditionalCheckFailed', 'ConditionalCheckFailed'],
-      expect.any(StaleRead),
-    ],
-    [
-      'a validation error of ours',
-      [put, put],
-      ['None', 'ValidationError'],
-      expect.any(TransactionCanceledException),
-    ],
+  const [one, other] = [notFound('Review'), invalidRequest('other')];
+  const [stale, ours] = [expect.any(StaleRead), expect.any(TransactionCanceledException)];
+  const failed = 'ConditionalCheckFailed';
+  // The error of each write, the code of each, and the error thrown.
+  type Errors = [ApiError | undefined, ApiError?];
+  test.each<[string, Errors, [string, string], unknown]>([
+    ['the error of the write that failed', [undefined, one], ['None', failed], one],
+    ['the first error of several', [other, one], [failed, failed], other],
+    ['the error beside a conflict', [undefined, one], ['TransactionConflict', failed], one],
+    ['StaleRead if the write has no error', [undefined, one], [failed, 'None'], stale],
+    ['StaleRead if one of several writes has no error', [undefined, one], [failed, failed], stale],
+    ['a validation error of ours', [undefined], ['None', 'ValidationError'], ours],
     [
       'our error beside a conflict',
-      [put, put],
+      [undefined],
       ['TransactionConflict', 'ItemCollectionSizeLimitExceeded'],
-      expect.any(TransactionCanceledException),
+      ours,
     ],
-  ])('throws %s, without a retry', async (_, writes, codes, expected) => {
+  ])('throws %s, without a retry', async (_, [first, second], codes, expected) => {
     client.on(TransactWriteCommand).rejects(cancelled(...codes));
+    const writes = [first, second].map((otherwise) => ({
+      ...put,
+      ...(otherwise && { otherwise }),
+    }));
     await expect(transact(writes)).rejects.toEqual(expected);
     expect(sent()).toHaveLength(1);
   });
@@ -198,12 +171,8 @@ test('an addition creates the item and its attributes', async () => {
   const amounts = { 'event|en|both': 2, count: -1, rank: 10n ** 29n };
   await transact([{ Update: { Key: counter, amounts } }]);
   await transact([{ Update: { Key: counter, amounts } }]);
-  expect(await readItem(counter)).toEqual({
-    ...counter,
-    'event|en|both': 4,
-    count: -2,
-    rank: 2n * 10n ** 29n,
-  });
+  const doubled = { 'event|en|both': 4, count: -2, rank: 2n * 10n ** 29n };
+  expect(await readItem(counter)).toEqual({ ...counter, ...doubled });
 });
 
 describe('a transaction with the real client', () => {
@@ -224,15 +193,16 @@ describe('a transaction with the real client', () => {
     });
   }
 
+  async function loseFirst(attempt: number, send: () => Promise<unknown>): Promise<unknown> {
+    const answer = await send();
+    if (attempt > 1) return answer;
+    throw lost;
+  }
+
   test('whose response is lost after the commit is retried without a duplicate', async () => {
     const [author, voter] = [await makeUser(), await makeUser()];
     // The first review of a type and language registers its facet in a transaction of its own.
     await makeReview(author);
-    const loseFirst = async (attempt: number, send: () => Promise<unknown>) => {
-      const answer = await send();
-      if (attempt > 1) return answer;
-      throw Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
-    };
     const injected = inject(loseFirst);
     const body = reviewBody();
     const created = await invoke(createReview, { caller: author.caller, body });
@@ -243,19 +213,13 @@ describe('a transaction with the real client', () => {
     const path = { review_id: created.body.id };
     const voted = await invoke(putVote, { caller: voter.caller, path, body: { vote: true } });
     expect([voted.status, sent]).toEqual([200, 2]);
-    expect(await readItem(reviewKey(path.review_id))).toMatchObject({
-      votes_positive: 1,
-      version: 2,
-    });
+    const counted = { votes_positive: 1, version: 2 };
+    expect(await readItem(reviewKey(path.review_id))).toMatchObject(counted);
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 1 });
   });
 
   test('that makes an account and loses its response makes one, and says so', async () => {
-    inject(async (attempt, send) => {
-      const answer = await send();
-      if (attempt > 1) return answer;
-      throw Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata });
-    });
+    inject(loseFirst);
     const display_name = randomUUID();
     const made = await insertUser({ display_name, email: null, musicdb_username: null });
     expect(sent).toBe(2);
@@ -279,7 +243,7 @@ describe('a transaction with the real client', () => {
     inject((attempt, send) => {
       if (attempt > 1) return send();
       time.abort();
-      return Promise.reject(Object.assign(new Error('lost'), { name: 'TimeoutError', $metadata }));
+      return Promise.reject(lost);
     });
     const body = reviewBody();
     const answer = await invoke(createReview, { caller: author.caller, body });
@@ -307,9 +271,8 @@ describe('batchGet and batchWrite', () => {
   test('write and read any number', async () => {
     await batchWrite(names.map((item, i) => ({ put: { ...item, i } })));
     const items = await batchGet([...names, { pk: 'BATCH#x', sk: 'BATCH' }], { consistent: true });
-    expect([...items.values()].map(({ i }) => Number(i)).toSorted((a, b) => a - b)).toEqual(
-      names.map((_, i) => i),
-    );
+    const read = [...items.values()].map(({ i }) => Number(i));
+    expect(read.toSorted((a, b) => a - b)).toEqual(names.map((_, i) => i));
     await batchWrite(names.map((item) => ({ delete: item })));
     expect((await batchGet(names)).size).toBe(0);
     expect((await batchGet([])).size).toBe(0);
@@ -328,10 +291,8 @@ describe('batchGet and batchWrite', () => {
         })
         .resolvesOnce({ UnprocessedKeys: { [tableName()]: { Keys: left.slice(1) } } })
         .resolves({ Responses: { [tableName()]: [{ ...names[1] }] } });
-      expect([...(await batchGet(names.slice(0, 3), { consistent: true })).values()]).toEqual([
-        names[2],
-        names[1],
-      ]);
+      const items = await batchGet(names.slice(0, 3), { consistent: true });
+      expect([...items.values()]).toEqual([names[2], names[1]]);
       const reads = client
         .commandCalls(BatchGetCommand)
         .map((call) => call.args[0].input.RequestItems?.[tableName()]);
@@ -372,22 +333,16 @@ describe('batchGet and batchWrite', () => {
 
 describe('a request with a failing database', () => {
   const secret = `secret-${randomUUID()}`;
+  const secretly = () => new Error(secret);
+  const refused = Object.assign(new AggregateError([], secret), { code: 'ECONNREFUSED' });
   test.each<[string, unknown, number]>([
     ['is throttled', new ThrottlingException({ $metadata, message: secret }), 503],
     ['has an internal error', new InternalServerError({ $metadata, message: secret }), 503],
-    [
-      'is not available',
-      Object.assign(new Error(secret), { name: 'ServiceUnavailable', $metadata }),
-      503,
-    ],
+    ['is not available', Object.assign(secretly(), { name: 'ServiceUnavailable', $metadata }), 503],
     ['closes the connection', Object.assign(new Error(secret), { code: 'EPIPE' }), 503],
     ['does not answer', Object.assign(new Error(secret), { name: 'TimeoutError' }), 503],
     ['cannot be reached', Object.assign(new Error(secret), { code: 'ECONNREFUSED' }), 503],
-    [
-      'cannot be found',
-      Object.assign(new AggregateError([], secret), { code: 'ECONNREFUSED' }),
-      503,
-    ],
+    ['cannot be found', refused, 503],
     ['has no such table', Object.assign(new Error(secret), { $metadata }), 500],
     ['causes a TypeError', new TypeError(secret), 500],
     ['throws a value that is no error', secret, 500],

@@ -1,36 +1,36 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as deleteMe } from '../../../functions/delete-me.ts';
-import { handler as deleteReview } from '../../../functions/delete-review.ts';
 import { handler as eraser } from '../../../functions/eraser.ts';
 import { handler as getUser } from '../../../functions/get-user.ts';
 import { handler as listUsers } from '../../../functions/list-users.ts';
-import { handler as reportReview } from '../../../functions/report-review.ts';
 import { handler as updateAggregates } from '../../../functions/update-aggregates.ts';
-import { handler as updateReview } from '../../../functions/update-review.ts';
 import { audit } from '../../../shared/audit/audit.ts';
 import { type Consumer, consumers, isFor } from '../../../shared/background.ts';
-import { table } from '../../../shared/table/client.ts';
 import { deleteItems } from '../../../shared/table/erase.ts';
 import { caseKey, projectionKey, reviewKey, userKey } from '../../../shared/table/keys.ts';
 import { importRecords } from '../../../shared/transfer/import.ts';
+import { restore } from '../../helpers/clock.ts';
 import {
+  edit,
   makeGrant,
   makeReview,
+  makeUser,
   makeUsers,
+  remove,
+  report,
   type TestUser,
   text,
   vote,
 } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { readItem } from '../../helpers/items.ts';
-import { differences } from '../../helpers/recount.ts';
+import { differences, expectExact } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
 import { applyStream, readStream } from '../../helpers/stream.ts';
 import { exported, sourced } from '../../helpers/transfer.ts';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
+afterEach(restore);
 
 /**
  * Follows the stream to its end, as `applyStream` does. Returns the records that the eraser
@@ -52,10 +52,9 @@ async function followed(): Promise<DynamoDBRecord[]> {
 async function makeRichReview(author: TestUser, [fan, foe]: TestUser[]): Promise<string> {
   const review_id = await makeReview(author);
   await vote(fan as TestUser, review_id);
-  const body = { text: `Better. ${text}` };
-  await invoke(updateReview, { caller: author.caller, path: { review_id }, body });
+  await edit(author, review_id, { text: `Better. ${text}` });
   await vote(foe as TestUser, review_id, false);
-  await invoke(reportReview, { caller: foe?.caller, path: { review_id }, body: {} });
+  await report(foe as TestUser, review_id, {});
   return review_id;
 }
 
@@ -76,15 +75,13 @@ async function makeLively(): Promise<TestUser> {
  * of commands.
  */
 async function eraseAgain(Records: DynamoDBRecord[], at: number, act: () => Promise<unknown>) {
-  const send = table.send.bind(table);
   let commands = 0;
-  const spy = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
-    if (++commands === at) {
-      spy.mockImplementation(send as never);
-      await act();
-    }
-    return send(command);
-  }) as never);
+  let isActing = false;
+  const spy = beforeSend(async () => {
+    if (isActing || ++commands !== at) return;
+    isActing = true;
+    await act();
+  });
   expect(await eraser({ Records })).toEqual({ batchItemFailures: [] });
   spy.mockRestore();
   return commands;
@@ -96,14 +93,10 @@ describe('records restored by an import', () => {
     const review_id = await makeRichReview(ann, [fan, foe]);
     await applyStream();
     const before = await exported();
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     const deletion = await followed();
-    expect((await importRecords(sourced(before))).written).toEqual({
-      review: 1,
-      vote: 2,
-      report: 1,
-      case: 1,
-    });
+    const written = { review: 1, vote: 2, report: 1, case: 1 };
+    expect((await importRecords(sourced(before))).written).toEqual(written);
     await eraser({ Records: deletion });
     await applyStream();
     expect(await exported()).toEqual(before);
@@ -132,16 +125,12 @@ describe('records restored by an import', () => {
 
   test('a report counts again in its open case', async () => {
     const [ann, bob, eve] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
-    const path = { review_id: await makeReview(eve) };
-    for (const [reason, { caller }] of [
-      ['abuse', ann],
-      ['My own words', bob],
-    ] as const) {
-      await invoke(reportReview, { caller, path, body: { reason } });
-    }
+    const id = await makeReview(eve);
+    await report(ann, id, { reason: 'abuse' });
+    await report(bob, id, { reason: 'My own words' });
     await applyStream();
     const before = await exported();
-    const reports = async () => (await readItem(caseKey(path.review_id)))?.reports;
+    const reports = async () => (await readItem(caseKey(id)))?.reports;
     await invoke(deleteMe, { caller: ann.caller });
     await applyStream();
     expect(await reports()).toBe(1);
@@ -155,9 +144,7 @@ describe('records restored by an import', () => {
   test('reports reopen the case that their erasure closed', async () => {
     const [ann, ben, cleo] = (await makeUsers(3)) as [TestUser, TestUser, TestUser];
     const review_id = await makeReview(ann);
-    const report = ({ caller }: TestUser) =>
-      invoke(reportReview, { caller, path: { review_id }, body: { reason: 'abuse' } });
-    await report(ben);
+    await report(ben, review_id, { reason: 'abuse' });
     await applyStream();
     const before = await exported();
     await invoke(deleteMe, { caller: ben.caller });
@@ -165,9 +152,8 @@ describe('records restored by an import', () => {
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'closed', reports: 0 });
     for (const _ of ['once', 'twice']) await importRecords(sourced(before));
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
-    await applyStream();
-    expect(await differences()).toEqual([]);
-    await report(cleo);
+    await expectExact();
+    await report(cleo, review_id, { reason: 'abuse' });
     await invoke(deleteMe, { caller: ben.caller });
     await applyStream();
     expect(await readItem(caseKey(review_id))).toMatchObject({ state: 'open', reports: 1 });
@@ -175,7 +161,7 @@ describe('records restored by an import', () => {
   });
 
   test('long reviews keep the revisions that are written first', async () => {
-    const [ann] = (await makeUsers(1)) as [TestUser];
+    const ann = await makeUser();
     const review_id = await makeReview(ann);
     await applyStream();
     const before = (await exported()).map((record) => {
@@ -184,25 +170,20 @@ describe('records restored by an import', () => {
       const revisions = Array.from({ length: 60 }, (_, i) => ({ ...first, id: i + 1 }));
       return { ...record, revisions } as typeof record;
     });
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     const deletion = await followed();
     // The record is delivered again between the revisions and the review.
-    const send = table.send.bind(table);
-    const spy = jest.spyOn(table, 'send').mockImplementation((async (command: {
-      input: { TransactItems?: { Put?: { Item: { sk: string } } }[] };
-    }) => {
-      if (command.input.TransactItems?.some(({ Put }) => Put?.Item.sk === 'REVIEW')) {
-        spy.mockImplementation(send as never);
-        await eraser({ Records: deletion });
-      }
-      return send(command as never);
-    }) as never);
+    const spy = beforeSend(async ({ input }) => {
+      if (!input.TransactItems?.some(({ Put }) => Put?.Item?.sk === 'REVIEW')) return;
+      spy.mockRestore();
+      await eraser({ Records: deletion });
+    });
     await importRecords(sourced(before));
     await applyStream();
     expect(await exported()).toEqual(before);
 
     // A second deletion erases them.
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     await applyStream();
     expect(await importRecords(sourced(before))).toMatchObject({ written: { review: 1 } });
   });
@@ -217,15 +198,15 @@ describe('an import that meets an unfinished deletion', () => {
     const before = await exported();
     // Adds a vote since the export, which the deletion removes.
     await vote(bob, review_id);
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     await invoke(deleteMe, { caller: bob.caller });
 
     const told: string[] = [];
     const onRefused = (where: string, reason: string) => told.push(`${where}: ${reason}`);
     const { written } = await importRecords(sourced(before), { onRefused });
     expect(written).toEqual({});
-    const at = (id: string) =>
-      `line ${before.findIndex((record) => 'id' in record && record.id === id)}`;
+    const lineOf = (id: string) => before.findIndex((record) => 'id' in record && record.id === id);
+    const at = (id: string) => `line ${lineOf(id)}`;
     const why =
       'its deletion is not finished: run `npm run admin -- erase`, or import it again later';
     expect(told).toContain(`${at(bob.id)}, user ${bob.id}: ${why}`);
@@ -242,7 +223,7 @@ describe('an import that meets an unfinished deletion', () => {
   });
 
   test('gives up after a while', async () => {
-    const [ann] = (await makeUsers(1)) as [TestUser];
+    const ann = await makeUser();
     await applyStream();
     const before = await exported();
     await invoke(deleteMe, { caller: ann.caller });
@@ -258,7 +239,7 @@ describe('versions only rise', () => {
     await applyStream();
     const before = await exported();
     const { version } = (await readItem(reviewKey(review_id))) as unknown as { version: number };
-    await invoke(deleteReview, { caller: ann.caller, path: { review_id } });
+    await remove(ann, review_id);
     await applyStream();
     // Deletes the record of the deletion, which expires after two weeks.
     await deleteItems([projectionKey(reviewKey(review_id))], {
@@ -266,12 +247,11 @@ describe('versions only rise', () => {
     });
     await importRecords(sourced(before));
     expect(Number((await readItem(reviewKey(review_id)))?.version)).toBeGreaterThan(version + 1);
-    await applyStream();
-    expect(await differences()).toEqual([]);
+    await expectExact();
   });
 
   test('for an account that was restored and is deleted again', async () => {
-    const [ann] = (await makeUsers(1)) as [TestUser];
+    const ann = await makeUser();
     await applyStream();
     const before = await exported();
     const count = async () => (await invoke(listUsers, {})).body.count;

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import { eventOf } from '../../../bin/bench/event.ts';
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, test } from '@jest/globals';
 import { loadFunction } from '../../../infra/local/invoke.ts';
-import { resourceOf } from '../../../shared/http/match-route.ts';
 import { decideReview, decideUser } from '../../../shared/moderation/decision-repository.ts';
 import { insertAuthorizationRequest } from '../../../shared/oauth/authorization-repository.ts';
 import { createPersonalToken } from '../../../shared/oauth/personal-token-repository.ts';
-import { csrfToken, readSession, startSession } from '../../../shared/pages/session.ts';
-import { type Route, routes } from '../../../shared/routes.ts';
-import { table } from '../../../shared/table/client.ts';
+import { routes } from '../../../shared/routes.ts';
 import { userKey } from '../../../shared/table/keys.ts';
 import { makeReview, makeUser, reviewBody, type TestUser, vote } from '../../helpers/fixtures.ts';
 import { invoke } from '../../helpers/invoke.ts';
 import { setAttributes } from '../../helpers/items.ts';
-import { formOf, makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
-import { differences } from '../../helpers/recount.ts';
-import { applyStream } from '../../helpers/stream.ts';
+import { makeClient, makeCode, redeem } from '../../helpers/oauth-client.ts';
+import { expectExact } from '../../helpers/recount.ts';
+import { beforeSend } from '../../helpers/sends.ts';
+import { ask } from '../../helpers/visit.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
 
 const other = await makeUser();
@@ -47,10 +43,7 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'update-me': () => ({ body: profile }),
   'update-account': () => ({ form: profile }),
   'register-application': ({ client }) => ({ form: registrationOf(client) }),
-  'update-application': ({ client }) => ({
-    path: { client_id: client.client_id },
-    form: registrationOf(client),
-  }),
+  'update-application': ({ client }) => ({ path: of(client), form: registrationOf(client) }),
   'create-personal-token': () => ({ form: { name: 'Script', days: '7' } }),
   'answer-authorization': async ({ client }) => ({
     query: { request_id: await askedBy(client) },
@@ -61,17 +54,11 @@ const refused: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
 /** Requests that a block allows: leaving, revoking access and appealing. */
 const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'sign-out': () => ({ form: {} }),
-  'rotate-secret': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
-  'revoke-application': ({ client }) => ({
-    path: { client_id: client.client_id },
-    form: { everybody: 'yes' },
-  }),
-  'revoke-connection': ({ client }) => ({ path: { client_id: client.client_id }, form: {} }),
+  'rotate-secret': ({ client }) => ({ path: of(client), form: {} }),
+  'revoke-application': ({ client }) => ({ path: of(client), form: { everybody: 'yes' } }),
+  'revoke-connection': ({ client }) => ({ path: of(client), form: {} }),
   'revoke-personal-token': () => ({ path: { token_id: 'f'.repeat(32) }, form: {} }),
-  'delete-application': ({ client }) => ({
-    path: { client_id: client.client_id },
-    form: { confirm: 'yes' },
-  }),
+  'delete-application': ({ client }) => ({ path: of(client), form: { confirm: 'yes' } }),
   'appeal-decision': async ({ own }) => {
     await decideReview(own, 'hide', why);
     return { path: { review_id: own }, form: {} };
@@ -79,6 +66,8 @@ const allowed: Record<string, (scene: Scene) => Sent | Promise<Sent>> = {
   'delete-account': () => ({ form: { name: 'Ann' } }),
   'delete-me': () => ({}),
 };
+
+const of = ({ client_id }: Scene['client']) => ({ client_id });
 
 function registrationOf({ website, redirect_uri }: Scene['client']) {
   return { name: 'Shelf', desc: '', website, redirect_uri };
@@ -91,43 +80,23 @@ function askedBy({ client_id, name, redirect_uri }: Scene['client']): Promise<st
 
 async function makeScene(): Promise<Scene> {
   const user = await makeUser();
-  const [own, voted, unseen] = [
-    await makeReview(user),
-    await makeReview(other),
-    await makeReview(other),
-  ];
+  const [own, voted] = [await makeReview(user), await makeReview(other)];
+  const unseen = await makeReview(other);
   await vote(user, voted);
   return { user, own, voted, unseen, client: await makeClient(user) };
 }
 
 async function send(operation: string, { user }: Scene, { path, query, body, form }: Sent) {
-  const route = routes.find((each) => each.operation === operation) as Route;
-  const handler = await loadFunction(operation);
-  const cookie = (await startSession(user.id)).split(';')[0] ?? '';
-  const session = await readSession(eventOf({ headers: { cookie } }));
-  const csrf = session && (await csrfToken(session));
-  const isForm = form !== undefined;
-  const withResource = (event: object, context: never) =>
-    handler({ ...event, resource: resourceOf(route) }, context);
-  return invoke(isForm ? withResource : handler, {
-    method: route.method,
-    path,
-    query,
-    caller: isForm ? undefined : user.caller,
-    headers: isForm
-      ? { cookie, 'Content-Type': 'application/x-www-form-urlencoded' }
-      : { 'Content-Type': 'application/json' },
-    body: isForm ? formOf({ ...form, csrf }) : body,
-  });
+  if (form !== undefined) return ask(operation, user, { path, query, form });
+  const method = routes.find((each) => each.operation === operation)?.method;
+  const headers = { 'Content-Type': 'application/json' };
+  const { caller } = user;
+  return invoke(await loadFunction(operation), { method, path, query, caller, headers, body });
 }
 
 const blocked = 'A moderator has blocked this account: it can read and be deleted, but not write';
 
 describe('a blocked account', () => {
-  afterEach(() => {
-    table.middlewareStack.remove('block');
-  });
-
   test('has a rule for every operation that writes', () => {
     const others = ['create-token', 'revoke-token', 'finish-sign-in', 'request-authorization'];
     // Operations of moderators, who are not blocked in these tests.
@@ -155,16 +124,12 @@ describe('a blocked account', () => {
     const scene = await makeScene();
     const sent = (await refused[operation]?.(scene)) ?? {};
     let isBlocked = false;
-    table.middlewareStack.add(
-      (next, context) => async (args) => {
-        if (/^TransactWrite/.test(`${context.commandName}`) && !isBlocked) {
-          isBlocked = true;
-          await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
-        }
-        return next(args);
-      },
-      { step: 'initialize', name: 'block' },
-    );
+    const spy = beforeSend(async (command) => {
+      if (!(command instanceof TransactWriteCommand)) return;
+      spy.mockRestore();
+      isBlocked = true;
+      await setAttributes(userKey(scene.user.id), { blocked_at: new Date().toISOString() });
+    });
     expect([(await send(operation, scene, sent)).status, isBlocked]).toEqual([403, true]);
   });
 
@@ -180,14 +145,10 @@ describe('a blocked account', () => {
     const code = await makeCode(client, user);
     await setAttributes(userKey(user.id), { karma: 5000 });
     await decideUser(user.id, 'block', why);
-    expect(await redeem(client, code)).toMatchObject({
-      status: 400,
-      body: { error: 'invalid_grant' },
-    });
-    const token = { user_id: user.id, name: 'Script', scopes: [], days: 7 } as const;
-    await expect(createPersonalToken({ ...token, scopes: [] })).rejects.toMatchObject({
-      status: 403,
-    });
+    const body = { error: 'invalid_grant' };
+    expect(await redeem(client, code)).toMatchObject({ status: 400, body });
+    const token = createPersonalToken({ user_id: user.id, name: 'Script', scopes: [], days: 7 });
+    await expect(token).rejects.toMatchObject({ status: 403 });
     const getUser = await loadFunction('get-user');
     const read = () => invoke(getUser, { path: { user_id: user.id } });
     expect((await read()).body.user.user_type).toBe('Blocked');
@@ -203,10 +164,8 @@ describe('a blocked account', () => {
       const handler = await loadFunction(operation);
       expect((await invoke(handler, { caller: scene.user.caller })).status).toBe(200);
     }
-    const page = await loadFunction('show-account');
-    const cookie = (await startSession(scene.user.id)).split(';')[0] ?? '';
-    const shown = await invoke(page, { headers: { cookie } });
-    expect([shown.status, shown.body.includes('Account blocked: abuse')]).toEqual([200, true]);
+    const { status, html } = await ask('show-account', scene.user);
+    expect([status, html.includes('Account blocked: abuse')]).toEqual([200, true]);
   });
 });
 
@@ -218,6 +177,5 @@ test('a blocked deleted account is refused as deleted', async () => {
 });
 
 test('refused requests have changed no number', async () => {
-  await applyStream();
-  expect(await differences()).toEqual([]);
+  await expectExact();
 });
