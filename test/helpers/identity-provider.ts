@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, jest } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { startTestStack } from './stack.ts';
@@ -21,8 +21,6 @@ export async function startStackWithProvider(
   options: StackOptions = {},
   publish = async (local: string) => local,
 ) {
-  // The library warns that it keeps data in memory, which is enough here.
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
   // Answers 503 until it knows the address of the service.
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
   const server = createServer((request, response) => answer(request, response));

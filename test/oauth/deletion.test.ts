@@ -1,28 +1,28 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { faultsOn, nextSteps, openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  faultsOn,
+  headingOf,
+  nextSteps,
+  openBrowser,
+  textBetween,
+  userIdOn,
+} from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, url, authUrl } = await startStackWithProvider();
-afterEach(() => {
-  jest.useRealTimers();
-});
 
-// Imported after the stack, which sets the environment that they read.
 const { makeClient } = await import('../helpers/oauth-client.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
-const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 const deleteButton = '>Delete account<';
 
 /** Signs up a person. Returns the account page. */
 async function join(email: string) {
   const browser = openBrowser(authUrl, issuer);
-  const asked = await browser.visit('account');
-  const account = await browser.submit(asked, 'Sign in', { email });
-  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+  const account = await browser.submit(await browser.visit('account'), 'Sign in', { email });
   const named = await browser.submit(account, 'Save', { display_name: `Zoë  ${email}`, email: '' });
-  return { browser, id, name: headingOf(named) };
+  return { browser, id: userIdOn(account), name: headingOf(named) };
 }
 
 const isThere = async (id: string) => (await fetch(`${url}/user/${id}`)).status === 200;
@@ -47,11 +47,10 @@ describe('GET /account/delete', () => {
   test('says that a block stays', async () => {
     const { browser, id } = await join('bea@example.com');
     await decideUser(id, 'block', { reason: 'abuse', note: '', moderator_id: null });
-    const page = await browser.visit('account/delete');
-    const stays = textBetween(page, 'What is kept', '</ul>').replaceAll(/\s+/g, ' ');
-    expect(stays).toContain(
-      'The block of your account: its date and a hash of your sign-in, without your name',
-    );
+    const stays = textBetween(await browser.visit('account/delete'), 'What is kept', '</ul>');
+    const block =
+      'The block of your account: its date and a hash of your sign-in, without your name';
+    expect(stays.replaceAll(/\s+/g, ' ')).toContain(block);
   });
 
   test('requires a sign-in within ten minutes, with a password', async () => {

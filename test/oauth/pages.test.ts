@@ -30,42 +30,37 @@ const session = await readSession(eventOf({ headers: { cookie } }));
 const csrf = session ? await csrfToken(session) : '';
 
 const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));
+const asked = { client_id, redirect_uri, response_type: 'code' };
 /** Pages that do not redirect to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
+interface Request {
+  path?: Record<string, string>;
+  query?: Record<string, string>;
+  headers?: Record<string, string>;
+  /** The fields of a form, or a malformed form. */
+  form?: Record<string, string> | string;
+}
+
 /** Requests a page by its route. */
-async function ask(
-  route: Route,
-  {
-    query,
-    form,
-    headers = {},
-  }: Partial<Record<'query' | 'form' | 'headers', Record<string, string>>>,
-) {
+async function ask(route: Route, { path = named, query, form = {}, headers: sent }: Request) {
   const handler = await loadFunction(route.operation);
-  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const request = {
-    method: route.method,
-    path: named,
-    query,
-    headers: { ...(route.method === 'POST' && type), ...headers },
-    body: route.method === 'POST' ? formOf(form ?? {}) : undefined,
-  };
   const withResource = (event: object, context: never) =>
     handler({ ...event, resource: resourceOf(route) }, context);
-  return invoke(withResource, request);
+  const { method } = route;
+  if (method === 'GET') return invoke(withResource, { method, path, query, headers: sent });
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', ...sent };
+  const body = typeof form === 'string' ? form : formOf(form);
+  return invoke(withResource, { method, path, query, headers, body });
 }
 
 describe.each(pages.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   (_, route) => {
     test('requires HTTPS', async () => {
-      const query = { client_id, redirect_uri, response_type: 'code' };
-      const { status, body, headers } = await ask(route, {
-        query,
-        form: { csrf, confirm: 'yes' },
-        headers: { cookie, 'X-Forwarded-Proto': 'http' },
-      });
+      const form = { csrf, confirm: 'yes' };
+      const sent = { cookie, 'X-Forwarded-Proto': 'http' };
+      const { status, body, headers } = await ask(route, { query: asked, form, headers: sent });
       expect(status).toBe(400);
       expect(body).toContain('This endpoint is HTTPS only');
       expect(headers).not.toHaveProperty('location');
@@ -78,10 +73,7 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
   '%s',
   (_, route) => {
     test('forbids framing, sniffing, storing and referrers', async () => {
-      const query =
-        route.operation === 'request-authorization'
-          ? { client_id, redirect_uri, response_type: 'code' }
-          : undefined;
+      const query = route.operation === 'request-authorization' ? asked : undefined;
       for (const headers of [{}, { cookie }] as Record<string, string>[]) {
         const answer = await ask(route, { query, headers });
         const isFile = route.operation === 'download-data' && answer.status === 200;
@@ -99,23 +91,15 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         });
         expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
         if (isFile) continue;
-        const elsewhere = answer.body.replace(
-          /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/,
-          '',
-        );
-        expect(elsewhere).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
+        const icon = /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/;
+        expect(answer.body.replace(icon, '')).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
       }
     });
 
     if (route.path.includes('{client_id}')) {
       test('refuses an invalid client id: 404', async () => {
-        const handler = await loadFunction(route.operation);
-        const answer = await invoke(handler, {
-          method: route.method,
-          path: { client_id: 'x' },
-          headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
-          body: route.method === 'POST' ? formOf({ csrf }) : undefined,
-        });
+        const path = { client_id: 'x' };
+        const answer = await ask(route, { path, headers: { cookie }, form: { csrf } });
         expect(answer.status).toBe(404);
         expect(answer.body).toContain('<h1>Application not found</h1>');
       });
@@ -123,16 +107,9 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
 
     if (route.method === 'POST') {
       test('refuses a form without the token of the session', async () => {
-        const form = {
-          confirm: 'yes',
-          decision: 'approve',
-          display_name: 'X',
-          email: '',
-          name: 'X',
-          desc: '',
-          website: 'https://x.example',
-          redirect_uri,
-        };
+        const application = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
+        const profile = { display_name: 'X', email: '' };
+        const form = { confirm: 'yes', decision: 'approve', ...profile, ...application };
         const query = { request_id: 'x' };
         expect((await ask(route, { query, form, headers: { cookie } })).status).toBe(403);
         const wrong = { ...form, csrf: csrf.toUpperCase() };
@@ -141,15 +118,8 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
       });
 
       test('refuses a repeated field', async () => {
-        const headers = { cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
-        const handler = await loadFunction(route.operation);
-        const body = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
-        const answer = await invoke(handler, {
-          method: 'POST',
-          headers,
-          body,
-          path: named,
-        });
+        const form = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
+        const answer = await ask(route, { headers: { cookie }, form });
         expect(answer.status).toBe(400);
         expect(answer.body).toContain('csrf must be sent only once');
       });
@@ -161,10 +131,8 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
         expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
         const back = new URL(location.searchParams.get('return_to') ?? '', location);
         expect(back.origin).toBe('https://api.example');
-        const path = resourceOf(route).replaceAll(
-          /\{(\w+)\}/g,
-          (_, name) => named[name as 'user_id'],
-        );
+        const sentAs = (_: string, name: string) => named[name as 'user_id'];
+        const path = resourceOf(route).replaceAll(/\{(\w+)\}/g, sentAs);
         expect(back.pathname).toBe(`/ws${path}`);
         expect(back.searchParams.get('x')).toBe('&=+ é');
       });
@@ -173,24 +141,19 @@ describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as con
 );
 
 test('the pages have distinct titles', async () => {
+  const shown = own.filter(({ method, operation }) => {
+    return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
+  });
   const titles = await Promise.all(
-    own
-      .filter(({ method, operation }) => {
-        return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
-      })
-      .map(async (route) => {
-        const { body } = await ask(route, { headers: { cookie } });
-        expect(body).toMatch(/<html lang="en">/);
-        for (const [input] of body.matchAll(/<(input|textarea)[^>]*>/g)) {
-          const [, id] = / id="([^"]*)"/.exec(input) ?? [];
-          const isLabelled = body.includes(`<label for="${id}">`);
-          expect({ input, isLabelled: isLabelled || input.includes('type="hidden"') }).toEqual({
-            input,
-            isLabelled: true,
-          });
-        }
-        return /<title>(.*)<\/title>/.exec(body)?.[1];
-      }),
+    shown.map(async (route) => {
+      const { body } = await ask(route, { headers: { cookie } });
+      expect(body).toMatch(/<html lang="en">/);
+      for (const [input] of body.matchAll(/<(?:input|textarea)(?![^>]*type="hidden")[^>]*>/g)) {
+        const [, id] = / id="([^"]*)"/.exec(input) ?? [];
+        expect([input, body.includes(`<label for="${id}">`)]).toEqual([input, true]);
+      }
+      return /<title>(.*)<\/title>/.exec(body)?.[1];
+    }),
   );
   expect(new Set(titles).size).toBe(titles.length);
 });

@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import {
+  csrfOn,
+  headingOf,
+  openBrowser,
+  type Shown,
+  textBetween,
+  userIdOn,
+} from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
 const { issuer, url, authUrl } = await startStackWithProvider();
@@ -8,7 +15,6 @@ afterEach(() => {
 });
 
 const open = () => openBrowser(authUrl, issuer);
-const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 
 /** Opens the account, and signs in if necessary. */
 async function signIn(browser: ReturnType<typeof open>, email: string): Promise<Shown> {
@@ -45,37 +51,26 @@ describe('with an identity provider that has its own session', () => {
   test('deleting the account ends both sessions, and confirms the deletion', async () => {
     const browser = open();
     const account = await signIn(browser, 'cat@example.com');
-    const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
-    const name = headingOf(account);
+    const id = userIdOn(account);
     const page = await browser.visit('account/delete');
-    const asked = await browser.submit(page, 'Delete account', { name });
+    const asked = await browser.submit(page, 'Delete account', { name: headingOf(account) });
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('Your account was deleted');
     // The confirmation appears once.
     expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
     const fresh = await signIn(browser, 'cat@example.com');
-    expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+    expect(userIdOn(fresh)).not.toBe(id);
   });
 
   test('the page redirects to the provider by itself, and has a link', async () => {
-    const browser = openBrowser(authUrl, issuer);
-    const account = await signIn(browser, 'dan@example.com');
-    const cookie = `session=${browser.jar.get('session /')?.value}`;
-    const csrf = textBetween(account, 'name="csrf" value="', '"');
-    const response = await fetch(`${authUrl}/account/sign-out`, {
-      method: 'POST',
-      headers: { Cookie: cookie },
-      body: new URLSearchParams({ csrf }),
-    });
+    const browser = open();
+    const body = new URLSearchParams({ csrf: csrfOn(await signIn(browser, 'dan@example.com')) });
+    const headers = { Cookie: `session=${browser.jar.get('session /')?.value}` };
+    const response = await fetch(`${authUrl}/account/sign-out`, { method: 'POST', headers, body });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
-    const shown = {
-      html: await response.text(),
-      url: response.url,
-      headers: response.headers,
-      status: 200,
-    };
+    const shown = { html: await response.text() } as Shown;
     expect(headingOf(shown)).toBe('You are signed out');
     const there = new URL(textBetween(shown, '<a href="', '"'));
     expect(textBetween(shown, 'content="0; url=', '"')).toBe(there.href);
@@ -102,11 +97,8 @@ describe('GET /account/sign-out', () => {
     expect(headingOf(asked)).toBe('Sign out?');
     expect(asked.html.match(/Sign out</g)).toHaveLength(1);
     expect((await browser.visit('account')).html).toContain('User id');
-    const over = await browser.submit(
-      await browser.submit(asked, 'Sign out'),
-      'op.logoutForm',
-      yes,
-    );
+    const atProvider = await browser.submit(asked, 'Sign out');
+    const over = await browser.submit(atProvider, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('You are signed out');
   });
 
