@@ -91,9 +91,9 @@ export function openBrowser(authUrl: string, ...others: string[]) {
     submit,
     /** Allows access on the consent page. */
     allow: (consent: Shown) => submit(consent, 'Allow', { decision: 'approve' }),
-    /** Signs in at the development identity provider. */
-    async signIn(name: string): Promise<Shown> {
-      return submit(await load('account'), 'Sign in', { name });
+    /** Signs in at the development identity provider, on the way to a page. */
+    async signIn(name: string, address = 'account'): Promise<Shown> {
+      return submit(await load(address), 'Sign in', { name });
     },
     /** Submits the form of a new application. */
     async register(fields: Record<string, string>): Promise<Shown> {
