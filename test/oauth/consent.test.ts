@@ -77,9 +77,7 @@ describe('the application on the consent page', () => {
     isRefused(await browser.visit(authorizeUrl(client, 'everything')));
     isRefused(await browser.visit(textBetween(before, '<form method="post" action="', '"')));
     for (const scope of ['review', 'everything']) {
-      const stranger = openBrowser(issuer);
-      const asked = await stranger.visit(authorizeUrl(client, scope));
-      isRefused(await stranger.submit(asked, 'Sign in', { name: 'Bob' }));
+      isRefused(await openBrowser(issuer).signIn('Bob', authorizeUrl(client, scope)));
     }
     expect(await countPeople(client.client_id)).toMatchObject({ count: 0 });
 
@@ -199,7 +197,7 @@ describe('a person who cancels the sign-in', () => {
     expect(denied.origin + denied.pathname).toBe(redirect_uri);
     const answer = { error: 'access_denied', state: 's', iss: issuer };
     expect(Object.fromEntries(denied.searchParams)).toEqual(answer);
-    const consent = await browser.submit(await browser.visit(again), 'Sign in', { name: 'Dot' });
+    const consent = await browser.signIn('Dot', again);
     expect(consent.html).toContain('Let Demo use your account?');
   });
 
