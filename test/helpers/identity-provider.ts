@@ -1,7 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { expect } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
+import { headingOf, openBrowser, userIdOn } from './browser.ts';
 import { listen } from './listen.ts';
 import { startTestStack } from './stack.ts';
 
@@ -30,7 +32,15 @@ export async function startStackWithProvider(
   });
   const { url, authUrl, local } = await startTestStack({ oidcIssuer: issuer, ...options });
   answer = await listenerOf(issuer, authUrl);
-  return { issuer, url, authUrl, local };
+  /** Signs in a person, in a browser of their own. */
+  async function join(email: string) {
+    const browser = openBrowser(authUrl, issuer);
+    const asked = await browser.visit('account');
+    expect(headingOf(asked)).toBe('Who are you?');
+    const account = await browser.submit(asked, 'Sign in', { email });
+    return { browser, account, id: userIdOn(account) };
+  }
+  return { issuer, url, authUrl, local, join };
 }
 
 async function listenerOf(issuer: string, authUrl: string): Promise<RequestListener> {

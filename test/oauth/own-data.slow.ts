@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { openBrowser, type Shown, userIdOn } from '../helpers/browser.ts';
+import { openBrowser, type Shown } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
-const { issuer, authUrl } = await startStackWithProvider();
+const { issuer, authUrl, join } = await startStackWithProvider();
 
 const { newReview } = await import('../../shared/review/review.ts');
 const { reviewItem } = await import('../../shared/review/review-writes.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { claimKey } = await import('../../shared/table/keys.ts');
-
-async function join(email: string) {
-  const browser = openBrowser(authUrl, issuer);
-  const account = await browser.submit(await browser.visit('account'), 'Sign in', { email });
-  return { browser, id: userIdOn(account), account };
-}
 
 /** Writes `count` reviews with texts of that many bytes each. Returns their ids. */
 async function write(userId: string, count: number, bytes: number): Promise<string[]> {

@@ -15,7 +15,7 @@ import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
-const { scanTable } = await import('../helpers/fixtures.ts');
+const { reviewBody, scanTable } = await import('../helpers/fixtures.ts');
 
 const day = 86_400_000;
 const curlOn = (shown: Shown) => textBetween(shown, '<code class="copy">curl', '</code>');
@@ -35,14 +35,6 @@ function tokenOn(shown: Shown): string {
 
 const call = (token: string, path: string, method = 'GET', body?: object) =>
   callerOf(url, token)(method, path, body);
-
-const review = {
-  entity_id: '6b3cd75d-7453-39f3-86c4-1441f360e121',
-  entity_type: 'release_group',
-  language: 'en',
-  license_choice: 'CC BY-SA 4.0',
-  rating: 5,
-};
 
 describe('a personal access token', () => {
   test('without a scope says so, and lists what it can do', async () => {
@@ -66,7 +58,7 @@ describe('a personal access token', () => {
     expect((await call(token, '/review', 'POST', JSON.parse(offered))).status).toBe(200);
 
     expect(await call(token, '/user/me')).toMatchObject({ status: 200, body: { user: { id } } });
-    expect((await call(token, '/review', 'POST', review)).status).toBe(200);
+    expect((await call(token, '/review', 'POST', reviewBody())).status).toBe(200);
     expect(await call(token, '/user/me', 'POST', { display_name: 'X' })).toMatchObject({
       status: 403,
       body: { error: 'insufficient_scope' },

@@ -1,41 +1,24 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  csrfOn,
-  headingOf,
-  openBrowser,
-  type Shown,
-  textBetween,
-  userIdOn,
-} from '../helpers/browser.ts';
+import { csrfOn, headingOf, type Shown, textBetween, userIdOn } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
-const { issuer, url, authUrl } = await startStackWithProvider();
+const { issuer, url, authUrl, join } = await startStackWithProvider();
 afterEach(() => {
   delete process.env.OIDC_LOGOUT_URL;
 });
-
-const open = () => openBrowser(authUrl, issuer);
-
-/** Opens the account, and signs in if necessary. */
-async function signIn(browser: ReturnType<typeof open>, email: string): Promise<Shown> {
-  const asked = await browser.visit('account');
-  expect(headingOf(asked)).toBe('Who are you?');
-  return browser.submit(asked, 'Sign in', { email });
-}
 
 const yes = { logout: 'yes' };
 
 describe('with an identity provider that has its own session', () => {
   test('a person who did not sign out is signed in without a question', async () => {
-    const browser = open();
-    expect(headingOf(await signIn(browser, 'ann@example.com'))).toMatch(/^Reader \d{4}$/);
+    const { browser, account } = await join('ann@example.com');
+    expect(headingOf(account)).toMatch(/^Reader \d{4}$/);
     browser.jar.delete('session /');
     expect(headingOf(await browser.visit('account'))).toMatch(/^Reader \d{4}$/);
   });
 
   test('sign-out ends both sessions', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'ben@example.com');
+    const { browser, account } = await join('ben@example.com');
     const asked = await browser.submit(account, 'Sign out');
     expect(asked.url.startsWith(`${issuer}/session/end?`)).toBe(true);
     expect(headingOf(asked)).toBe('Do you want to sign out?');
@@ -49,8 +32,7 @@ describe('with an identity provider that has its own session', () => {
   });
 
   test('deleting the account ends both sessions, and confirms the deletion', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'cat@example.com');
+    const { browser, account } = await join('cat@example.com');
     const id = userIdOn(account);
     const page = await browser.visit('account/delete');
     const asked = await browser.submit(page, 'Delete account', { name: headingOf(account) });
@@ -59,13 +41,15 @@ describe('with an identity provider that has its own session', () => {
     expect(headingOf(over)).toBe('Your account was deleted');
     // The confirmation appears once.
     expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
-    const fresh = await signIn(browser, 'cat@example.com');
+    const signIn = await browser.visit('account');
+    expect(headingOf(signIn)).toBe('Who are you?');
+    const fresh = await browser.submit(signIn, 'Sign in', { email: 'cat@example.com' });
     expect(userIdOn(fresh)).not.toBe(id);
   });
 
   test('the page redirects to the provider by itself, and has a link', async () => {
-    const browser = open();
-    const body = new URLSearchParams({ csrf: csrfOn(await signIn(browser, 'dan@example.com')) });
+    const { browser, account } = await join('dan@example.com');
+    const body = new URLSearchParams({ csrf: csrfOn(account) });
     const headers = { Cookie: `session=${browser.jar.get('session /')?.value}` };
     const response = await fetch(`${authUrl}/account/sign-out`, { method: 'POST', headers, body });
     expect(response.status).toBe(200);
@@ -83,16 +67,15 @@ describe('with an identity provider that has its own session', () => {
 
   test('the sign-out address can be configured', async () => {
     process.env.OIDC_LOGOUT_URL = 'https://pool.example/logout?client_id=a&logout_uri=b%2Fc';
-    const browser = open();
-    const left = await browser.submit(await signIn(browser, 'eve@example.com'), 'Sign out');
+    const { browser, account } = await join('eve@example.com');
+    const left = await browser.submit(account, 'Sign out');
     expect(left.url).toBe('https://pool.example/logout?client_id=a&logout_uri=b%2Fc');
   });
 });
 
 describe('GET /account/sign-out', () => {
   test('signs nobody out by itself', async () => {
-    const browser = open();
-    await signIn(browser, 'fay@example.com');
+    const { browser } = await join('fay@example.com');
     const asked = await browser.visit('account/sign-out');
     expect(headingOf(asked)).toBe('Sign out?');
     expect(asked.html.match(/Sign out</g)).toHaveLength(1);
@@ -103,8 +86,7 @@ describe('GET /account/sign-out', () => {
   });
 
   test('shows no menu for an ended session', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'guy@example.com');
+    const { browser, account } = await join('guy@example.com');
     const stale = browser.jar.get('session /');
     await browser.submit(account, 'Sign out');
     if (stale) browser.jar.set('session /', stale);
