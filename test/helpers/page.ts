@@ -28,8 +28,8 @@ export function complaintsOn(page: Page, website?: string): string[] {
 }
 
 /**
- * All rules of axe for WCAG 2.2 AA, and its best practice. axe checks the size of targets, 24 pixels
- * (2.5.8), only if asked.
+ * All rules of axe for WCAG 2.2 AA, and its best practice. Axe checks that targets have 24 pixels
+ * (2.5.8) only if asked.
  */
 export const everything = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
