@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => page.close());
 
 const seen: string[] = [];
-const { click, follow, fill, arrive } = handsOn(() => page);
+const { click, follow, fill, arrive, signIn } = handsOn(() => page);
 
 /** Looks at the page in these widths, and in both colour schemes. */
 async function look(widths: readonly number[] = [1280, 390]): Promise<void> {
@@ -84,12 +84,6 @@ async function visit(path: string, heading: string): Promise<void> {
 async function seeAlert(): Promise<void> {
   await page.getByRole('alert').waitFor();
   await look();
-}
-
-async function signIn(name: string): Promise<void> {
-  await arrive('Development sign-in');
-  await fill('Name', name);
-  await click('Sign in');
 }
 
 function authorize(client_id: string, scope: string, uri = redirect_uri) {

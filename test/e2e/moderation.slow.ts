@@ -32,8 +32,7 @@ async function person(name: string, width: number) {
   /** Returns the id of the account. */
   const signIn = async () => {
     await page.goto(`${at}/account`);
-    await hands.fill('Name', name);
-    await hands.click('Sign in');
+    await hands.signIn(name);
     await hands.arrive(name);
     return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
   };

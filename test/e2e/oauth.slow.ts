@@ -38,7 +38,7 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-const { click, follow, fill, arrive, hear } = handsOn(() => page);
+const { click, follow, fill, arrive, hear, signIn } = handsOn(() => page);
 /** Returns the description of a term in a description list. */
 const described = async (term: string) =>
   (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
@@ -50,12 +50,6 @@ const secret = async () => {
   await code.waitFor();
   return (await code.textContent()) ?? '';
 };
-
-async function signIn(name: string): Promise<void> {
-  await arrive('Development sign-in');
-  await fill('Name', name);
-  await click('Sign in');
-}
 
 async function register(name: string, desc = 'Shows your reviews') {
   await fill('Name', name);

@@ -20,12 +20,8 @@ async function open(width: number, colorScheme: 'light' | 'dark') {
     await page.getByRole('heading', { name: /^Review service/ }).waitFor();
   };
   await visit();
-  const signIn = async (name: string) => {
-    await page.getByRole('textbox', { name: 'Name' }).fill(name);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-  };
-  const hands = { ...handsOn(() => page), visit, signIn };
-  return { page, asked, complaints, ...hands, close: () => context.close() };
+  const hands = handsOn(() => page);
+  return { page, asked, complaints, ...hands, visit, close: () => context.close() };
 }
 
 /** Types a token into the dialog, as a person does. */

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 /** Returns the acts of a person on the current page, by the names that a screen reader says. */
 export function handsOn(page: () => Page) {
-  return {
+  const hands = {
     click: (name: string) => page().getByRole('button', { name, exact: true }).click(),
     follow: (name: string) => page().getByRole('link', { name, exact: true }).click(),
     fill: (name: string, text: string) =>
@@ -13,7 +13,14 @@ export function handsOn(page: () => Page) {
       page().getByRole('heading', { level: 1, name, exact: true }).waitFor(),
     /** Waits for the notice about a change. */
     hear: (text: string) => page().getByRole('status').filter({ hasText: text }).waitFor(),
+    /** Signs in at the development identity provider. */
+    async signIn(name: string): Promise<void> {
+      await hands.arrive('Development sign-in');
+      await hands.fill('Name', name);
+      await hands.click('Sign in');
+    },
   };
+  return hands;
 }
 
 /** Returns a growing list of errors and warnings. `website` has no icon, which is no fault. */

@@ -124,7 +124,6 @@ describe('revoking everybody’s access', () => {
     expect(secretOn(ended)).toBe(client.client_secret);
     expect(await meAs(elsewhere.body.access_token)).toBe(200);
 
-    jest.useRealTimers();
     stopClock(Date.now() + 1_000);
     const again = await redeem(client, await makeCode(client, user));
     expect(again.status).toBe(200);
