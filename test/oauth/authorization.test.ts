@@ -19,7 +19,7 @@ import {
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-const { url, authUrl: issuer } = await startTestStack();
+const { url, authUrl: issuer, stream } = await startTestStack();
 
 const { deleteApplication, updateApplication } = await import(
   '../../shared/oauth/application-repository.ts'
@@ -605,6 +605,8 @@ describe('the consent page', () => {
   });
 
   test('takes three round trips, whatever it shows', async () => {
+    // The consumers of the stream read the table, too.
+    await stream.idle();
     const log: string[] = [];
     const send = table.send.bind(table);
     const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
