@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-
-const root = fileURLToPath(new URL('..', import.meta.url));
+import { root } from './helpers/service.ts';
 
 /**
  * Folders of shared/, from the top floor down. A folder imports only from floors below its own. A
@@ -28,12 +26,8 @@ const mayImport: Record<string, readonly string[]> = {
   shared: [],
 };
 
-const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
-  cwd: root,
-  encoding: 'utf8',
-})
-  .split('\n')
-  .filter((file) => file && existsSync(join(root, file)));
+const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root });
+const tracked = `${listed}`.split('\n').filter((file) => file && existsSync(join(root, file)));
 const sources = tracked.filter((file) =>
   /^(bin|functions|infra|shared|test)\/.*\.[cm]?[jt]s$/.test(file),
 );
@@ -70,12 +64,8 @@ function faultOf(from: string, to: string): string[] {
 }
 
 test('every folder of shared/ has a floor', () => {
-  const folders = sources
-    .filter((file) => /^shared\/.*\//.test(file))
-    .map((file) => file.split('/')[1]);
-  expect([...new Set(folders)].filter((folder) => !floors.flat().includes(folder ?? ''))).toEqual(
-    [],
-  );
+  const folders = sources.flatMap((file) => /^shared\/(.*?)\//.exec(file)?.[1] ?? []);
+  expect(folders.filter((folder) => !floors.flat().includes(folder))).toEqual([]);
 });
 
 test('imports only go down', () => {
@@ -103,10 +93,9 @@ test('comments and texts name only documents that a clone contains', () => {
   const held = new Set(tracked.map((file) => basename(file)));
   const texts = tracked.filter((file) => /\.([cm]?[jt]s|json|ya?ml|md)$/.test(file));
   const missing = texts.flatMap((file) => {
-    const named = readFileSync(join(root, file), 'utf8').matchAll(
-      /\b[\w-]+\.md\b|\bspec section \d+/g,
-    );
-    return [...named].filter(([name]) => !held.has(name)).map(([name]) => `${file}: ${name}`);
+    const text = readFileSync(join(root, file), 'utf8');
+    const named = text.match(/\b[\w-]+\.md\b|\bspec section \d+/g) ?? [];
+    return named.filter((name) => !held.has(name)).map((name) => `${file}: ${name}`);
   });
   expect(missing.filter((fault) => !fault.startsWith('test/architecture.test.ts'))).toEqual([]);
 });

@@ -33,9 +33,7 @@ describe('a response that differs from its endpoint’s description fails its te
 
   test('names the operation of the handler', async () => {
     const author = await makeUser();
-    const { body } = await invoke(getReview, {
-      path: { review_id: await makeReview(author) },
-    });
+    const { body } = await invoke(getReview, { path: { review_id: await makeReview(author) } });
     expect(faultsOf(response, body)).toEqual([]);
     const more = { review: { ...body.review, shelf: 7 } };
     const exchange = { route: review, method: 'GET', status: 200, body: more };

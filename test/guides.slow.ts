@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { guides } from '../shared/guides.ts';
 import { differencesOf, type Shown } from './helpers/answers.ts';
-import { openBrowser, unescapeHtml } from './helpers/browser.ts';
+import { type Browser, openBrowser, unescapeHtml } from './helpers/browser.ts';
 import { root } from './helpers/service.ts';
 import { freePort, paste, shells, startAsReader } from './helpers/terminal.ts';
 
@@ -73,21 +73,13 @@ function pasted({ language, code }: Step, copied: Copied): string {
 const expire = `test ! -f tokens.json || sed -i 's/rva_/rva_expired/' tokens.json\n`;
 
 /** Signs in. Copies a token and the credentials of an application from the pages. */
-async function copyAll(browser: ReturnType<typeof openBrowser>, name: string): Promise<Copied> {
+async function copyAll(browser: Browser, name: string): Promise<Copied> {
   await browser.signIn(name);
   const scopes = { review: 'yes', vote: 'yes' };
   const tokens = await browser.visit('account/tokens');
   const made = await browser.submit(tokens, 'Create token', { name, days: '7', ...scopes });
-  const application = await browser.submit(
-    await browser.visit('account/applications'),
-    'Register',
-    {
-      name,
-      desc: '',
-      website: 'http://localhost/',
-      redirect_uri: `http://localhost:${callbackPort}/callback`,
-    },
-  );
+  const redirect_uri = `http://localhost:${callbackPort}/callback`;
+  const application = await browser.register({ name, redirect_uri });
   return {
     'rva_…': /rva_[\w-]+/.exec(made.html)?.[0] ?? '',
     '0123…': /[\da-f]{32}$/.exec(application.url)?.[0] ?? '',
@@ -114,22 +106,15 @@ describe.each(shells)('pasted into %s', (...shell) => {
       if (shown.length === 0 && output.includes('"error":')) found.push(output);
       return found.length > 0 ? [{ code, found }] : [];
     });
-    expect({ stderr, faults, steps: outputs.length - 1 }).toEqual({
-      stderr,
-      faults: [],
-      steps: steps.length,
-    });
+    const expected = { stderr, faults: [], steps: steps.length };
+    expect({ stderr, faults, steps: outputs.length - 1 }).toEqual(expected);
   });
 
   test('a program explains why access has ended', () => {
     const program = ['reviews.mts', crypto.randomUUID()];
     const variables = { CLIENT: copied['0123…'], CLIENT_SECRET: copied['rvs_…'] };
-    const { stderr } = spawnSync('node', program, {
-      cwd: demo,
-      env: { ...env, ...variables },
-      encoding: 'utf8',
-    });
-    expect(stderr).toMatch(/invalid_grant: refresh_token is not valid/);
+    const { stderr } = spawnSync('node', program, { cwd: demo, env: { ...env, ...variables } });
+    expect(`${stderr}`).toMatch(/invalid_grant: refresh_token is not valid/);
   });
 });
 

@@ -23,24 +23,19 @@ const withEngine = ['test/infra/local/(stack|stream)', 'test/journeys/(durabilit
 
 const rootDir = join(import.meta.dirname, '..');
 
+const jsc = {
+  target: 'es2024',
+  parser: { syntax: 'typescript' },
+  experimental: { keepImportAttributes: true },
+};
+
 /** @type {import('jest').Config} */
 const project = {
   rootDir,
   testEnvironment: '<rootDir>/test/helpers/environment.ts',
   testPathIgnorePatterns: process.env.DYNAMODB_ENDPOINT ? withEngine : [],
   extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2024',
-          parser: { syntax: 'typescript' },
-          experimental: { keepImportAttributes: true },
-        },
-      },
-    ],
-  },
+  transform: { '\\.ts$': ['@swc/jest', { jsc }] },
   setupFilesAfterEnv: ['<rootDir>/test/helpers/setup.ts'],
 };
 
@@ -50,17 +45,9 @@ export default {
   maxWorkers: '100%',
   testTimeout: 120_000,
   projects: [
-    {
-      ...project,
-      displayName: 'fast',
-      testMatch: ['<rootDir>/test/**/*.test.ts'],
-    },
+    { ...project, displayName: 'fast', testMatch: ['<rootDir>/test/**/*.test.ts'] },
     // Whole programs, the code as deployed, random histories and long lists. Also a browser:
     // Debian's chromium, or the one named by CHROMIUM.
-    {
-      ...project,
-      displayName: 'slow',
-      testMatch: ['<rootDir>/test/**/*.slow.ts'],
-    },
+    { ...project, displayName: 'slow', testMatch: ['<rootDir>/test/**/*.slow.ts'] },
   ],
 };

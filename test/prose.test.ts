@@ -29,9 +29,7 @@ interface Passage {
   text: string;
 }
 
-function read(file: string): string {
-  return readFileSync(file, 'utf8');
-}
+const read = (file: string) => readFileSync(file, 'utf8');
 
 /** Markdown without its blocks of code and its front matter, their lines left empty. */
 function withoutCode(markdown: string): string {

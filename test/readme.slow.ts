@@ -12,13 +12,9 @@ const documents = [
   ...globSync(['.github/**/*.md', 'infra/guides/*.md'], { cwd: root }),
 ];
 
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
-}
-
-function shellBlocks(text: string): string[] {
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
-}
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const shellBlocks = (text: string) =>
+  [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 
 /**
  * Text in a block that a shell takes otherwise than its reader, when it is pasted: in zsh a comment
@@ -41,24 +37,21 @@ test('what documents give to be pasted means the same to every shell', () => {
 });
 
 test('links lead to files and headings that are there', () => {
-  const slug = (heading: string) =>
+  const anchorOf = ([, heading = '']: string[]) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\w -]/g, '')
       .replaceAll(' ', '-');
-  const dead = documents.flatMap((file) =>
-    [...read(file).matchAll(/\]\((?!https?:|\{\{)([^)#]*)(?:#([^)]*))?\)/g)]
-      .filter(([, path = '', anchor]) => {
-        const target = path === '' ? file : join(dirname(file), path);
-        if (!existsSync(join(root, target))) return true;
-        if (anchor === undefined) return false;
-        const headings = [...read(target).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
-          slug(text),
-        );
-        return !headings.includes(anchor);
-      })
-      .map(([link]) => `${file}: ${link}`),
-  );
+  const dead = documents.flatMap((file) => {
+    const links = [...read(file).matchAll(/\]\((?!https?:|\{\{)([^)#]*)(?:#([^)]*))?\)/g)];
+    const broken = links.filter(([, path = '', anchor]) => {
+      const target = path === '' ? file : join(dirname(file), path);
+      if (!existsSync(join(root, target))) return true;
+      if (anchor === undefined) return false;
+      return ![...read(target).matchAll(/^#+ (.*)$/gm)].map(anchorOf).includes(anchor);
+    });
+    return broken.map(([link]) => `${file}: ${link}`);
+  });
   expect(dead).toEqual([]);
 });
 

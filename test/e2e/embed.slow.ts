@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { listen } from '../helpers/listen.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-jest.spyOn(console, 'warn').mockImplementation(() => {});
 const entity_id = randomUUID();
 nameEntities({ [entity_id]: 'Blue </script><script>document.title = "owned"</script>' });
 const browser = await launchBrowser();
 const { authUrl: at } = await startTestStack();
+const { makeReview, makeUser } = await import('../helpers/fixtures.ts');
 
 /** Another site, whose page holds the HTML that was set last. */
 let content = '';
@@ -20,37 +19,9 @@ const site = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html');
   response.end(`<!doctype html><title>Another site</title>${content}`);
 });
-site.listen(0, '127.0.0.1');
-await once(site, 'listening');
-const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
-let review_id = '';
-
-beforeAll(async () => {
-  const { findOrCreateUser } = await import('../../shared/account/identity-repository.ts');
-  const { newReview } = await import('../../shared/review/review.ts');
-  const { insertReview } = await import('../../shared/review/review-repository.ts');
-  const author = await findOrCreateUser({
-    issuer: 'https://issuer.example',
-    subject: 'Ann',
-    display_name: 'Ann',
-    email: null,
-    musicdb_username: null,
-  });
-  const review = newReview(author.id, {
-    entity_id,
-    entity_type: 'release_group',
-    text: '</script><script>document.title = "owned"</script> <!-- <script> and more of it',
-    rating: 4,
-    language: 'en',
-    license_choice: 'CC0 1.0',
-    is_draft: false,
-  });
-  await insertReview(review);
-  review_id = review.id;
-});
-afterAll(() => {
-  site.close();
-});
+const siteUrl = `http://127.0.0.1:${await listen(site)}/`;
+const text = '</script><script>document.title = "owned"</script> <!-- <script> and more of it';
+const review_id = await makeReview(await makeUser(), { entity_id, text, language: 'en' });
 
 /** A page, and what the browser reports while it is open: faults, refusals, requests elsewhere. */
 async function open(url: string): Promise<{ page: Page; reports: string[] }> {
@@ -77,10 +48,8 @@ test('the code on the page of an entity shows its stars on another site, in both
     await page.emulateMedia({ colorScheme });
     const inside = page.frames()[1];
     grounds.push(await inside?.evaluate('getComputedStyle(document.body).backgroundColor'));
-    const size = await inside?.evaluate(
-      '[document.documentElement.scrollWidth, document.documentElement.scrollHeight]',
-    );
-    expect(size).toEqual([320, 120]);
+    const size = '((root) => [root.scrollWidth, root.scrollHeight])(document.documentElement)';
+    expect(await inside?.evaluate(size)).toEqual([320, 120]);
   }
   expect(grounds[0]).not.toBe(grounds[1]);
   await frame.getByRole('link').click();
@@ -92,11 +61,8 @@ test('the code on the page of an entity shows its stars on another site, in both
 test('a site that is given the address finds the same frame by oEmbed', async () => {
   const { page } = await open(`${at}/entity/${entity_id}`);
   const oembed = await page.locator('link[type="application/json+oembed"]').getAttribute('href');
-  const { html, type, version } = (await (await fetch(oembed ?? '')).json()) as Record<
-    string,
-    string
-  >;
-  expect([type, version, html]).toEqual(['rich', '1.0', content]);
+  const answer = await (await fetch(oembed ?? '')).json();
+  expect(answer).toMatchObject({ type: 'rich', version: '1.0', html: content });
   await page.close();
 });
 
@@ -111,10 +77,10 @@ test('no other page lets itself be framed', async () => {
 });
 
 test.each([
-  ['review', () => review_id],
-  ['entity', () => entity_id],
+  ['review', review_id],
+  ['entity', entity_id],
 ])('the browser runs nothing on the page of a %s, and reports nothing', async (kind, id) => {
-  const { page, reports } = await open(`${at}/${kind}/${id()}`);
+  const { page, reports } = await open(`${at}/${kind}/${id}`);
   expect(await page.title()).not.toBe('owned');
   const data = (await page.locator('script').textContent()) ?? '';
   expect(JSON.parse(data)['@context']).toBe('https://schema.org');

@@ -1,78 +1,54 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { describe, expect, jest, test } from '@jest/globals';
-import axe, { type AxeResults } from 'axe-core';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { runAdmin } from '../../bin/admin/program.ts';
+import { callerOf } from '../helpers/api.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { handsOn, violationsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-jest.spyOn(console, 'warn').mockImplementation(() => {});
 const browser = await launchBrowser();
-const { url, authUrl: at, dataDir } = await startTestStack();
+const { url, authUrl: at } = await startTestStack();
+const { run: admin } = await import('../helpers/admin.ts');
+const { reviewBody } = await import('../helpers/fixtures.ts');
 const pictures = process.env.PICTURES;
 
-/** Output of the operator's tool. */
-async function admin(...args: string[]): Promise<Record<string, unknown>> {
-  let stdout = '';
-  let stderr = '';
-  const status = await runAdmin(['--data-dir', dataDir, ...args], {
-    writeOut: (text) => {
-      stdout += text;
-    },
-    writeErr: (text) => {
-      stderr += text;
-    },
-  });
-  expect([status, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout);
-}
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
 
-const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+type Decision = Record<'user_id' | 'moderator_id' | 'decision' | 'note', string>;
 
-/** Fields of the API's answers that the test reads. */
-interface Answer {
-  id: string;
-  error: string;
-  reviews: object[];
+/** Returns all decisions on an account and its reviews, newest first. */
+async function decisionsOn(id: string): Promise<Decision[]> {
+  const { decisions } = await admin('decision', 'list');
+  return decisions.filter(({ user_id }: Decision) => user_id === id);
 }
 
 /** Somebody at a browser of their own. */
 async function person(name: string, width: number) {
   const context = await browser.newContext({ viewport: { width, height: 800 }, bypassCSP: true });
   const page = await context.newPage();
-  /** Gives the id of the account. */
+  const hands = handsOn(() => page);
+  /** Returns the id of the account. */
   const signIn = async () => {
     await page.goto(`${at}/account`);
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    await hands.signIn(name);
+    await hands.arrive(name);
     return (await page.locator('dt:text-is("User id") + dd').textContent()) ?? '';
   };
   const id = await signIn();
-  const { access_token } = await admin(
-    ...['token', 'create', '--user', id, '--name', 'Script', '--scope', 'review,vote'],
-  );
+  const token = ['--user', id, '--name', 'Script', '--scope', 'review,vote'];
+  const { access_token } = await admin('token', 'create', ...token);
   return {
     id,
     name,
     page,
+    ...hands,
     signIn,
-    leave: () => context.close(),
     /** Calls the API as a script of theirs does. */
-    async call(method: string, path: string, body?: object) {
-      const response = await fetch(url + path, {
-        method,
-        headers: { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' },
-        body: body && JSON.stringify(body),
-      });
-      return { status: response.status, body: (await response.json()) as Answer };
-    },
-    click: (button: string) => page.getByRole('button', { name: button, exact: true }).click(),
+    call: callerOf(url, access_token),
+    visit: (path: string) => page.goto(at + path),
     follow: (link: string | RegExp) => page.getByRole('link', { name: link }).first().click(),
-    hear: (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor(),
-    arrive: (title: string) =>
-      page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(),
     /** Fills in the form under a heading, or the only one. */
     async explain(reason: string, note: string, heading = '') {
       const form = page.locator('section', { hasText: heading }).locator('form').last();
@@ -92,16 +68,9 @@ const narrower: Record<number, number> = { 1280: 768, 390: 360 };
 async function look(page: Page, picture: string, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 800 });
   if (pictures) await page.screenshot({ path: join(pictures, `${picture}.png`), fullPage: true });
-  await page.evaluate(axe.source);
-  const options = { runOnly: tags, rules: { 'target-size': { enabled: true } } };
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
-    const { violations } = (await page.evaluate(
-      `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
-    )) as AxeResults;
-    const found = violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target }) => `${id}: ${target.join(' ')}`),
-    );
+    const found = await violationsOn(page);
     expect([picture, colorScheme, found]).toEqual([picture, colorScheme, []]);
   }
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
@@ -126,20 +95,18 @@ describe.each([
 
     const text =
       'Forty minutes that reward every new listen.\n\nThe shop at the corner has it for ten euros, and the lady behind the counter knows every record by heart.';
-    const review = { entity_id: randomUUID(), entity_type: 'release_group', text, rating: 5 };
-    const published = await ann.call('POST', '/review/', { ...review, license_choice: 'CC0 1.0' });
-    const { id } = published.body;
+    const { id } = (await ann.call('POST', '/review/', reviewBody({ text }))).body;
     const path = `/review/${id}`;
     expect((await rita.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
     const words = { reason: 'This is an advertisement\nfor a <shop>.' };
     expect((await rob.call('POST', `${path}/report`, words)).status).toBe(200);
 
     // For others there is no such page.
-    await ann.page.goto(`${at}/account/moderation`);
+    await ann.visit('/account/moderation');
     await ann.arrive('Page not found');
     expect(await ann.page.getByRole('link', { name: 'Moderation' }).count()).toBe(0);
 
-    await mia.page.goto(`${at}/account`);
+    await mia.visit('/account');
     await mia.follow('Moderation (1)');
     await mia.arrive('Reported reviews');
     await mia.look('queue');
@@ -156,26 +123,22 @@ describe.each([
     await mia.look('case');
 
     // Ben has it open at the same time, and comes second.
-    await ben.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await ben.visit(`/account/moderation/reviews/${id}`);
     await mia.explain('Spam', 'It advertises a shop.');
     await mia.click('Hide the review');
     await mia.hear('The review is hidden.');
     await mia.page.getByText('There is nothing to decide.').waitFor();
     await ben.explain('Another reason', 'Harmless.');
     await ben.click('Dismiss the reports');
-    await ben.page
-      .getByRole('alert')
-      .filter({ hasText: `${mia.name} has decided` })
-      .waitFor();
+    const alert = ben.page.getByRole('alert');
+    await alert.filter({ hasText: `${mia.name} has decided` }).waitFor();
     await ben.look('second');
     expect((await rob.call('GET', path)).status).toBe(404);
 
     const own = (await ann.call('GET', '/user/me/reviews')).body.reviews[0];
-    expect(own).toMatchObject({
-      is_hidden: true,
-      moderation: { decision: 'hide', reason: 'spam', note: 'It advertises a shop.' },
-    });
-    await ann.page.goto(`${at}/account`);
+    const moderation = { decision: 'hide', reason: 'spam', note: 'It advertises a shop.' };
+    expect(own).toMatchObject({ is_hidden: true, moderation });
+    await ann.visit('/account');
     await ann.page.getByRole('heading', { name: 'Hidden: spam' }).waitFor();
     await ann.page.getByText('It advertises a shop.').waitFor();
     await ann.page.getByText('Appeal against this decision').click();
@@ -186,10 +149,10 @@ describe.each([
     await ann.hear('Another moderator will decide on your appeal.');
     expect(await ann.page.getByText('Appeal against this decision').count()).toBe(0);
 
-    await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.visit(`/account/moderation/reviews/${id}`);
     await mia.page.getByText('The author appeals against your decision').waitFor();
     expect(await mia.page.getByRole('button', { name: 'Make it public again' }).count()).toBe(0);
-    await ben.page.goto(`${at}/account/moderation?sort=popularity`);
+    await ben.visit('/account/moderation?sort=popularity');
     expect(await ben.row(ann.name).textContent()).toContain('Appeal');
     await ben.row(ann.name).getByRole('link', { name: 'Unnamed release group' }).click();
     await ben.page.getByText(says).waitFor();
@@ -202,10 +165,8 @@ describe.each([
     await ben.follow('Log');
     await ben.arrive('Log of moderation');
     const log = ben.row(ann.name);
-    expect(await log.locator('strong').allTextContents()).toEqual([
-      'Public again: another reason',
-      'Hidden: spam',
-    ]);
+    const decisions = ['Public again: another reason', 'Hidden: spam'];
+    expect(await log.locator('strong').allTextContents()).toEqual(decisions);
     const cells = log.locator('[data-name=By], [data-name=Reports]');
     expect(await cells.allTextContents()).toEqual(['0', ben.name, '2', mia.name]);
     await ben.look('log');
@@ -219,7 +180,7 @@ describe.each([
     await ben.page.getByText('since').first().waitFor();
     const refused = await ann.call('POST', path, { rating: 1 });
     expect([refused.status, refused.body.error]).toEqual([403, 'access_denied']);
-    await ann.page.goto(`${at}/account`);
+    await ann.visit('/account');
     await ann.look('blocked');
     await ann.click('Save');
     await ann.arrive('Nothing was changed');
@@ -228,48 +189,32 @@ describe.each([
     await ben.click('Unblock');
     await ben.hear('The account may write again.');
     expect((await ann.call('POST', path, { rating: 1 })).status).toBe(200);
-    const { decisions } = await admin('decision', 'list');
-    expect(
-      (decisions as { user_id: string; decision: string; moderator_id: string }[])
-        .filter(({ user_id }) => user_id === ann.id)
-        .map(({ decision, moderator_id }) => [decision, moderator_id]),
-    ).toEqual([
-      ['unblock', ben.id],
-      ['block', ben.id],
-      ['restore', ben.id],
-      ['hide', mia.id],
-    ]);
-    for (const { leave } of [ann, rita, rob, mia, ben]) await leave();
+    const all = await decisionsOn(ann.id);
+    expect(all.map(({ decision }) => decision)).toEqual(['unblock', 'block', 'restore', 'hide']);
+    expect(all.map(({ moderator_id }) => moderator_id)).toEqual([ben.id, ben.id, ben.id, mia.id]);
   });
 
   test('all reviews of an author are hidden in steps, and the author reads why', async () => {
     const named = (name: string) => person(`${name} hiding on ${device}`, width);
-    const [ann, rob, mia] = await Promise.all(['Ann', 'Rob', 'Mia'].map(named));
-    if (!ann || !rob || !mia) throw new Error('three people were asked for');
+    const [ann, rob, mia] = await Promise.all([named('Ann'), named('Rob'), named('Mia')]);
     await admin('user', 'promote', mia.id);
-    await ann.page.goto(`${at}/account/reviews`);
+    await ann.visit('/account/reviews');
     await ann.page.getByText('You have not reviewed anything yet.').waitFor();
     await ann.look('no-reviews');
     const ids: string[] = [];
     for (let i = 0; i < 27; i++) {
-      const review = {
-        entity_id: randomUUID(),
-        entity_type: 'bk_literary_work',
-        language: 'ar',
-        text: 'هذا الكتاب من أجمل ما قرأت في حياتي كلها',
-        rating: 1 + (i % 5),
-        license_choice: 'CC0 1.0',
-      };
-      ids.unshift((await ann.call('POST', '/review/', review)).body.id);
+      const text = 'هذا الكتاب من أجمل ما قرأت في حياتي كلها';
+      const book = { entity_type: 'bk_literary_work', language: 'ar', text, rating: 1 + (i % 5) };
+      ids.unshift((await ann.call('POST', '/review/', reviewBody(book))).body.id);
     }
     const [newest = ''] = ids;
     await rob.call('PUT', `/review/${newest}/vote`, { vote: false });
     await mia.call('POST', `/review/${newest}/report`, { reason: 'abuse' });
-    await rob.page.goto(`${at}/account/votes`);
+    await rob.visit('/account/votes');
     await rob.row('Unnamed literary work').getByText('Down', { exact: true }).waitFor();
     await rob.look('votes');
 
-    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.explain('Spam', 'One shop.', 'Hide all');
     await mia.look('all-public');
     await mia.click('Hide all 27 public reviews');
@@ -286,20 +231,16 @@ describe.each([
     expect(await mia.row('Hidden: spam').count()).toBe(19);
     await mia.follow('Next page');
     expect(await mia.row('Hidden: spam').count()).toBe(7);
-    const { decisions } = await admin('decision', 'list');
-    const ofAnn = (decisions as { user_id: string; note: string }[]).filter(
-      ({ user_id, note }) => user_id === ann.id && note === 'One shop.',
-    );
-    expect(ofAnn).toHaveLength(26);
+    const decided = await decisionsOn(ann.id);
+    expect(decided.filter(({ note }) => note === 'One shop.')).toHaveLength(26);
 
-    await ann.page.goto(`${at}/account/reviews`);
+    await ann.visit('/account/reviews');
     expect(await ann.row('One shop.').count()).toBe(19);
     await ann.row('One shop.').first().getByText('Appeal against this decision').click();
     await ann.look('own-reviews');
     await ann.row('Public').getByRole('link', { name: 'Unnamed literary work' }).waitFor();
     // Nothing waits for the tests after this one.
     for (const id of ids) await ann.call('DELETE', `/review/${id}`);
-    for (const { leave } of [ann, rob, mia]) await leave();
   });
 
   test('what was decided outlives the review and the account that it was made on', async () => {
@@ -307,34 +248,27 @@ describe.each([
     const [ann, rob, mia, ben] = await Promise.all(['Ann', 'Rob', 'Mia', 'Ben'].map(named));
     if (!ann || !rob || !mia || !ben) throw new Error('four people were asked for');
     for (const { id } of [mia, ben]) await admin('user', 'promote', id);
-    const review = {
-      entity_id: randomUUID(),
-      entity_type: 'release_group',
-      text: 'Forty minutes that reward every new listen, and a shop that sells them.',
-      license_choice: 'CC0 1.0',
-    };
+    const review = reviewBody();
     const { id } = (await ann.call('POST', '/review/', review)).body;
     const path = `/review/${id}`;
 
     // Mia has reported it, and leaves the decision to Ben.
     expect((await mia.call('POST', `${path}/report`, { reason: 'spam' })).status).toBe(200);
-    await mia.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await mia.visit(`/account/moderation/reviews/${id}`);
     await mia.page.getByText('You have reported this review: another moderator').waitFor();
     expect(await mia.page.getByRole('button', { name: 'Hide the review' }).count()).toBe(0);
     await mia.look('reported-by-me');
-    await ben.page.goto(`${at}/account/moderation/reviews/${id}`);
+    await ben.visit(`/account/moderation/reviews/${id}`);
     await ben.explain('Spam', 'It advertises a shop.');
     await ben.click('Hide the review');
     await ben.hear('The review is hidden.');
 
     // Deleted and published once more, it stays away until a moderator allows another one.
     expect((await ann.call('DELETE', path)).status).toBe(200);
+    const description = 'A moderator has hidden your review of this';
     const again = await ann.call('POST', '/review/', review);
-    expect([again.status, again.body]).toEqual([
-      403,
-      { error: 'access_denied', description: 'A moderator has hidden your review of this' },
-    ]);
-    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    expect([again.status, again.body]).toEqual([403, { error: 'access_denied', description }]);
+    await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.page.getByRole('heading', { name: 'Hidden reviews that were deleted' }).waitFor();
     await mia.look('marked');
     const section = mia.page.locator('section', { hasText: 'Hidden reviews that were deleted' });
@@ -344,16 +278,14 @@ describe.each([
     await mia.hear('The author may review it again.');
     await mia.page.getByText('May be reviewed again: another reason').waitFor();
     expect((await ann.call('POST', '/review/', review)).status).toBe(200);
-    await ann.page.goto(`${at}/account`);
-    await ann.page
-      .getByRole('heading', { name: 'May be reviewed again: another reason' })
-      .waitFor();
+    await ann.visit('/account');
+    const allowed = 'May be reviewed again: another reason';
+    await ann.page.getByRole('heading', { name: allowed }).waitFor();
 
     // Eleven reports on one day are one too many.
     const statuses: number[] = [];
     for (let i = 0; i < 11; i++) {
-      const own = { ...review, entity_id: randomUUID() };
-      const next = (await ann.call('POST', '/review/', own)).body.id;
+      const next = (await ann.call('POST', '/review/', reviewBody())).body.id;
       const reported = await rob.call('POST', `/review/${next}/report`, { reason: 'spam' });
       statuses.push(reported.status);
       if (reported.status !== 200) expect(reported.body.error).toBe('limit_exceeded');
@@ -366,22 +298,21 @@ describe.each([
       ...['app', 'create', '--owner', ann.id, '--name', 'Shelf', '--desc', 'A shelf.'],
       ...['--website', 'https://client.example/', '--redirect-uri', redirect_uri],
     );
-    await mia.page.goto(`${at}/account/moderation/users/${ann.id}`);
+    await mia.visit(`/account/moderation/users/${ann.id}`);
     await mia.explain('Abuse', 'Insults everybody.', 'Block the account');
     await mia.click('Block');
     await mia.hear('The account is blocked');
     const since = await mia.page.locator('dt:text-is("Blocked") + dd').textContent();
     const query = { response_type: 'code', client_id: `${client_id}`, redirect_uri };
-    await rob.page.goto(`${at}/oauth/authorize?${new URLSearchParams(query)}`);
+    await rob.visit(`/oauth/authorize?${new URLSearchParams(query)}`);
     await rob.arrive('Shelf cannot be connected');
     expect(new URL(rob.page.url()).origin).toBe(new URL(at).origin);
     await rob.look('blocked-developer');
 
     // Neither does the account get rid of the block by leaving.
-    await ann.page.goto(`${at}/account/delete`);
-    await ann.page
-      .getByText('The block of your account: its date and a hash of your sign-in')
-      .waitFor();
+    await ann.visit('/account/delete');
+    const block = 'The block of your account: its date and a hash of your sign-in';
+    await ann.page.getByText(block).waitFor();
     await ann.look('deletion-of-blocked');
     await ann.page.getByLabel('To confirm, type your name').fill(ann.name);
     await ann.click('Delete account');
@@ -391,17 +322,16 @@ describe.each([
     await ann.page.getByText('a moderator has blocked the account').waitFor();
     await ann.click('Save');
     await ann.arrive('Nothing was changed');
-    await mia.page.goto(`${at}/account/moderation/users/${later}`);
+    await mia.visit(`/account/moderation/users/${later}`);
     expect(await mia.page.locator('dt:text-is("Blocked") + dd').textContent()).toBe(since);
     await mia.explain('Another reason', 'Has calmed down.', 'End the block');
     await mia.click('Unblock');
     await mia.hear('The account may write again.');
-    await ann.page.goto(`${at}/account`);
+    await ann.visit('/account');
     await ann.click('Save');
     await ann.hear('Your profile is saved.');
     // The reviews of the first account are erased, and with them the reports.
-    do await mia.page.goto(`${at}/account/moderation`);
+    do await mia.visit('/account/moderation');
     while ((await mia.page.getByText('There is nothing to decide.').count()) === 0);
-    for (const { leave } of [ann, rob, mia, ben]) await leave();
   });
 });

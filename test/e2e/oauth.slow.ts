@@ -1,9 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
+import { callerOf } from '../helpers/api.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
+import { listen } from '../helpers/listen.ts';
+import { complaintsOn, handsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const browser = await launchBrowser();
@@ -13,14 +14,9 @@ const { url, authUrl: issuer } = await startTestStack();
 const application = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html');
   response.end('<!doctype html><html lang="en"><title>Application</title><h1>Welcome back</h1>');
-}).listen(0, '127.0.0.1');
-await once(application, 'listening');
-const website = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`;
-const redirect_uri = `${website}callback`;
-
-afterAll(async () => {
-  application.close();
 });
+const website = `http://127.0.0.1:${await listen(application)}`;
+const redirect_uri = `${website}/callback`;
 
 let context: BrowserContext;
 let page: Page;
@@ -29,13 +25,7 @@ let complaints: string[];
 async function open(options: Parameters<typeof browser.newContext>[0]): Promise<void> {
   context = await browser.newContext(options);
   page = await context.newPage();
-  complaints = [];
-  page.on('console', (message) => {
-    // Only the application has no icon.
-    const isIcon = message.location().url === `${website}favicon.ico`;
-    if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(`${error}`));
+  complaints = complaintsOn(page, website);
   page.on('requestfailed', (request) => {
     // The browser aborts requests itself when it leaves for another page.
     const why = request.failure()?.errorText;
@@ -48,15 +38,7 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
-/** Waits for a page with this heading. */
-const arrive = (name: string) =>
-  page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-/** Waits for the notice about a change. */
-const hear = (text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
-const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
-const follow = (name: string) => page.getByRole('link', { name, exact: true }).click();
-const fill = (name: string, text: string) =>
-  page.getByRole('textbox', { name, exact: true }).fill(text);
+const { click, follow, fill, arrive, hear, signIn } = handsOn(() => page);
 /** Returns the description of a term in a description list. */
 const described = async (term: string) =>
   (await page.locator(`dt:text-is("${term}") + dd`).textContent()) ?? '';
@@ -69,18 +51,7 @@ const secret = async () => {
   return (await code.textContent()) ?? '';
 };
 
-async function signIn(name: string): Promise<void> {
-  await arrive('Development sign-in');
-  await fill('Name', name);
-  await click('Sign in');
-}
-
-interface Registered {
-  client_id: string;
-  client_secret: string;
-}
-
-async function register(name: string, desc = 'Shows your reviews'): Promise<Registered> {
+async function register(name: string, desc = 'Shows your reviews') {
   await fill('Name', name);
   await fill('What it does', desc);
   await fill('Website', website);
@@ -99,39 +70,27 @@ function authorize(client_id: string, scope: string, state: string) {
   return page.goto(`${issuer}/oauth/authorize?${new URLSearchParams(query)}`);
 }
 
-/** A response of the token endpoint, with its status. */
-interface Answer {
-  status: number;
-  access_token?: string;
-  refresh_token?: string;
-  error?: string;
-}
-
+/** Returns a response of the token endpoint, with its status. */
 async function askForToken(
-  { client_id, client_secret }: Registered,
+  { client_id, client_secret }: Awaited<ReturnType<typeof register>>,
   form: Record<string, string>,
-): Promise<Answer> {
-  const response = await fetch(`${url}/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ client_id, client_secret, redirect_uri, ...form }),
-  });
+): Promise<{ status: number; access_token?: string; refresh_token?: string; error?: string }> {
+  const body = new URLSearchParams({ client_id, client_secret, redirect_uri, ...form });
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body });
   return { ...((await response.json()) as object), status: response.status };
 }
 
 /** Returns the status and the display name from GET /user/me. */
 async function readMe(access_token = ''): Promise<[number, string | undefined]> {
-  const headers = { Authorization: `Bearer ${access_token}` };
-  const response = await fetch(`${url}/user/me`, { headers });
-  const { user } = (await response.json()) as { user?: { display_name: string } };
-  return [response.status, user?.display_name];
+  const { status, body } = await callerOf(url, access_token)('GET', '/user/me');
+  return [status, body.user?.display_name];
 }
+
+const phone = { width: 360, height: 640 };
 
 describe.each([
   ['with JavaScript', { javaScriptEnabled: true }],
-  [
-    'without JavaScript, on a phone',
-    { javaScriptEnabled: false, viewport: { width: 360, height: 640 } },
-  ],
+  ['without JavaScript, on a phone', { javaScriptEnabled: false, viewport: phone }],
 ])('%s', (situation, options) => {
   const name = `Ann, ${situation}`;
 
@@ -194,10 +153,9 @@ describe.each([
     await hear('The application no longer has access to your account.');
     await page.getByText('No application is connected.').waitFor();
     expect(await readMe(tokens.access_token)).toEqual([401, undefined]);
-    const { refresh_token = '' } = tokens;
-    expect(
-      await askForToken(registered, { grant_type: 'refresh_token', refresh_token }),
-    ).toMatchObject({ status: 400, error: 'invalid_grant' });
+    const form = { grant_type: 'refresh_token', refresh_token: `${tokens.refresh_token}` };
+    const refused = await askForToken(registered, form);
+    expect(refused).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
   test('a person refuses access', async () => {
@@ -211,11 +169,8 @@ describe.each([
     await arrive('Let Unwanted use your account?');
     await click('Do not allow');
     await arrive('Welcome back');
-    expect([...new URL(page.url()).searchParams]).toEqual([
-      ['error', 'access_denied'],
-      ['state', 's'],
-      ['iss', issuer],
-    ]);
+    const answer = ['error', 'access_denied', 'state', 's', 'iss', issuer];
+    expect([...new URL(page.url()).searchParams].flat()).toEqual(answer);
     // Going back to change the answer is too late.
     await page.goBack();
     await arrive('Please start again');

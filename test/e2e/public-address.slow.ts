@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { launchBrowser } from '../helpers/chromium.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
+import { complaintsOn, handsOn } from '../helpers/page.ts';
 import { startTlsProxy } from '../helpers/proxy.ts';
 
 const login = 'https://login.example.org';
@@ -19,14 +20,8 @@ const browser = await launchBrowser(`--host-resolver-rules=${rules.join()}`);
 test('a browser signs in, opens the reference and signs out below a path', async () => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    // Only the provider has no icon.
-    const isIcon = message.location().url.endsWith('/favicon.ico');
-    if (!isIcon && message.type() === 'error') complaints.push(message.text());
-  });
-  const arrive = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-  const click = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  const complaints = complaintsOn(page, login);
+  const { arrive, click } = handsOn(() => page);
 
   await page.goto(`${authUrl}/account`);
   await arrive('Who are you?');

@@ -89,14 +89,29 @@ export function openBrowser(authUrl: string, ...others: string[]) {
     post: (address: string, fields: Record<string, string>) =>
       load(address, new URLSearchParams(fields)),
     submit,
-    /** Signs in at the development identity provider. */
-    async signIn(name: string): Promise<Shown> {
-      return submit(await load('account'), 'Sign in', { name });
+    /** Allows access on the consent page. */
+    allow: (consent: Shown) => submit(consent, 'Allow', { decision: 'approve' }),
+    /** Signs in at the development identity provider, on the way to a page. */
+    async signIn(name: string, address = 'account'): Promise<Shown> {
+      return submit(await load(address), 'Sign in', { name });
+    },
+    /** Submits the form of a new application. */
+    async register(fields: Record<string, string>): Promise<Shown> {
+      const website = 'https://client.example/';
+      const form = await load('account/applications');
+      return submit(form, 'Register', { name: 'Demo', desc: '', website, ...fields });
     },
   };
 }
 
 export type Browser = ReturnType<typeof openBrowser>;
+
+/** Opens a browser, and signs in at the development identity provider. */
+export async function openAs(authUrl: string, name: string) {
+  const browser = openBrowser(authUrl);
+  const account = await browser.signIn(name);
+  return { browser, account, id: userIdOn(account) };
+}
 
 /**
  * Returns the faults that a page reports in a form, by field. The empty name holds faults of the
@@ -126,15 +141,23 @@ export function contentOf({ html }: Shown, name: string): string | undefined {
 
 /** Returns the credentials on the page of an application. The secret is folded away. */
 export function credentialsOn(shown: Shown): { client_id: string; client_secret: string } {
+  const codeAfter = (before: string) =>
+    textBetween(shown, `${before}<code class="copy">`, '</code>');
   return {
-    client_id: textBetween(shown, '<h3>Client ID</h3>\n    <p><code class="copy">', '</code>'),
-    client_secret: textBetween(
-      shown,
-      '<summary>Show secret</summary>\n      <code class="copy">',
-      '</code>',
-    ),
+    client_id: codeAfter('<h3>Client ID</h3>\n    <p>'),
+    client_secret: codeAfter('<summary>Show secret</summary>\n      '),
   };
 }
+
+/** Returns the id of the account on its page. */
+export const userIdOn = (shown: Shown) =>
+  textBetween(shown, '<dt>User id</dt><dd><code>', '</code>');
+
+/** Returns the token of the session in the forms of a page. */
+export const csrfOn = (shown: Shown) => textBetween(shown, 'name="csrf" value="', '"');
+
+/** Returns the heading of a page. */
+export const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 
 /** Returns the notice about a change. */
 export function noticeOn({ html }: Shown): string | undefined {

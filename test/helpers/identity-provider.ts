@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, jest } from '@jest/globals';
+import { expect } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
+import { headingOf, openBrowser, userIdOn } from './browser.ts';
+import { listen } from './listen.ts';
 import { startTestStack } from './stack.ts';
 
 type StackOptions = Parameters<typeof startTestStack>[0];
@@ -21,26 +21,26 @@ export async function startStackWithProvider(
   options: StackOptions = {},
   publish = async (local: string) => local,
 ) {
-  // The library warns that it keeps data in memory, which is enough here.
-  jest.spyOn(console, 'warn').mockImplementation(() => {});
   // Answers 503 until it knows the address of the service.
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
-  const server = createServer((request, response) => answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = await publish(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const port = await listen(createServer((request, response) => answer(request, response)));
+  const issuer = await publish(`http://127.0.0.1:${port}`);
   Object.assign(process.env, {
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: client.client_id,
     OIDC_CLIENT_SECRET: client.client_secret,
   });
   const { url, authUrl, local } = await startTestStack({ oidcIssuer: issuer, ...options });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   answer = await listenerOf(issuer, authUrl);
-  return { issuer, url, authUrl, local };
+  /** Signs in a person, in a browser of their own. */
+  async function join(email: string) {
+    const browser = openBrowser(authUrl, issuer);
+    const asked = await browser.visit('account');
+    expect(headingOf(asked)).toBe('Who are you?');
+    const account = await browser.submit(asked, 'Sign in', { email });
+    return { browser, account, id: userIdOn(account) };
+  }
+  return { issuer, url, authUrl, local, join };
 }
 
 async function listenerOf(issuer: string, authUrl: string): Promise<RequestListener> {

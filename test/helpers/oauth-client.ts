@@ -67,27 +67,19 @@ export function postForm(
   });
 }
 
-/** Redeems a code at the token endpoint. `fields` replace the defaults; undefined removes one. */
-export function redeem(
-  { client_id, client_secret, redirect_uri }: Client,
-  code: string,
-  fields: Record<string, string | undefined> = {},
-): Promise<TestResponse> {
-  const grant_type = 'authorization_code';
-  const form = { grant_type, code, client_id, client_secret, redirect_uri };
-  return postForm(createToken, { ...form, ...fields });
+type Fields = Record<string, string | undefined>;
+
+function askForTokens({ client_id, client_secret, redirect_uri }: Client, fields: Fields) {
+  return postForm(createToken, { client_id, client_secret, redirect_uri, ...fields });
 }
 
+/** Redeems a code at the token endpoint. `fields` replace the defaults; undefined removes one. */
+export const redeem = (client: Client, code: string, fields: Fields = {}) =>
+  askForTokens(client, { grant_type: 'authorization_code', code, ...fields });
+
 /** Refreshes tokens at the token endpoint. `fields` work as in `redeem`. */
-export function refresh(
-  { client_id, client_secret, redirect_uri }: Client,
-  refresh_token: string,
-  fields: Record<string, string | undefined> = {},
-): Promise<TestResponse> {
-  const grant_type = 'refresh_token';
-  const form = { grant_type, refresh_token, client_id, client_secret, redirect_uri };
-  return postForm(createToken, { ...form, ...fields });
-}
+export const refresh = (client: Client, refresh_token: string, fields: Fields = {}) =>
+  askForTokens(client, { grant_type: 'refresh_token', refresh_token, ...fields });
 
 /** Makes an HTTP Basic header from form-encoded parts. */
 export function basic(id: string, secret: string): { Authorization: string } {

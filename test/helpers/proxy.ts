@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as forward } from 'node:http';
 import { createServer, request as send } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
+import { listen } from './listen.ts';
 
 /** A request and its response that passed a proxy. */
 export interface Passed {
@@ -53,9 +53,7 @@ export async function startTlsProxy(
     passed.on('error', () => response.writeHead(502).end());
     request.pipe(passed);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
 
   const elsewhere = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
@@ -82,8 +80,6 @@ export async function startTlsProxy(
   const passed: Passed[] = [];
   afterAll(() => {
     globalThis.fetch = elsewhere;
-    server.closeAllConnections();
-    server.close();
   });
   return { passed, port };
 }

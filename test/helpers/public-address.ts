@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
-import { credentialsOn, openBrowser, type Shown, textBetween } from './browser.ts';
+import { callerOf } from './api.ts';
+import { credentialsOn, headingOf, openBrowser, type Shown, userIdOn } from './browser.ts';
 import { startStackWithProvider } from './identity-provider.ts';
+import { connect } from './oauth4webapi.ts';
 import { describePlainHttp } from './plain-http.ts';
 import { type Passed, startTlsProxy } from './proxy.ts';
 import { startTestStack } from './stack.ts';
@@ -51,9 +53,9 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
   const browser = openBrowser(authUrl, login);
 
   async function signIn(): Promise<Shown> {
-    const fields: Record<string, string> =
-      provider === 'demo' ? { name: 'Ann' } : { email: 'ann@example.com' };
-    const account = await browser.submit(await browser.visit('account'), 'Sign in', fields);
+    const field = provider === 'demo' ? 'name' : 'email';
+    const person = { [field]: 'ann@example.com' };
+    const account = await browser.submit(await browser.visit('account'), 'Sign in', person);
     expect(account.url).toBe(`${authUrl}/account`);
     return account;
   }
@@ -78,57 +80,18 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
   });
 
   test('a client library discovers it and completes the whole OAuth flow', async () => {
-    const issuer = new URL(authUrl);
-    const discovered = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2' });
-    const server = await oauth.processDiscoveryResponse(issuer, discovered);
-    expect(server.token_endpoint).toBe(`${url}/oauth/token`);
-
-    const account = await signIn();
-    const userId = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
-    const website = 'https://client.example/';
-    const registration = { name: 'Library', desc: '', website, redirect_uri };
-    const applications = await browser.visit('account/applications');
-    const { client_id, client_secret } = credentialsOn(
-      await browser.submit(applications, 'Register', registration),
-    );
-    const client = { client_id };
-    const authentication = oauth.ClientSecretPost(client_secret);
-    const verifier = oauth.generateRandomCodeVerifier();
-    const state = oauth.generateRandomState();
-    const at = new URL(server.authorization_endpoint ?? '');
-    at.search = `${new URLSearchParams({
-      response_type: 'code',
-      client_id,
-      redirect_uri,
-      scope: 'review',
-      state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: 'S256',
-    })}`;
-    const consent = await browser.visit(at.href);
-    expect(consent.html).toContain('Let Library use your account?');
-    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
-    // Requires `iss` to be the issuer (RFC 9207).
-    const answer = oauth.validateAuthResponse(server, client, new URL(back.url), state);
-    const { refresh_token = '' } = await oauth.processAuthorizationCodeResponse(
-      server,
-      client,
-      await oauth.authorizationCodeGrantRequest(
-        server,
-        client,
-        authentication,
-        answer,
-        redirect_uri,
-        verifier,
-      ),
-    );
-    const { access_token } = await oauth.processRefreshTokenResponse(
-      server,
-      client,
-      await oauth.refreshTokenGrantRequest(server, client, authentication, refresh_token, {
-        additionalParameters: { redirect_uri },
-      }),
-    );
+    const userId = userIdOn(await signIn());
+    const credentials = credentialsOn(await browser.register({ name: 'Library', redirect_uri }));
+    const method = oauth.ClientSecretPost;
+    const asked = { redirect_uri, scope: 'review' };
+    const allow = async ({ href }: URL) => {
+      const consent = await browser.visit(href);
+      expect(consent.html).toContain('Let Library use your account?');
+      return new URL((await browser.allow(consent)).url);
+    };
+    const connection = await connect(authUrl, method, credentials, asked, allow);
+    expect(connection.server.token_endpoint).toBe(`${url}/oauth/token`);
+    const { access_token } = await connection.refresh(connection.tokens.refresh_token);
 
     const entity_id = randomUUID();
     const published = await oauth.protectedResourceRequest(
@@ -151,18 +114,18 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
     expect(atom).toContain(`<uri>${page}</uri>`);
     expect(await (await fetch(page)).text()).toContain(`<link rel="canonical" href="${page}">`);
 
-    const me = () =>
-      fetch(`${url}/user/me`, { headers: { Authorization: `Bearer ${access_token}` } });
-    expect((await me()).status).toBe(200);
-    const revoked = await oauth.revocationRequest(server, client, authentication, access_token);
-    await oauth.processRevocationResponse(revoked);
-    expect((await me()).status).toBe(401);
+    const call = callerOf(url, access_token);
+    expect((await call('GET', '/user/me')).status).toBe(200);
+    await connection.revoke(access_token);
+    expect((await call('GET', '/user/me')).status).toBe(401);
 
-    const asked = await browser.submit(await browser.visit('account/connections'), 'Sign out');
+    const left = await browser.submit(await browser.visit('account/connections'), 'Sign out');
     const over =
-      provider === 'demo' ? asked : await browser.submit(asked, 'op.logoutForm', { logout: 'yes' });
-    expect(over.url).toBe(`${authUrl}/account/sign-out`);
-    expect(textBetween(over, '<h1>', '</h1>')).toBe('You are signed out');
+      provider === 'demo' ? left : await browser.submit(left, 'op.logoutForm', { logout: 'yes' });
+    expect([over.url, headingOf(over)]).toEqual([
+      `${authUrl}/account/sign-out`,
+      'You are signed out',
+    ]);
     expect([...browser.jar.keys()].filter((name) => name.startsWith('__Host-session'))).toEqual([]);
   });
 
@@ -185,11 +148,9 @@ export async function walkBehindProxy(publicUrl: string, provider: 'ordinary' | 
 
   test('no link, header, cookie or document names this machine or plain HTTP', () => {
     const { port } = new URL(local);
-    const foreign = new RegExp(
-      `localhost|127\\.0\\.0\\.1|\\[::1\\]|:${port}\\b|http:|http%3a`,
-      'i',
-    );
-    const documents = passed.map((each) => shown(each));
+    const ours = `localhost|127\\.0\\.0\\.1|\\[::1\\]|:${port}\\b|http:|http%3a`;
+    const foreign = new RegExp(ours, 'i');
+    const documents = passed.map(shown);
     expect(documents.filter((all) => all.includes(publicUrl)).length).toBeGreaterThan(20);
     const found = documents.flatMap((all) => {
       const rest = said.reduce((left, each) => left.replaceAll(each, ''), all);

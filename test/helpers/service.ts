@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll } from '@jest/globals';
+import { callerOf } from './api.ts';
 import type { TestResponse } from './invoke.ts';
 
 const run = promisify(execFile);
@@ -38,15 +39,23 @@ export interface Service {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string>;
 }
 
+interface StartOptions {
+  options?: readonly string[];
+  /** The folder of the code. */
+  code?: string;
+  /** More variables. */
+  env?: NodeJS.ProcessEnv;
+}
+
 /** Starts the service on a free port. Throws its output if it does not start. */
 export async function start(
   dataDir: string,
-  { options = [], code = root }: { options?: readonly string[]; code?: string } = {},
+  { options = [], code = root, env = {} }: StartOptions = {},
 ): Promise<Service> {
   const args = ['--require', './bin/ready.cjs', 'bin/start.ts', '--port', '0'];
   const process = spawn(globalThis.process.execPath, [...args, '--data-dir', dataDir, ...options], {
     cwd: code,
-    env: environment(),
+    env: { ...environment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(process);
@@ -111,10 +120,9 @@ export function review(): string {
 
 /** Publishes a review. Returns its id. */
 export async function publish(url: string, token: string): Promise<string> {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}/review/`, { method: 'POST', headers, body: review() });
-  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
-  return ((await response.json()) as { id: string }).id;
+  const { status, body } = await callerOf(url, token)('POST', '/review/', review());
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body.id;
 }
 
 /** Returns how many of these reviews are missing. */
@@ -125,11 +133,8 @@ export async function missing(url: string, ids: readonly string[]): Promise<stri
   return statuses.filter(([, status]) => status !== 200).map(([id]) => id);
 }
 
-/**
- * Returns the environment without the variables that the tests set for the service in their
- * process.
- */
+/** Returns the environment without what the tests set for the service in their process. */
 function environment(): NodeJS.ProcessEnv {
-  const { PATH, HOME } = globalThis.process.env;
-  return { PATH, HOME };
+  const { PATH, HOME, NODE_COMPILE_CACHE } = globalThis.process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE };
 }

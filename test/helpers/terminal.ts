@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
-import type { openBrowser } from './browser.ts';
+import type { Browser } from './browser.ts';
 import { root } from './service.ts';
 
 /** Returns a port that is free at this moment. */
@@ -27,11 +27,8 @@ export async function startAsReader(...options: string[]) {
   const [port, home] = [await freePort(), mkdtempSync(join(tmpdir(), 'reader-'))];
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOME: home, PORT: port, DATA_DIR: join(home, 'data') };
-  const service = spawn('npm', ['start', '--', '--memory', ...options], {
-    cwd: root,
-    env,
-    detached: true,
-  });
+  const args = ['start', '--', '--memory', ...options];
+  const service = spawn('npm', args, { cwd: root, env, detached: true });
   afterAll(async () => {
     process.kill(-(service.pid ?? 0), 'SIGTERM');
     await once(service, 'exit');
@@ -57,7 +54,7 @@ export async function paste(
   script: string,
   [name = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
-  browser: ReturnType<typeof openBrowser>,
+  browser: Browser,
 ): Promise<{ stdout: string; stderr: string }> {
   // In a session of its own, the shell opens no terminal.
   const shell = spawn(name, args, { cwd: root, env, detached: true });
@@ -67,8 +64,7 @@ export async function paste(
     stderr += chunk;
     const [page] = /http\S*\/oauth\/authorize\S*/.exec(`${chunk}`) ?? [];
     if (!page) return;
-    const consent = await browser.visit(page);
-    await fetch((await browser.submit(consent, 'Allow', { decision: 'approve' })).url);
+    await fetch((await browser.allow(await browser.visit(page))).url);
   });
   const [stdout] = await Promise.all([readAll(shell.stdout), once(shell, 'close')]);
   return { stdout, stderr };

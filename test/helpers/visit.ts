@@ -4,40 +4,54 @@ import { resourceOf } from '../../shared/http/match-route.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import type { TestUser } from './fixtures.ts';
-import { invoke } from './invoke.ts';
+import { invoke, type TestResponse } from './invoke.ts';
 import { formOf } from './oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 
+type Fields = Record<string, string>;
+
+interface PageRequest {
+  path?: Fields;
+  query?: Fields;
+  headers?: Fields;
+  /** The fields of a form, or a malformed form. */
+  form?: Fields | string;
+}
+
+/** Requests a page by its route. A POST request sends a form. */
+export async function requestPage(
+  route: Route,
+  { path, query, headers = {}, form = {} }: PageRequest,
+): Promise<TestResponse> {
+  const { method, operation } = route;
+  const handler = await loadFunction(operation);
+  const withResource = (event: object, context: never) =>
+    handler({ ...event, resource: resourceOf(route) }, context);
+  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const body = typeof form === 'string' ? form : formOf(form);
+  const sent = method === 'POST' && { headers: { ...type, ...headers }, body };
+  return invoke(withResource, { method, path, query, headers, ...sent });
+}
+
+/** Starts a session. Returns its cookie, and the token that its forms send. */
+export async function signInAs(id: string): Promise<{ cookie: string; csrf: string }> {
+  const cookie = (await startSession(id)).split(';')[0] ?? '';
+  const session = await readSession(eventOf({ headers: { cookie } }));
+  return { cookie, csrf: session ? await csrfToken(session) : '' };
+}
+
 /** Asks for a page, or sends a form of it, as somebody who is signed in. */
 export async function ask(
   operation: string,
   { id }: TestUser,
-  {
-    path = {},
-    query,
-    form,
-  }: Partial<Record<'path' | 'query' | 'form', Record<string, string>>> = {},
+  { path, query, form }: { path?: Fields; query?: Fields; form?: Fields } = {},
 ) {
   const route = routes.find((each) => each.operation === operation) as Route;
-  const handler = await loadFunction(operation);
-  const cookie = (await startSession(id)).split(';')[0] ?? '';
-  const session = await readSession(eventOf({ headers: { cookie } }));
-  const csrf = session && (await csrfToken(session));
-  const answer = await invoke(
-    (event: object, context: never) => handler({ ...event, resource: resourceOf(route) }, context),
-    {
-      method: route.method,
-      path,
-      query,
-      headers: {
-        cookie,
-        ...(form && { 'Content-Type': 'application/x-www-form-urlencoded' }),
-      },
-      body: form && formOf({ ...form, csrf }),
-    },
-  );
+  const { cookie, csrf } = await signInAs(id);
+  const request = { path, query, headers: { cookie }, form: { ...form, csrf } };
+  const answer = await requestPage(route, request);
   return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };
 }
 

@@ -5,7 +5,7 @@ import { handler as createReview } from '../../functions/create-review.ts';
 import { handler as deleteReview } from '../../functions/delete-review.ts';
 import { handler as putVote } from '../../functions/put-vote.ts';
 import { audit } from '../../shared/audit/audit.ts';
-import { makeReview, makeUsers, reviewBody } from '../helpers/fixtures.ts';
+import { makeReview, makeUsers, reviewBody, type TestUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -18,15 +18,14 @@ test('repairs find nothing to repair while eight people vote and four publish', 
   let isOver = false;
   let deeds = 0;
 
-  const flip = async (i: number) => {
+  const flip = async ({ caller }: TestUser) => {
     for (let vote = true; !isOver; vote = !vote) {
       const path = { review_id: `${ids[deeds++ % ids.length]}` };
-      await invoke(putVote, { caller: voters[i]?.caller, path, body: { vote } });
+      await invoke(putVote, { caller, path, body: { vote } });
       await sleep(20);
     }
   };
-  const publish = async (i: number) => {
-    const caller = authors[i]?.caller;
+  const publish = async ({ caller }: TestUser) => {
     while (!isOver) {
       const body = reviewBody({ entity_id, rating: 1 + (deeds++ % 5) });
       const { status, body: made } = await invoke(createReview, { caller, body });
@@ -35,10 +34,7 @@ test('repairs find nothing to repair while eight people vote and four publish', 
       await invoke(deleteReview, { caller, path: { review_id: made.id } });
     }
   };
-  const traffic = Promise.all([
-    ...voters.map((_, i) => flip(i)),
-    ...authors.map((_, i) => publish(i)),
-  ]);
+  const traffic = Promise.all([...voters.map(flip), ...authors.map(publish)]);
 
   const sum = { differences: 0, repaired: 0, changing: 0 };
   const end = Date.now() + 15_000;

@@ -1,43 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
+import { callerOf } from '../helpers/api.ts';
+import { fresh, missing, start } from '../helpers/service.ts';
 
-const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE } = process.env;
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const dataDir = mkdtempSync(join(tmpdir(), 'durability-'));
-let child: ChildProcess | undefined;
-afterAll(async () => {
-  await end('SIGTERM');
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-/** Starts a stack in a process of its own. Returns its base URL. */
-async function start(): Promise<string> {
-  child = spawn(process.execPath, ['bin/start.ts', '--port', '0', '--data-dir', dataDir], {
-    cwd: root,
-    env: { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  for await (const chunk of child.stdout ?? []) {
-    said += chunk;
-    const url = said.match(/runs at (\S+)/)?.[1];
-    if (url) return url;
-  }
-  throw new Error(`the stack did not start: ${said}`);
-}
-
-async function end(signal: NodeJS.Signals): Promise<void> {
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill(signal);
-  await gone;
-}
+const dataDir = fresh('data');
+const { SIGNING_KEYS } = process.env;
+const startService = () => start(dataDir, { env: { SIGNING_KEYS } });
 
 /** Imports modules that use the stack that runs now. */
 async function fixtures() {
@@ -47,36 +15,32 @@ async function fixtures() {
 }
 
 test('every acknowledged write survives kill -9, and all counts are right', async () => {
-  let url = await start();
+  const service = await startService();
   const { makeGrant, makeUser, reviewBody } = await fixtures();
-  const clients = await Promise.all(
+  const tokens = await Promise.all(
     Array.from({ length: 6 }, async () => {
-      const { access_token } = await makeGrant(await makeUser(), ['review', 'vote']);
-      return { Authorization: `Bearer ${access_token}`, 'Content-Type': 'application/json' };
+      return (await makeGrant(await makeUser(), ['review', 'vote'])).access_token;
     }),
   );
-  const send = (headers: Record<string, string>, method: string, path: string, body?: unknown) =>
-    fetch(url + path, { method, headers, body: JSON.stringify(body) });
-
   const published: string[] = [];
-  const votes = new Map<string, Record<string, string>>();
+  /** Access tokens of voters, by review. */
+  const votes = new Map<string, string>();
   let killed = false;
   await Promise.all(
-    clients.map(async (headers) => {
+    tokens.map(async (token) => {
+      const call = callerOf(service.url, token);
       try {
         while (!killed) {
-          const response = await send(headers, 'POST', '/review', reviewBody());
-          if (response.status !== 200) throw new Error(`${response.status}`);
-          const { id } = (await response.json()) as { id: string };
-          published.push(id);
-          const other = published.find((one) => one !== id && !votes.has(one));
+          const { status, body } = await call('POST', '/review', reviewBody());
+          if (status !== 200) throw new Error(`${status}`);
+          published.push(body.id);
+          const other = published.find((one) => one !== body.id && !votes.has(one));
           if (!other) continue;
-          const voted = await send(headers, 'PUT', `/review/${other}/vote`, { vote: true });
-          await voted.arrayBuffer();
-          if (voted.status === 200) votes.set(other, headers);
+          const voted = await call('PUT', `/review/${other}/vote`, { vote: true });
+          if (voted.status === 200) votes.set(other, token);
           if (published.length >= 60 && !killed) {
             killed = true;
-            await end('SIGKILL');
+            await service.end('SIGKILL');
           }
         }
       } catch (error) {
@@ -88,12 +52,10 @@ test('every acknowledged write survives kill -9, and all counts are right', asyn
   expect(published.length).toBeGreaterThanOrEqual(60);
   expect(votes.size).toBeGreaterThan(5);
 
-  url = await start();
-  for (const id of published) {
-    expect((await send({}, 'GET', `/review/${id}`)).status).toBe(200);
-  }
-  for (const [id, headers] of votes) {
-    expect((await send(headers, 'GET', `/review/${id}/vote`)).status).toBe(200);
+  const { url } = await startService();
+  expect(await missing(url, published)).toEqual([]);
+  for (const [id, token] of votes) {
+    expect((await callerOf(url, token)('GET', `/review/${id}/vote`)).status).toBe(200);
   }
   await fixtures();
   const { differences } = await import('../helpers/recount.ts');

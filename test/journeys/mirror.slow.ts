@@ -1,72 +1,39 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, expect, jest, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
+import { callerOf } from '../helpers/api.ts';
 import { keepMirror, type Mirror, readMirror } from '../helpers/mirror.ts';
+import { fresh, root, type Service, start } from '../helpers/service.ts';
 
-const { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE, MIRROR_SECONDS = '4' } = process.env;
+const { SIGNING_KEYS, MIRROR_SECONDS = '4' } = process.env;
 const seconds = Number(MIRROR_SECONDS);
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'mirror-'));
-const dataDir = join(folder, 'data');
-const kept = join(folder, 'mirror.json');
-const address = join(folder, 'url');
-const running = new Map<string, ChildProcess>();
-afterAll(async () => {
-  for (const name of [...running.keys()]) await end(name, 'SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
+const [dataDir, kept, address] = [fresh('data'), fresh('mirror.json'), fresh('url')];
+let follower: ChildProcess | undefined;
+afterAll(() => {
+  follower?.kill('SIGKILL');
 });
 
-function run(name: string, args: string[]): ChildProcess {
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env: { PATH, SIGNING_KEYS, NODE_COMPILE_CACHE },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  running.set(name, child);
-  return child;
-}
-
-async function end(name: string, signal: NodeJS.Signals): Promise<void> {
-  const child = running.get(name);
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill(signal);
-  await gone;
-}
-
-/** Starts the service on any free port. */
-async function startService(): Promise<string> {
-  const options = ['--port', '0', '--data-dir', dataDir, '--quiet'];
-  const child = run('service', ['bin/start.ts', ...options]);
-  let said = '';
-  for await (const chunk of child.stdout ?? []) {
-    said += chunk;
-    const url = said.match(/runs at (\S+)/)?.[1];
-    if (!url) continue;
-    writeFileSync(address, url);
-    connect(dataDir);
-    jest.resetModules();
-    return url;
-  }
-  throw new Error(`the service did not start: ${said}`);
+async function startService(): Promise<Service> {
+  const service = await start(dataDir, { options: ['--quiet'], env: { SIGNING_KEYS } });
+  writeFileSync(address, service.url);
+  connect(dataDir);
+  jest.resetModules();
+  return service;
 }
 
 function startMirror(): void {
-  run('mirror', ['test/helpers/mirror.ts', kept, address]);
+  const args = ['test/helpers/mirror.ts', kept, address];
+  follower = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
 }
 
 /** Reads a public dump as the initial state of a mirror: reviews, users and the position. */
 async function dump(): Promise<Mirror> {
   const { exportPublic } = await import('../../bin/export.ts');
-  const out = join(folder, randomUUID());
+  const out = fresh('dump');
   await exportPublic(out, dataDir);
   const linesOf = (name: string) => {
     const [, ...lines] = `${gunzipSync(readFileSync(join(out, name)))}`.trimEnd().split('\n');
@@ -101,57 +68,48 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
   const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
   const until = Date.now() + 1000 * forSeconds;
   const send = async (token: string, method: string, path: string, body?: unknown) => {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers,
-      body: JSON.stringify(body),
-    });
-    const answer = (await response.json()) as { id: string };
-    if (response.status !== 200) throw new Error(`${response.status}`);
-    return answer;
+    const answer = await callerOf(url, token)(method, path, body);
+    if (answer.status !== 200) throw new Error(`${answer.status}`);
+    return answer.body;
   };
   const anyone = () => pick(tokens);
-  const acts: [string, () => Promise<unknown>][] = [
-    ['publish', async () => publish()],
-    ['publish', async () => publish()],
-    ['edit', async () => editOf({ rating: pick([1, 2, 3, 4, 5]) })],
-    ['edit', async () => editOf({ text: `${Math.random()} ${text}` })],
-    ['vote', async () => voteOn({ vote: Math.random() < 0.6 })],
-    ['vote', async () => voteOn({ vote: Math.random() < 0.6 })],
-    ['vote', async () => voteOn({ vote: Math.random() < 0.6 })],
-    ['take back', async () => takeBack()],
-    ['rename', async () => rename()],
-    ['hide', async () => setHidden(pick(reviews).id, true)],
-    ['unhide', async () => setHidden(pick(reviews).id, false)],
-    ['unhide', async () => setHidden(pick(reviews).id, false)],
-    [
-      'delete',
-      async () => {
-        if (Math.random() < 0.5) return;
-        const { id, token } = pick(reviews);
-        await send(token, 'DELETE', `/review/${id}`);
-      },
-    ],
-  ];
   const publish = async () => {
     const token = anyone();
     reviews.push({ token, id: (await send(token, 'POST', '/review', reviewBody())).id });
   };
   const rename = () => send(anyone(), 'POST', '/user/me', { display_name: `Ann ${Math.random()}` });
-  const editOf = ({ ...body }: object) => {
+  const edit = (body: object) => {
     const { id, token } = pick(reviews);
     return send(token, 'POST', `/review/${id}`, body);
   };
-  const voteOn = async (body: object) => {
+  const vote = async () => {
     const cast = { token: anyone(), id: pick(reviews.slice(-200)).id };
-    await send(cast.token, 'PUT', `/review/${cast.id}/vote`, body);
+    await send(cast.token, 'PUT', `/review/${cast.id}/vote`, { vote: Math.random() < 0.6 });
     votes.push(cast);
   };
-  const takeBack = async () => {
+  const takeBack = () => {
     const { id, token } = pick(votes);
-    await send(token, 'DELETE', `/review/${id}/vote`);
+    return send(token, 'DELETE', `/review/${id}/vote`);
   };
+  const remove = async () => {
+    const { id, token } = pick(reviews);
+    if (Math.random() < 0.5) await send(token, 'DELETE', `/review/${id}`);
+  };
+  const acts: [string, () => Promise<unknown>][] = [
+    ['publish', publish],
+    ['publish', publish],
+    ['edit', () => edit({ rating: pick([1, 2, 3, 4, 5]) })],
+    ['edit', () => edit({ text: `${Math.random()} ${text}` })],
+    ['vote', vote],
+    ['vote', vote],
+    ['vote', vote],
+    ['take back', takeBack],
+    ['rename', rename],
+    ['hide', () => setHidden(pick(reviews).id, true)],
+    ['unhide', () => setHidden(pick(reviews).id, false)],
+    ['unhide', () => setHidden(pick(reviews).id, false)],
+    ['delete', remove],
+  ];
   await Promise.all(
     Array.from({ length: 4 }, async () => {
       while (Date.now() < until) {
@@ -170,7 +128,7 @@ async function write(url: string, tokens: readonly string[], forSeconds: number)
 test(
   'a mirror matches a later dump, although it and the service are killed',
   async () => {
-    let url = await startService();
+    const service = await startService();
     const { makeGrant, makeUser, reviewBody } = await import('../helpers/fixtures.ts');
     const { setAttributes } = await import('../helpers/items.ts');
     const { userKey } = await import('../../shared/table/keys.ts');
@@ -182,30 +140,27 @@ test(
         return (await makeGrant(user, ['review', 'vote', 'user'])).access_token;
       }),
     );
-    await write(url, tokens, seconds / 6);
+    await write(service.url, tokens, seconds / 6);
     // Others write while the dump is made.
-    const writing = write(url, tokens, seconds / 6);
+    const writing = write(service.url, tokens, seconds / 6);
     keepMirror(kept, await dump());
     startMirror();
     await writing;
 
-    const writingOn = write(url, tokens, seconds / 6 + 0.5);
+    const writingOn = write(service.url, tokens, seconds / 6 + 0.5);
     await sleep((1000 * seconds) / 6);
-    await end('service', 'SIGKILL');
+    await service.end('SIGKILL');
     await writingOn;
-    url = await startService();
+    const { url } = await startService();
     const writingAgain = write(url, tokens, seconds / 2);
     await sleep((1000 * seconds) / 4);
-    await end('mirror', 'SIGKILL');
+    follower?.kill('SIGKILL');
     startMirror();
     await writingAgain;
 
     // A name and a karma are sent with the next changed review of that user.
     for (const token of tokens) {
-      const Authorization = `Bearer ${token}`;
-      const headers = { Authorization, 'Content-Type': 'application/json' };
-      const body = JSON.stringify(reviewBody());
-      expect((await fetch(`${url}/review`, { method: 'POST', headers, body })).status).toBe(200);
+      expect((await callerOf(url, token)('POST', '/review', reviewBody())).status).toBe(200);
     }
     const { reviews: expected, users } = await dump();
     const authors = new Set(Object.values(expected).map((line) => JSON.parse(line).user_id));
@@ -223,18 +178,8 @@ test(
     expect(authors.size).toBe(tokens.length);
     for (const id of authors) expect([id, mirror.users[id]]).toEqual([id, users[id]]);
     expect(Object.keys(expected).length).toBeGreaterThan(5);
-    for (const name of [
-      'publish',
-      'edit',
-      'vote',
-      'take back',
-      'hide',
-      'unhide',
-      'delete',
-      'rename',
-    ]) {
-      expect([name, done[name]]).toEqual([name, expect.any(Number)]);
-    }
+    const names = ['delete', 'edit', 'hide', 'publish', 'rename', 'take back', 'unhide', 'vote'];
+    expect(Object.keys(done).toSorted()).toEqual(names);
     if (process.env.MIRROR_SECONDS)
       process.stderr.write(`${JSON.stringify(done)} ${Object.keys(expected).length}\n`);
   },

@@ -3,13 +3,12 @@ import { expect, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
 import type { Scope } from '../../shared/routes.ts';
 import { batchDelete } from '../../shared/table/batch.ts';
-import type { TestResponse } from '../helpers/invoke.ts';
+import { type Call, callerOf } from '../helpers/api.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const oidcIssuer = 'https://id.example';
 const { url, stream } = await startTestStack({ memory: false, oidcIssuer });
 
-// Imported after the stack, which sets the environment that they read.
 const { makeGrant, makeUser, reviewBody, text } = await import('../helpers/fixtures.ts');
 const { differences } = await import('../helpers/recount.ts');
 const { setHidden } = await import('../../shared/moderation/decision-repository.ts');
@@ -22,23 +21,13 @@ async function client(...scopes: Scope[]) {
   return { user, grant, call: caller(access_token) };
 }
 
-function caller(token?: string) {
-  return async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    expect(response.headers.get('content-type')).toBe('application/json');
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: (await response.json()) as TestResponse['body'],
-    };
+function caller(token?: string): Call {
+  const call = callerOf(url, token);
+  return async (...request) => {
+    const answer = await call(...request);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    return answer;
   };
 }
 
@@ -63,19 +52,13 @@ test('a review is published, read, voted on, reported, changed, hidden, restored
   expect((await reader.call('POST', `${path}/report`, '')).status).toBe(200);
   const change = { text: `${text} Even today.` };
   expect((await author.call('POST', path, change)).status).toBe(200);
-  expect((await anyone('GET', `${path}/revisions/1`)).body.revision).toMatchObject({
-    text,
-    votes_positive: 1,
-  });
+  const { revision } = (await anyone('GET', `${path}/revisions/1`)).body;
+  expect(revision).toMatchObject({ text, votes_positive: 1 });
   expect((await anyone('GET', `${path}/revisions`)).body.revisions).toHaveLength(2);
 
   await stream.idle();
-  for (const query of [
-    '',
-    `?entity_id=${entity_id}`,
-    `?user_id=${author.user.id}`,
-    '?language=en',
-  ]) {
+  const filters = [`?entity_id=${entity_id}`, `?user_id=${author.user.id}`, '?language=en'];
+  for (const query of ['', ...filters]) {
     const list = (await anyone('GET', `/review/${query}`)).body;
     expect(list).toMatchObject({ count: 1, reviews: [{ id: body.id, popularity: 1, edits: 1 }] });
   }
@@ -135,10 +118,8 @@ test('all errors have one shape', async () => {
     [503, 'service_unavailable', anyone('GET', `/reviews?review_ids=${','.repeat(5_000)}`)],
   ];
   for (const [status, error, answer] of cases) {
-    expect(await answer).toMatchObject({
-      status,
-      body: { error, description: expect.any(String) },
-    });
+    const body = { error, description: expect.any(String) };
+    expect(await answer).toMatchObject({ status, body });
   }
 });
 
@@ -147,32 +128,26 @@ test('eight parallel users leave exact counts', async () => {
   const below = (n: number) => Math.floor(random() * n);
   const clients = await Promise.all(Array.from({ length: 8 }, () => client('review', 'vote')));
   const entities = Array.from({ length: 5 }, randomUUID);
-  const made: { id: string; call: (typeof clients)[0]['call'] }[] = [];
+  const made: { path: string; call: Call }[] = [];
   await Promise.all(
     clients.map(async ({ call }) => {
       for (let i = 0; i < 20; i++) {
         const target = made[below(made.length)];
         const dice = random();
         if (!target || dice < 0.25) {
-          const body = reviewBody({
-            entity_id: entities[below(5)],
-            language: ['en', 'de'][below(2)],
-          });
+          const language = ['en', 'de'][below(2)];
+          const body = reviewBody({ entity_id: entities[below(5)], language });
           const answer = await call('POST', '/review', body);
           expect([200, 400]).toContain(answer.status);
-          if (answer.status === 200) made.push({ id: answer.body.id, call });
+          if (answer.status === 200) made.push({ path: `/review/${answer.body.id}`, call });
         } else if (dice < 0.7) {
-          const answer = await call('PUT', `/review/${target.id}/vote`, { vote: random() < 0.5 });
+          const answer = await call('PUT', `${target.path}/vote`, { vote: random() < 0.5 });
           expect([200, 400, 403, 404]).toContain(answer.status);
         } else if (dice < 0.9) {
           const body = { text: `${text}${below(3)}`, rating: 1 + below(5) };
-          expect([200, 404]).toContain(
-            (await target.call('POST', `/review/${target.id}`, body)).status,
-          );
+          expect([200, 404]).toContain((await target.call('POST', target.path, body)).status);
         } else {
-          expect([200, 404]).toContain(
-            (await target.call('DELETE', `/review/${target.id}`)).status,
-          );
+          expect([200, 404]).toContain((await target.call('DELETE', target.path)).status);
         }
       }
     }),

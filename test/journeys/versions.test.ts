@@ -9,15 +9,16 @@ import { eraseAccount } from '../../shared/account/erase-account.ts';
 import { audit } from '../../shared/audit/audit.ts';
 import { appeal, decideReview, setHidden } from '../../shared/moderation/decision-repository.ts';
 import { insertReport } from '../../shared/moderation/report-repository.ts';
-import { deleteApplication, insertApplication } from '../../shared/oauth/application-repository.ts';
+import { deleteApplication } from '../../shared/oauth/application-repository.ts';
 import { recountOwners } from '../../shared/review/owner-counts.ts';
 import { entityKey, userKey } from '../../shared/table/keys.ts';
 import { importRecords } from '../../shared/transfer/import.ts';
-import type { TransferRecord } from '../../shared/transfer/record.ts';
 import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
+import { makeClient } from '../helpers/oauth-client.ts';
 import { readStream } from '../helpers/stream.ts';
+import { sourced } from '../helpers/transfer.ts';
 
 /** Counted attributes, by the sort key of the item that counts. */
 const counted: Record<string, RegExp> = {
@@ -48,14 +49,8 @@ function changesIn(records: readonly DynamoDBRecord[]) {
   return { changed, unmarked };
 }
 
-async function collect<T>(pages: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const page of pages) all.push(page);
-  return all;
-}
-
-async function* sourced(records: TransferRecord[]) {
-  for (const record of records) yield { where: 'here', record };
+async function exhaust(pages: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of pages);
 }
 
 test('every change of a count also raises its item’s version', async () => {
@@ -88,13 +83,7 @@ test('every change of a count also raises its item’s version', async () => {
   await setHidden(first, false);
   await report(fourth);
 
-  const application = await insertApplication(author.id, {
-    name: 'Demo',
-    desc: 'Demo',
-    website: 'https://client.example/',
-    redirect_uri: 'https://client.example/callback',
-  });
-  await deleteApplication(application.client_id, author.id);
+  await deleteApplication((await makeClient(author)).client_id, author.id);
 
   const time = '2020-02-29T12:00:00.000Z';
   const id = randomUUID();
@@ -123,7 +112,7 @@ test('every change of a count also raises its item’s version', async () => {
 
   const repairs: [string, () => Promise<unknown>][] = [
     ['a recount', () => recountOwners(() => {})],
-    ['an audit', () => collect(audit({ repair: true, settle: 0 }))],
+    ['an audit', () => exhaust(audit({ repair: true, settle: 0 }))],
   ];
   for (const [by, repair] of repairs) {
     await setAttributes(userKey(author.id), { karma: 9 });

@@ -1,8 +1,10 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { callerOf } from '../helpers/api.ts';
 import {
   credentialsOn,
+  headingOf,
   noticeOn,
-  openBrowser,
+  openAs,
   type Shown,
   textBetween,
 } from '../helpers/browser.ts';
@@ -10,22 +12,15 @@ import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
-afterEach(() => {
-  jest.restoreAllMocks();
-  jest.useRealTimers();
-});
 
-// Imported after the stack, which sets the environment that they read.
 const { insertGrant, listGrants } = await import('../../shared/oauth/grant-repository.ts');
-const { makeUser, makeUsers } = await import('../helpers/fixtures.ts');
+const { makeUser } = await import('../helpers/fixtures.ts');
 const { readItem } = await import('../helpers/items.ts');
 const { makeClient, makeCode, redeem, refresh } = await import('../helpers/oauth-client.ts');
 
 /** Signs in a developer, and registers an application. */
 async function own(name: string) {
-  const browser = openBrowser(issuer);
-  const account = await browser.signIn(name);
-  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+  const { browser, id } = await openAs(issuer, name);
   const client = await makeClient({ id });
   const page = () => browser.visit(`account/applications/${client.client_id}`);
   return { browser, id, client, page };
@@ -33,10 +28,7 @@ async function own(name: string) {
 
 const secretOn = (shown: Shown) => credentialsOn(shown).client_secret;
 
-async function meAs(access_token: string): Promise<number> {
-  const headers = { Authorization: `Bearer ${access_token}` };
-  return (await fetch(`${url}/user/me`, { headers })).status;
-}
+const meAs = async (token: string) => (await callerOf(url, token)('GET', '/user/me')).status;
 
 describe('the client secret', () => {
   test('is folded away, and nowhere else on the page', async () => {
@@ -89,8 +81,8 @@ describe('the list of applications', () => {
   test('distinguishes applications, and says how many people use each', async () => {
     const { browser, id, client } = await own('Dan');
     const twin = await makeClient({ id });
-    const [user] = await makeUsers(1);
-    await insertGrant({ user_id: user?.id ?? '', client_id: twin.client_id, scopes: [] });
+    const { id: user_id } = await makeUser();
+    await insertGrant({ user_id, client_id: twin.client_id, scopes: [] });
     const { html } = await browser.visit('account/applications');
     const entries = html.split('<li>').slice(1);
     expect(entries).toHaveLength(2);
@@ -105,8 +97,7 @@ describe('the list of applications', () => {
   });
 
   test('explains applications while there are none', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Nil');
+    const { browser } = await openAs(issuer, 'Nil');
     const { html } = await browser.visit('account/applications');
     expect(html).toContain('An application is your own website or program');
     const connections = await browser.visit('account/connections');
@@ -118,7 +109,7 @@ describe('revoking everybody’s access', () => {
   test('refuses all earlier tokens and codes, and allows new connections', async () => {
     const { browser, client, page } = await own('Eve');
     const other = await makeClient(await makeUser());
-    const [user, late] = await Promise.all([makeUser(), makeUser()]);
+    const [user, late] = [await makeUser(), await makeUser()];
     const { body } = await redeem(client, await makeCode(client, user));
     const elsewhere = await redeem(other, await makeCode(other, user));
     const waiting = await makeCode(client, late);
@@ -134,7 +125,6 @@ describe('revoking everybody’s access', () => {
     expect(secretOn(ended)).toBe(client.client_secret);
     expect(await meAs(elsewhere.body.access_token)).toBe(200);
 
-    jest.useRealTimers();
     stopClock(Date.now() + 1_000);
     const again = await redeem(client, await makeCode(client, user));
     expect(again.status).toBe(200);
@@ -159,10 +149,8 @@ describe('revoking everybody’s access', () => {
 describe('a connection', () => {
   test('shows its developer, its start, its last use and its scopes', async () => {
     const owner = await makeUser({ display_name: 'Olga <b>' });
-    const client = await makeClient(owner, 'https://client.example/callback');
-    const browser = openBrowser(issuer);
-    const account = await browser.signIn('Jon');
-    const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+    const client = await makeClient(owner);
+    const { browser, id } = await openAs(issuer, 'Jon');
     stopClock(Date.parse('2026-01-30T10:00:00Z'));
     const { body } = await redeem(client, await makeCode(client, { id }, { scopes: ['user'] }));
     stopClock(Date.parse('2026-01-31T10:00:00Z'));
@@ -191,8 +179,7 @@ describe('a connection', () => {
 
 describe('the notice about a change', () => {
   test('is one of ours, shown once, and cannot be set by a link', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Kim');
+    const { browser } = await openAs(issuer, 'Kim');
     for (const left of ['Send%20money', 'constructor', '__proto__', 'Profile-saved']) {
       browser.jar.set('notice /', { value: left, path: '/' });
       expect(noticeOn(await browser.visit('account'))).toBeUndefined();
@@ -213,9 +200,6 @@ test('an application that is deleted twice is reported as deleted', async () => 
   const first = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
   expect(noticeOn(first)).toContain('The application is deleted.');
   const second = await browser.submit(form, '>Delete application<', { confirm: 'yes' });
-  expect([second.status, textBetween(second, '<h1>', '</h1>')]).toEqual([
-    404,
-    'Application not found',
-  ]);
+  expect([second.status, headingOf(second)]).toEqual([404, 'Application not found']);
   expect(await readItem({ pk: `APP#${client.client_id}`, sk: 'APP' })).toBeUndefined();
 });

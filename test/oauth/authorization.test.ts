@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { randomNumbers } from '../../bin/random.ts';
+import { callerOf } from '../helpers/api.ts';
 import {
   contentOf,
   credentialsOn,
+  csrfOn,
   faultsOn,
+  headingOf,
   nextSteps,
   noticeOn,
+  openAs,
   openBrowser,
   type Shown,
   textBetween,
@@ -15,11 +19,8 @@ import {
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-// Failed sign-ins are logged.
-jest.spyOn(console, 'warn').mockImplementation(() => {});
-const { url, authUrl: issuer } = await startTestStack();
+const { url, authUrl: issuer, stream } = await startTestStack();
 
-// Imported after the stack, which sets the environment that they read.
 const { deleteApplication, updateApplication } = await import(
   '../../shared/oauth/application-repository.ts'
 );
@@ -34,18 +35,13 @@ const { makeUser } = await import('../helpers/fixtures.ts');
 const { scanTable } = await import('../helpers/items.ts');
 const { challenge, makeClient, redeem, verifier } = await import('../helpers/oauth-client.ts');
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 const redirect_uri = 'https://client.example/cb/a?kept=1';
 const owner = await makeUser();
 const client = await makeClient(owner, redirect_uri);
 const { client_id } = client;
 
-const ann = openBrowser(issuer);
-const account = await ann.signIn('Ann');
-const annsId = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+const come = (name: string) => openAs(issuer, name);
+const { browser: ann, id: annsId } = await come('Ann');
 const stranger = openBrowser(issuer);
 
 type Parameters = Record<string, string | readonly string[] | undefined>;
@@ -74,7 +70,7 @@ function expectErrorPage(shown: Shown, status = 400, title = errorTitles[status]
   expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
   expect(shown.status).toBe(status);
   expect(shown.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(textBetween(shown, '<h1>', '</h1>')).toMatch(title ?? /^$/);
+  expect(headingOf(shown)).toMatch(title ?? /^$/);
   // Every error page has a link to go on.
   expect(Object.keys(nextSteps(shown))).not.toEqual([]);
 }
@@ -95,11 +91,10 @@ function sentBack({ url }: Shown): URLSearchParams {
   return new URL(url).searchParams;
 }
 
+const codeIn = (shown: Shown) => sentBack(shown).get('code') ?? '';
 const idOf = (shown: Shown) => credentialsOn(shown).client_id;
-
-function allow(consent: Shown): Promise<Shown> {
-  return ann.submit(consent, 'Allow', { decision: 'approve' });
-}
+const evilUri = 'https://evil.example/';
+const requestOf = (consent: Shown) => textBetween(consent, '<form method="post" action="', '"');
 
 describe('an authorization request without a valid client and redirect URI shows an error page', () => {
   test.each<[string, Parameters]>([
@@ -112,10 +107,7 @@ describe('an authorization request without a valid client and redirect URI shows
     ['no redirect_uri', { redirect_uri: undefined }],
     ['an empty redirect_uri', { redirect_uri: '' }],
     ['two redirect URIs', { redirect_uri: [redirect_uri, redirect_uri] }],
-    [
-      'the good redirect URI and an evil one',
-      { redirect_uri: [redirect_uri, 'https://evil.example/'] },
-    ],
+    ['the good redirect URI and an evil one', { redirect_uri: [redirect_uri, evilUri] }],
     ['no query', { redirect_uri: 'https://client.example/cb/a' }],
     ['an empty query', { redirect_uri: 'https://client.example/cb/a?' }],
     ['more in the query', { redirect_uri: `${redirect_uri}&x=1` }],
@@ -147,7 +139,7 @@ describe('an authorization request without a valid client and redirect URI shows
     ['a null character', { redirect_uri: `${redirect_uri}\0` }],
     ['no scheme', { redirect_uri: redirect_uri.slice('https:'.length) }],
     ['a script', { redirect_uri: 'javascript:alert(1)' }],
-    ['an evil state beside it', { redirect_uri: 'https://evil.example/', state: '<script>' }],
+    ['an evil state beside it', { redirect_uri: evilUri, state: '<script>' }],
   ])('%s', async (_, parameters) => {
     const requests = await countRequests();
     for (const browser of [ann, stranger]) {
@@ -159,11 +151,11 @@ describe('an authorization request without a valid client and redirect URI shows
   });
 
   test('a deleted application', async () => {
-    const gone = await makeClient(owner, redirect_uri);
-    const consent = await ann.visit(authorizeUrl({ client_id: gone.client_id }));
-    await deleteApplication(gone.client_id, owner.id);
-    expectErrorPage(await ann.visit(authorizeUrl({ client_id: gone.client_id })));
-    expectErrorPage(await allow(consent));
+    const { client_id } = await makeClient(owner, redirect_uri);
+    const consent = await ann.visit(authorizeUrl({ client_id }));
+    await deleteApplication(client_id, owner.id);
+    expectErrorPage(await ann.visit(authorizeUrl({ client_id })));
+    expectErrorPage(await ann.allow(consent));
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'refuse' }));
   });
 
@@ -174,7 +166,7 @@ describe('an authorization request without a valid client and redirect URI shows
     const registration = { name, desc, website, redirect_uri: 'https://client.example/new' };
     await updateApplication(moving.client_id, owner.id, registration);
     expectErrorPage(await ann.visit(authorizeUrl({ client_id: moving.client_id })));
-    expectErrorPage(await allow(consent));
+    expectErrorPage(await ann.allow(consent));
   });
 });
 
@@ -222,8 +214,7 @@ describe('an error page', () => {
   test('links back to the application of an expired or answered request', async () => {
     const consent = await ann.visit(authorizeUrl());
     await ann.submit(consent, 'Allow', { decision: 'refuse' });
-    const at = textBetween(consent, '<form method="post" action="', '"');
-    for (const shown of [await allow(consent), await ann.visit(at)]) {
+    for (const shown of [await ann.allow(consent), await ann.visit(requestOf(consent))]) {
       expectErrorPage(shown, 400, /^Please start again$/);
       expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
       expect(shown.html).toContain('This question has been answered already, or is too old');
@@ -232,43 +223,38 @@ describe('an error page', () => {
   });
 
   test('lets a signed-out person sign in, and answer then', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Ola');
+    const { browser } = await come('Ola');
     const consent = await browser.visit(authorizeUrl({ state: 'x' }));
     browser.jar.delete('session /');
-    const shown = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    const shown = await browser.allow(consent);
     expectErrorPage(shown, 401, /^You are signed out$/);
     expect(shown.html).toContain('Nothing was changed.');
-    const signIn = await browser.visit(nextSteps(shown)['Sign in'] ?? '');
-    const again = await browser.submit(signIn, 'Sign in', { name: 'Ola' });
-    const back = await browser.submit(again, 'Allow', { decision: 'approve' });
+    const back = await browser.allow(await browser.signIn('Ola', nextSteps(shown)['Sign in']));
     expect(sentBack(back).get('state')).toBe('x');
     expect(sentBack(back).has('code')).toBe(true);
   });
 
   test.each([
-    ['account', 'Save', 'account'],
-    ['account/delete', 'Delete account', 'account/delete'],
-    ['account/applications', 'Register', 'account/applications'],
-  ])('for a form on %s links back to it', async (path, text, back) => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Pat');
+    ['account', 'Save'],
+    ['account/delete', 'Delete account'],
+    ['account/applications', 'Register'],
+  ])('for a form on %s links back to it', async (path, text) => {
+    const { browser } = await come('Pat');
     const page = await browser.visit(path);
     const old = await browser.submit(page, text, { csrf: 'A'.repeat(86) });
     expectErrorPage(old, 403);
-    expect(nextSteps(old)).toEqual({ 'Open the page again': `${issuer}/${back}` });
+    expect(nextSteps(old)).toEqual({ 'Open the page again': `${issuer}/${path}` });
     browser.jar.clear();
     const shown = await browser.submit(page, text);
     expectErrorPage(shown, 401);
     const signIn = new URL(nextSteps(shown)['Sign in'] ?? '');
-    expect(signIn.searchParams.get('return_to')).toBe(`${issuer}/${back}`);
+    expect(signIn.searchParams.get('return_to')).toBe(`${issuer}/${path}`);
   });
 
   test('says that the account was deleted', async () => {
-    const browser = openBrowser(issuer);
-    const page = await browser.signIn('Quin');
-    await deleteAccount(textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
-    expectErrorPage(await browser.submit(page, 'Save'), 401, /^Your account was deleted$/);
+    const { browser, account, id } = await come('Quin');
+    await deleteAccount(id);
+    expectErrorPage(await browser.submit(account, 'Save'), 401, /^Your account was deleted$/);
   });
 });
 
@@ -285,20 +271,28 @@ function ledBack(shown: Shown): URLSearchParams {
   return sentBack({ ...shown, url: nextSteps(shown)['Go back to client.example'] ?? '' });
 }
 
+/** Makes the request as Ann, and as a newcomer, who signs in first. Returns both results. */
+async function visitTwice(parameters: Parameters, name = 'Nil'): Promise<Shown[]> {
+  const newcomer = openBrowser(issuer);
+  const signIn = await newcomer.visit(authorizeUrl(parameters));
+  expect(signIn.html).toContain('Development sign-in');
+  const ofNewcomer = await newcomer.submit(signIn, 'Sign in', { name });
+  return [await ann.visit(authorizeUrl(parameters)), ofNewcomer];
+}
+
+const pkce = (code_challenge: Parameters[string], code_challenge_method: Parameters[string]) => ({
+  code_challenge,
+  code_challenge_method,
+});
+
 describe('an invalid authorization request returns to the client', () => {
   test('at once if the person has allowed the application before', async () => {
     const other = await makeClient(owner, redirect_uri);
     const request = { client_id: other.client_id, scope: 'x', state: 'y' };
     expectErrorPage(await ann.visit(authorizeUrl(request)), 400, /^Demo was not connected$/);
     const consent = await ann.visit(authorizeUrl({ ...request, scope: '' }));
-    const { code = '' } = Object.fromEntries(sentBack(await allow(consent)));
-    expect((await redeem(other, code)).status).toBe(200);
-    const newcomer = openBrowser(issuer);
-    const signIn = await newcomer.visit(authorizeUrl(request));
-    for (const shown of [
-      await ann.visit(authorizeUrl(request)),
-      await newcomer.submit(signIn, 'Sign in', { name: 'Ann' }),
-    ]) {
+    expect((await redeem(other, codeIn(await ann.allow(consent)))).status).toBe(200);
+    for (const shown of await visitTwice(request, 'Ann')) {
       const answer = Object.fromEntries(sentBack(shown));
       expect(answer).toMatchObject({ error: 'invalid_scope', state: 'y', iss: issuer });
     }
@@ -316,33 +310,13 @@ describe('an invalid authorization request returns to the client', () => {
     ['two response types', { response_type: ['code', 'code'] }, 'invalid_request'],
     ['two scopes', { scope: ['review', 'review'] }, 'invalid_request'],
     ['two challenges', { code_challenge: [challenge, challenge] }, 'invalid_request'],
-    [
-      'two challenge methods',
-      { code_challenge: challenge, code_challenge_method: ['S256', 'S256'] },
-      'invalid_request',
-    ],
-    [
-      'a plain challenge',
-      { code_challenge: challenge, code_challenge_method: 'plain' },
-      'invalid_request',
-    ],
+    ['two challenge methods', pkce(challenge, ['S256', 'S256']), 'invalid_request'],
+    ['a plain challenge', pkce(challenge, 'plain'), 'invalid_request'],
     ['a challenge that is plain by default', { code_challenge: challenge }, 'invalid_request'],
-    [
-      'a method in lower case',
-      { code_challenge: challenge, code_challenge_method: 's256' },
-      'invalid_request',
-    ],
+    ['a method in lower case', pkce(challenge, 's256'), 'invalid_request'],
     ['a method without a challenge', { code_challenge_method: 'S256' }, 'invalid_request'],
-    [
-      'a short challenge',
-      { code_challenge: challenge.slice(1), code_challenge_method: 'S256' },
-      'invalid_request',
-    ],
-    [
-      'a padded challenge',
-      { code_challenge: `${challenge}=`, code_challenge_method: 'S256' },
-      'invalid_request',
-    ],
+    ['a short challenge', pkce(challenge.slice(1), 'S256'), 'invalid_request'],
+    ['a padded challenge', pkce(`${challenge}=`, 'S256'), 'invalid_request'],
     ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
     ['an answer in a form', { response_mode: 'form_post' }, 'invalid_request'],
     ['two response modes', { response_mode: ['query', 'query'] }, 'invalid_request'],
@@ -350,24 +324,10 @@ describe('an invalid authorization request returns to the client', () => {
     ['an id like ours', { request: 'f'.repeat(32) }, 'request_not_supported'],
     ['a request URI', { request_uri: 'https://x.example/' }, 'request_uri_not_supported'],
   ])('%s', async (_, parameters, error) => {
-    const url = authorizeUrl({ state: 'x', ...parameters });
-    // A newcomer signs in first.
-    const newcomer = openBrowser(issuer);
-    const signIn = await newcomer.visit(url);
-    expect(signIn.html).toContain('Development sign-in');
-    for (const shown of [
-      await ann.visit(url),
-      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
-    ]) {
-      const answer = ledBack(shown);
-      expect(answer.get('error_description')).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
-      expect(Object.fromEntries(answer)).toEqual({
-        kept: '1',
-        error,
-        error_description: expect.any(String),
-        state: 'x',
-        iss: issuer,
-      });
+    const error_description = expect.stringMatching(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+    const answer = { kept: '1', error, error_description, state: 'x', iss: issuer };
+    for (const shown of await visitTwice({ state: 'x', ...parameters })) {
+      expect(Object.fromEntries(ledBack(shown))).toEqual(answer);
     }
   });
 
@@ -376,12 +336,7 @@ describe('an invalid authorization request returns to the client', () => {
     ['2,049 letters', 'x'.repeat(2049)],
     ['2,049 bytes', `x${'é'.repeat(1024)}`],
   ])('without a state if it has %s', async (_, state) => {
-    const newcomer = openBrowser(issuer);
-    const signIn = await newcomer.visit(authorizeUrl({ state }));
-    for (const shown of [
-      await ann.visit(authorizeUrl({ state })),
-      await newcomer.submit(signIn, 'Sign in', { name: 'Nil' }),
-    ]) {
+    for (const shown of await visitTwice({ state })) {
       const answer = ledBack(shown);
       expect(answer.get('error')).toBe('invalid_request');
       expect(answer.has('state')).toBe(false);
@@ -410,25 +365,16 @@ describe('the state', () => {
   ])('comes back unchanged: %s', async (_, state) => {
     const consent = await ann.visit(authorizeUrl({ state }));
     const refused = await ann.submit(consent, 'Allow', { decision: 'refuse' });
-    expect([...sentBack(refused)]).toEqual([
-      ['kept', '1'],
-      ['error', 'access_denied'],
-      ['state', state],
-      ['iss', issuer],
-    ]);
-    const approved = await allow(await ann.visit(authorizeUrl({ state })));
-    expect([...sentBack(approved)]).toEqual([
-      ['kept', '1'],
-      ['code', expect.stringMatching(/^rvc_/)],
-      ['state', state],
-      ['iss', issuer],
-    ]);
+    const approved = await ann.allow(await ann.visit(authorizeUrl({ state })));
+    const [code, rest] = [expect.stringMatching(/^rvc_/), ['state', state, 'iss', issuer]];
+    expect([...sentBack(refused)].flat()).toEqual(['kept', '1', 'error', 'access_denied', ...rest]);
+    expect([...sentBack(approved)].flat()).toEqual(['kept', '1', 'code', code, ...rest]);
     // Some clients decode by hand, and do not read a plus sign as a space.
     expect(approved.url).not.toContain('+');
   });
 
   test('is omitted if it was not sent', async () => {
-    const answer = sentBack(await allow(await ann.visit(authorizeUrl())));
+    const answer = sentBack(await ann.allow(await ann.visit(authorizeUrl())));
     expect(answer.has('state')).toBe(false);
   });
 
@@ -466,7 +412,7 @@ describe('the state', () => {
     expect(size).toBeLessThan(name.startsWith('2 KB') ? 4000 : 1000);
     const consent = await browser.submit(signIn, 'Sign in', { name: 'Ben' });
     expect(consent.html).toContain('Let Demo use your account?');
-    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    const back = await browser.allow(consent);
     expect(sentBack(back).get('state')).toBe(state);
     // Opening the page again does not ask again.
     expectErrorPage(await browser.visit(consent.url));
@@ -474,11 +420,8 @@ describe('the state', () => {
 
   test('is read only from our sealed request, until that expires', async () => {
     const stopped = Date.now();
-    const sealed = await sealRequest({
-      client_id,
-      state: null,
-      asked: { scopes: [], code_challenge: null },
-    });
+    const asked = { scopes: [], code_challenge: null };
+    const sealed = await sealRequest({ client_id, state: null, asked });
     const at = `${issuer}/oauth/authorize?sealed_request=`;
     expect((await ann.visit(at + sealed)).html).toContain('Let Demo use your account?');
     expectErrorPage(await ann.visit(`${at}${sealed}&sealed_request=${sealed}`));
@@ -490,10 +433,10 @@ describe('the state', () => {
   });
 
   test('is not read for a deleted application', async () => {
-    const gone = await makeClient(owner, redirect_uri);
+    const { client_id } = await makeClient(owner, redirect_uri);
     const browser = openBrowser(issuer);
-    const signIn = await browser.visit(authorizeUrl({ client_id: gone.client_id }));
-    await deleteApplication(gone.client_id, owner.id);
+    const signIn = await browser.visit(authorizeUrl({ client_id }));
+    await deleteApplication(client_id, owner.id);
     expectErrorPage(await browser.submit(signIn, 'Sign in', { name: 'Ben' }));
   });
 });
@@ -501,18 +444,13 @@ describe('the state', () => {
 describe('the consent page', () => {
   test('shows the application, its scopes and the person asked', async () => {
     const { html, headers } = await ann.visit(authorizeUrl({ scope: 'vote,user vote' }));
-    for (const text of [
-      'Let Demo use your account?',
-      '<strong>Ann</strong>',
-      'Vote in your name',
-      'Change your profile',
-      '<dt>Sends you to</dt><dd>client.example</dd>',
-    ]) {
+    const asked = ['Let Demo use your account?', '<strong>Ann</strong>'];
+    const scopes = ['Vote in your name', 'Change your profile'];
+    for (const text of [...asked, ...scopes, '<dt>Sends you to</dt><dd>client.example</dd>']) {
       expect(html).toContain(text);
     }
-    expect(html).toMatch(
-      /<li><strong>Know who you are\.<\/strong> Your profile and email address.* drafts.* connected\.<\/li>/,
-    );
+    const known = textBetween({ html } as Shown, '<li><strong>Know who you are.</strong>', '</li>');
+    expect(known).toMatch(/^Your profile and email address.* drafts.* connected\.$/);
     expect(html).not.toContain('Write in your name');
     // A permission that cannot be undone stands apart, and no menu leads elsewhere.
     const warning = textBetween({ html } as Shown, '<div class="warning">', '</div>');
@@ -525,42 +463,35 @@ describe('the consent page', () => {
   });
 
   test('lets another person in the same browser answer', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Ida');
+    const { browser } = await come('Ida');
     const consent = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
     const link = textBetween(consent, 'asks to act for you, <strong>Ida</strong>.', '</a>');
     const [, href = '', text] = /^<a href="([^"]*)">(.*)/s.exec(link) ?? [];
     expect(text).toBe('Not you? Use another account');
     expect(new URL(href).searchParams.get('prompt')).toBe('login');
-    const signedIn = await browser.submit(await browser.visit(href), 'Sign in', { name: 'Jon' });
+    const signedIn = await browser.signIn('Jon', href);
     // The provider ends the earlier session, too, by a form that a script would submit.
     const asked = await browser.submit(signedIn, 'Continue', { logout: 'yes' });
     expect(asked.html).toContain('asks to act for you, <strong>Jon</strong>.');
-    const back = sentBack(await browser.submit(asked, 'Allow', { decision: 'approve' }));
-    expect(back.get('state')).toBe('ü+ &');
-    const { body } = await redeem(client, back.get('code') ?? '');
-    const me = await fetch(`${url}/user/me`, {
-      headers: { Authorization: `Bearer ${body.access_token}` },
-    });
-    expect(await me.json()).toMatchObject({ user: { display_name: 'Jon' } });
+    const back = await browser.allow(asked);
+    expect(sentBack(back).get('state')).toBe('ü+ &');
+    const { body } = await redeem(client, codeIn(back));
+    const me = await callerOf(url, body.access_token)('GET', '/user/me');
+    expect(me.body).toMatchObject({ user: { display_name: 'Jon' } });
   });
 
   test('grants only the scopes asked for, whatever the form says', async () => {
     const consent = await ann.visit(authorizeUrl({ scope: 'vote' }));
-    const evil = { redirect_uri: 'https://evil.example/', scope: 'user', client_id: 'x' };
+    const evil = { redirect_uri: evilUri, scope: 'user', client_id: 'x' };
     const back = await ann.submit(consent, 'Allow', { decision: 'approve', ...evil });
-    const code = sentBack(back).get('code') ?? '';
-    const { body } = await redeem(client, code);
-    expect(body).toHaveProperty('access_token');
-    const [grant] = (await listGrants(annsId)).slice(-1);
-    expect(grant).toMatchObject({ client_id, scopes: ['vote'] });
+    expect((await redeem(client, codeIn(back))).body).toHaveProperty('access_token');
+    expect((await listGrants(annsId)).at(-1)).toMatchObject({ client_id, scopes: ['vote'] });
   });
 
   test('keeps the challenge that was sent first', async () => {
-    const parameters = { code_challenge: challenge, code_challenge_method: 'S256' };
-    const consent = await ann.visit(authorizeUrl(parameters));
+    const consent = await ann.visit(authorizeUrl(pkce(challenge, 'S256')));
     const back = await ann.submit(consent, 'Allow', { decision: 'approve', code_challenge: '' });
-    const code = sentBack(back).get('code') ?? '';
+    const code = codeIn(back);
     expect((await redeem(client, code)).body.error).toBe('invalid_grant');
     expect((await redeem(client, code, { code_verifier: verifier })).status).toBe(200);
   });
@@ -574,36 +505,29 @@ describe('the consent page', () => {
   ])('refuses an answer with %s', async (_, fields, status) => {
     const consent = await ann.visit(authorizeUrl());
     expectErrorPage(await ann.submit(consent, 'Allow', { decision: 'approve', ...fields }), status);
-    expect(sentBack(await allow(consent)).has('code')).toBe(true);
+    expect(sentBack(await ann.allow(consent)).has('code')).toBe(true);
   });
 
   test.each(['f'.repeat(32), '../x', ''])('refuses an answer to the request %j', async (id) => {
-    const csrf = textBetween(await ann.visit(authorizeUrl()), 'name="csrf" value="', '"');
-    const query = new URLSearchParams({ request_id: id });
-    const answer = { csrf, decision: 'approve' };
-    expectErrorPage(await ann.post(`oauth/authorize?${query}`, answer));
-    expectErrorPage(await ann.post('oauth/authorize', answer));
+    const csrf = csrfOn(await ann.visit(authorizeUrl()));
+    for (const query of [`?${new URLSearchParams({ request_id: id })}`, '']) {
+      expectErrorPage(await ann.post(`oauth/authorize${query}`, { csrf, decision: 'approve' }));
+    }
   });
 
   test('refuses an answer with the token of another session', async () => {
-    const ben = openBrowser(issuer);
-    await ben.signIn('Ben');
-    const bens = await ben.visit(authorizeUrl());
-    const csrf = textBetween(bens, 'name="csrf" value="', '"');
-    const consent = await ann.visit(authorizeUrl());
-    const fields = { decision: 'approve', csrf };
-    expectErrorPage(await ann.submit(consent, 'Allow', fields), 403);
+    const { browser: ben } = await come('Ben');
+    const fields = { decision: 'approve', csrf: csrfOn(await ben.visit(authorizeUrl())) };
+    expectErrorPage(await ann.submit(await ann.visit(authorizeUrl()), 'Allow', fields), 403);
     // A token of the same person’s earlier session is refused, too.
     const before = await ben.visit(authorizeUrl());
     ben.jar.clear();
     await ben.signIn('Ben');
-    expectErrorPage(await ben.submit(before, 'Allow', { decision: 'approve' }), 403);
+    expectErrorPage(await ben.allow(before), 403);
   });
 
   test('refuses an answer without a session', async () => {
-    const consent = await ann.visit(authorizeUrl());
-    const shown = await stranger.submit(consent, 'Allow', { decision: 'approve' });
-    expectErrorPage(shown, 401);
+    expectErrorPage(await stranger.allow(await ann.visit(authorizeUrl())), 401);
   });
 
   test.each([
@@ -632,45 +556,34 @@ describe('the consent page', () => {
   test('returns one code to two parallel clicks, valid as long as the first', async () => {
     for (let i = 0; i < 15; i++) {
       const consent = await ann.visit(authorizeUrl());
-      const [first, second] = await Promise.all([allow(consent), allow(consent)]);
-      expect(second?.url).toBe(first?.url);
-      const code = sentBack(first as Shown).get('code') ?? '';
-      expect((await redeem(client, code)).status).toBe(200);
+      const [first, second] = await Promise.all([ann.allow(consent), ann.allow(consent)]);
+      expect(second.url).toBe(first.url);
+      expect((await redeem(client, codeIn(first))).status).toBe(200);
     }
     const start = Date.now();
     const consent = await ann.visit(authorizeUrl());
-    await allow(consent);
+    await ann.allow(consent);
     stopClock(start + 50_000);
-    const code = sentBack(await allow(consent)).get('code') ?? '';
+    const code = codeIn(await ann.allow(consent));
     stopClock(start + 62_000);
     expect((await redeem(client, code)).body.error).toBe('invalid_grant');
   });
 
   test('does not repeat its result to another person', async () => {
     const consent = await ann.visit(authorizeUrl());
-    const anns = textBetween(consent, '<form method="post" action="', '"');
-    await allow(consent);
-    const ben = openBrowser(issuer);
-    await ben.signIn('Ben');
-    const csrf = textBetween(await ben.visit(authorizeUrl()), 'name="csrf" value="', '"');
-    expectErrorPage(await ben.post(anns, { csrf, decision: 'approve' }));
+    await ann.allow(consent);
+    const { browser: ben } = await come('Ben');
+    const csrf = csrfOn(await ben.visit(authorizeUrl()));
+    expectErrorPage(await ben.post(requestOf(consent), { csrf, decision: 'approve' }));
   });
 
   test('accepts one of ten parallel answers, and repeats its result', async () => {
+    const asked = { scopes: [], state: null, code_challenge: null };
     const { name } = client;
-    const request = {
-      client_id,
-      name,
-      redirect_uri,
-      scopes: [],
-      state: null,
-      code_challenge: null,
-    };
-    const id = await insertAuthorizationRequest(request);
+    const id = await insertAuthorizationRequest({ client_id, name, redirect_uri, ...asked });
+    const decisions = Array.from({ length: 10 }, (_, i) => (i % 2 ? 'refuse' : 'approve'));
     const answers = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, i) =>
-        answerAuthorization(id, i % 2 ? 'refuse' : 'approve', annsId),
-      ),
+      decisions.map((decision) => answerAuthorization(id, decision, annsId)),
     );
     const taken = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     expect(taken).toHaveLength(5);
@@ -686,13 +599,15 @@ describe('the consent page', () => {
     const { desc, website } = moving;
     const renamed = { name: 'Nasty', desc, website, redirect_uri };
     await updateApplication(moving.client_id, owner.id, renamed);
-    const shown = await allow(consent);
+    const shown = await ann.allow(consent);
     expectErrorPage(shown);
     expect(shown.html).toContain('The application has changed');
-    expectErrorPage(await ann.visit(textBetween(consent, '<form method="post" action="', '"')));
+    expectErrorPage(await ann.visit(requestOf(consent)));
   });
 
   test('takes three round trips, whatever it shows', async () => {
+    // The consumers of the stream read the table, too.
+    await stream.idle();
     const log: string[] = [];
     const send = table.send.bind(table);
     const sent = jest.spyOn(table, 'send').mockImplementation((async (command: never) => {
@@ -705,32 +620,26 @@ describe('the consent page', () => {
     sent.mockRestore();
     const asked = log.slice(0, 8).filter((each) => each !== 'answered');
     expect(log.slice(0, 4)).toEqual(['GetCommand', 'answered', 'GetCommand', 'answered']);
-    // The last four run in parallel.
-    expect(asked.slice(2).toSorted()).toEqual([
-      'BatchWriteCommand',
-      'GetCommand',
-      'QueryCommand',
-      'QueryCommand',
-    ]);
+    const parallel = ['BatchWriteCommand', 'GetCommand', 'QueryCommand', 'QueryCommand'];
+    expect(asked.slice(2).toSorted()).toEqual(parallel);
     expect(log).toHaveLength(12);
   });
 
   test('is not shown for two requests, or for an answered request', async () => {
     const consent = await ann.visit(authorizeUrl());
-    const at = textBetween(consent, '<form method="post" action="', '"');
+    const at = requestOf(consent);
     const [, request] = at.split('=');
     expect((await ann.visit(at)).html).toContain('Let Demo use your account?');
     expectErrorPage(await ann.visit(`${at}&request_id=${request}`));
-    await allow(consent);
+    await ann.allow(consent);
     expectErrorPage(await ann.visit(at));
   });
 
   test('refuses the answer of a deleted account', async () => {
-    const cat = openBrowser(issuer);
-    const id = textBetween(await cat.signIn('Cat'), '<dt>User id</dt><dd><code>', '</code>');
+    const { browser: cat, id } = await come('Cat');
     const consent = await cat.visit(authorizeUrl());
     await deleteAccount(id);
-    expectErrorPage(await cat.submit(consent, 'Allow', { decision: 'approve' }), 401);
+    expectErrorPage(await cat.allow(consent), 401);
     expect((await cat.visit('account')).html).toContain('Development sign-in');
   });
 });
@@ -759,19 +668,17 @@ describe('the sign-in', () => {
   ])('does not return to %j', async (return_to) => {
     const browser = openBrowser(issuer);
     const query = new URLSearchParams({ return_to });
-    const signIn = await browser.visit(`account/sign-in?${query}`);
-    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    const shown = await browser.signIn('Dan', `account/sign-in?${query}`);
     expect(shown.url.startsWith(`${issuer}/`)).toBe(true);
     expect(new URL(shown.url)).toMatchObject({ username: '', password: '' });
     expect(browser.jar.get('session /')?.value).not.toBe('x');
   });
 
   test('returns to the account if the target is too long for a cookie', async () => {
-    const browser = openBrowser(issuer);
     const noise = Array.from({ length: 2000 }, () => randomUUID()).join('');
     const return_to = `${issuer}/account/connections?x=${noise.slice(0, 8000)}`;
-    const signIn = await browser.visit(`account/sign-in?${new URLSearchParams({ return_to })}`);
-    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    const query = new URLSearchParams({ return_to });
+    const shown = await openBrowser(issuer).signIn('Dan', `account/sign-in?${query}`);
     expect(shown.url).toBe(`${issuer}/account`);
   });
 
@@ -779,15 +686,12 @@ describe('the sign-in', () => {
     const browser = openBrowser(issuer);
     for (let i = 0; i < 6; i++) await browser.visit('account/connections');
     expect([...browser.jar.keys()].filter((name) => name.startsWith('sign-in-'))).toHaveLength(4);
-    const last = await browser.visit('account/connections');
-    const shown = await browser.submit(last, 'Sign in', { name: 'Dan' });
+    const shown = await browser.signIn('Dan', 'account/connections');
     expect(shown.url).toBe(`${issuer}/account/connections`);
   });
 
   test('returns to the page that was asked for', async () => {
-    const browser = openBrowser(issuer);
-    const signIn = await browser.visit('account/connections?x=%26%2B');
-    const shown = await browser.submit(signIn, 'Sign in', { name: 'Dan' });
+    const shown = await openBrowser(issuer).signIn('Dan', 'account/connections?x=%26%2B');
     expect(shown.url).toBe(`${issuer}/account/connections?x=%26%2B`);
   });
 
@@ -801,8 +705,7 @@ describe('the sign-in', () => {
     await browser.signIn('Eve');
     const first = browser.jar.get('session /')?.value;
     expect(first).not.toBe('planted');
-    const signIn = await browser.visit('account/sign-in');
-    await browser.submit(signIn, 'Sign in', { name: 'Eve' });
+    await browser.signIn('Eve', 'account/sign-in');
     const second = browser.jar.get('session /')?.value;
     const idOf = (cookie = '') => {
       const bytes = inflateRawSync(Buffer.from(cookie.split('.')[1] ?? '', 'base64url'));
@@ -815,8 +718,8 @@ describe('the sign-in', () => {
   test('can be finished once, only in the browser that began it', async () => {
     const attacker = openBrowser(issuer);
     const began = await attacker.visit('account/sign-in');
-    const [name, cookie] = [...attacker.jar].find(([key]) => key.startsWith('sign-in-')) ?? [];
-    attacker.jar.delete(name ?? '');
+    const cookies = [...attacker.jar].filter(([key]) => key.startsWith('sign-in-'));
+    for (const [name] of cookies) attacker.jar.delete(name);
     // The provider redirects to the callback with the attacker's code, as the victim's browser
     // would.
     const shown = await attacker.submit(began, 'Sign in', { name: 'Mallory' });
@@ -826,9 +729,9 @@ describe('the sign-in', () => {
     await victim.visit('account/sign-in');
     expectErrorPage(await victim.visit(shown.url));
     expect(victim.jar.has('session /')).toBe(false);
-    if (name && cookie) attacker.jar.set(name, cookie);
+    for (const [name, cookie] of cookies) attacker.jar.set(name, cookie);
     expect((await attacker.visit(shown.url)).url).toBe(`${issuer}/account`);
-    if (name && cookie) attacker.jar.set(name, cookie);
+    for (const [name, cookie] of cookies) attacker.jar.set(name, cookie);
     expectErrorPage(await attacker.visit(shown.url));
   });
 
@@ -846,18 +749,15 @@ describe('the sign-in', () => {
   });
 
   test('makes one account per person', async () => {
-    const browsers = Array.from({ length: 5 }, () => openBrowser(issuer));
-    const pages = await Promise.all(browsers.map((browser) => browser.signIn('Fay')));
-    const ids = pages.map((page) => textBetween(page, '<dt>User id</dt><dd><code>', '</code>'));
-    expect(new Set(ids).size).toBe(1);
+    const people = await Promise.all(Array.from({ length: 5 }, () => come('Fay')));
+    expect(new Set(people.map(({ id }) => id)).size).toBe(1);
   });
 
   test('ends at sign-out', async () => {
-    const browser = openBrowser(issuer);
-    const page = await browser.signIn('Guy');
+    const { browser, account } = await come('Guy');
     expectErrorPage(await browser.post('account/sign-out', { csrf: 'x' }), 403);
     expect(browser.jar.has('session /')).toBe(true);
-    const shown = await browser.submit(page, 'Sign out');
+    const shown = await browser.submit(account, 'Sign out');
     expect(shown.html).toContain('You are signed out');
     expect(browser.jar.has('session /')).toBe(false);
     expect((await browser.visit('account')).html).toContain('Development sign-in');
@@ -865,8 +765,7 @@ describe('the sign-in', () => {
 });
 
 test('the page after an account deletion can be reloaded', async () => {
-  const browser = openBrowser(issuer);
-  await browser.signIn('Moritz');
+  const { browser } = await come('Moritz');
   const page = await browser.visit('account/delete');
   const over = await browser.submit(page, 'Delete account', { name: 'Moritz' });
   expect(over.url).toBe(`${issuer}/account/sign-out`);
@@ -886,8 +785,7 @@ describe('a new user', () => {
   const paths = ['account/tokens', authorizeUrl({ state: 'x' })];
 
   test('is asked for a public name, with a proposal, until it is set', async () => {
-    const browser = openBrowser(issuer);
-    const account = await browser.signIn('Kim');
+    const { browser, account } = await come('Kim');
     // The profile form already contains the name.
     expect(account.html).not.toContain(question);
     expect(account.html).toContain('You are new here');
@@ -911,15 +809,14 @@ describe('a new user', () => {
 
   test('returns to the consent page with the name and the whole request', async () => {
     const browser = openBrowser(issuer);
-    const signIn = await browser.visit(authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
-    const consent = await browser.submit(signIn, 'Sign in', { name: 'Lea' });
+    const consent = await browser.signIn('Lea', authorizeUrl({ state: 'ü+ &', scope: 'vote' }));
     const named = await browser.submit(consent, question, { display_name: 'Lea the Reader' });
     expect(named.html).toContain('asks to act for you, <strong>Lea the Reader</strong>.');
     expect(named.html).not.toContain(question);
     expect(named.html).toContain('Vote on reviews');
-    const back = sentBack(await browser.submit(named, 'Allow', { decision: 'approve' }));
-    expect(back.get('state')).toBe('ü+ &');
-    expect(back.get('code')).toMatch(/^rvc_/);
+    const back = await browser.allow(named);
+    expect(sentBack(back).get('state')).toBe('ü+ &');
+    expect(codeIn(back)).toMatch(/^rvc_/);
     const { html } = await browser.visit('account');
     expect(html).toContain('<h1>Lea the Reader</h1>');
     // The form asked for the name only.
@@ -927,48 +824,28 @@ describe('a new user', () => {
   });
 
   test('may skip the name', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Max');
-    const back = await browser.submit(await browser.visit(authorizeUrl()), 'Allow', {
-      decision: 'approve',
-    });
-    expect(sentBack(back).get('code')).toMatch(/^rvc_/);
-    const again = openBrowser(issuer);
-    await again.signIn('Max');
+    const { browser } = await come('Max');
+    const back = await browser.allow(await browser.visit(authorizeUrl()));
+    expect(codeIn(back)).toMatch(/^rvc_/);
+    const { browser: again } = await come('Max');
     expect((await again.visit('account/tokens')).html).toContain(question);
   });
 
   test('has a name once an application has set it', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Nia');
+    const { browser } = await come('Nia');
     const consent = await browser.visit(authorizeUrl({ scope: 'user' }));
-    const back = sentBack(await browser.submit(consent, 'Allow', { decision: 'approve' }));
-    const { body } = await redeem(client, back.get('code') ?? '');
-    const change = (content: object) =>
-      fetch(`${url}/user/me`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${body.access_token}`,
-          'Content-Type': 'application/json',
-        },
-        body: JSON.stringify(content),
-      });
-    expect((await change({ email: 'nia@example.com' })).status).toBe(200);
+    const { body } = await redeem(client, codeIn(await browser.allow(consent)));
+    const call = callerOf(url, body.access_token);
+    expect((await call('POST', '/user/me', { email: 'nia@example.com' })).status).toBe(200);
     expect((await browser.visit('account/tokens')).html).toContain(question);
-    expect((await change({ display_name: 'Nia' })).status).toBe(200);
+    expect((await call('POST', '/user/me', { display_name: 'Nia' })).status).toBe(200);
     expect((await browser.visit('account/tokens')).html).not.toContain(question);
   });
 
   test('returns only to pages of the service', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Oda');
+    const { browser } = await come('Oda');
     const page = await browser.visit('account/tokens');
-    for (const return_to of [
-      'https://evil.example/',
-      '//evil.example/',
-      '',
-      'javascript:alert(1)',
-    ]) {
+    for (const return_to of [evilUri, '//evil.example/', '', 'javascript:alert(1)']) {
       const shown = await browser.submit(page, question, { display_name: 'Oda', return_to });
       expect(shown.url).toBe(`${issuer}/account`);
     }
@@ -985,24 +862,20 @@ describe('the account pages', () => {
   const evil = `<script>alert("1")</script>&'`;
 
   test('escape what people write', async () => {
-    const browser = openBrowser(issuer);
-    const name = `Zoe ${evil}`;
-    const pages = [await browser.signIn(name)];
-    const form = await browser.visit('account/applications');
-    const registration = {
+    const { browser, account } = await come(`Zoe ${evil}`);
+    const redirect_uri = `https://client.example/?"><script>alert(3)</script>`;
+    const registered = await browser.register({
       name: `App ${evil}`,
       desc: `</textarea>${evil}`,
       website: `https://client.example/?"><script>alert(2)</script>`,
-      redirect_uri: `https://client.example/?"><script>alert(3)</script>`,
-    };
-    const registered = await browser.submit(form, 'Register', registration);
-    const id = idOf(registered);
-    const asked = { client_id: id, redirect_uri: registration.redirect_uri, state: evil };
+      redirect_uri,
+    });
+    const asked = { client_id: idOf(registered), redirect_uri, state: evil };
     const consent = await browser.visit(authorizeUrl(asked));
-    const back = await browser.submit(consent, 'Allow', { decision: 'approve' });
+    const back = await browser.allow(consent);
     expect(back.url).not.toContain('<script>alert("1")');
-    pages.push(registered, consent, await browser.visit('account/applications'));
-    for (const { status, html } of pages) {
+    const list = await browser.visit('account/applications');
+    for (const { status, html } of [account, registered, consent, list]) {
       expect(status).toBe(200);
       expect(html).not.toMatch(/<script|"1"/);
       expect(html).toContain('&lt;script&gt;');
@@ -1071,18 +944,15 @@ describe('the account pages', () => {
   });
 
   test('count a line break in a description as browsers do', async () => {
-    const form = await ann.visit('account/applications');
     const desc = `\n${'x\n'.repeat(249)}x`;
-    const fields = { name: 'Lines', desc, website: 'https://x.example', redirect_uri };
-    const sent = { ...fields, desc: desc.replaceAll('\n', '\r\n') };
-    const registered = await ann.submit(form, 'Register', sent);
+    const sent = { redirect_uri, desc: desc.replaceAll('\n', '\r\n') };
+    const registered = await ann.register(sent);
     expect(noticeOn(registered)).toBe('The application is registered. Its credentials are below.');
     expect(contentOf(registered, 'desc')).toBe(desc);
   });
 
   test('register one application for a form that is sent twice', async () => {
-    const browser = openBrowser(issuer);
-    await browser.signIn('Una');
+    const { browser } = await come('Una');
     const form = await browser.visit('account/applications');
     const fields = { name: 'Once', desc: '', website: 'https://x.example', redirect_uri };
     const submit = (changes = {}) => browser.submit(form, 'Register', { ...fields, ...changes });
@@ -1095,11 +965,8 @@ describe('the account pages', () => {
     // one.
     const others = [
       await submit({ desc: 'x' }),
-      await browser.submit(await browser.visit('account/applications'), 'Register', fields),
-      await ann.submit(await ann.visit('account/applications'), 'Register', {
-        ...fields,
-        form_id: textBetween(form, 'name="form_id" value="', '"'),
-      }),
+      await browser.register(fields),
+      await ann.register({ ...fields, form_id: contentOf(form, 'form_id') ?? '' }),
     ];
     expect(new Set([first, ...others.map(idOf)]).size).toBe(4);
     const list = await browser.visit('account/applications');
@@ -1107,13 +974,9 @@ describe('the account pages', () => {
   });
 
   test('refuse a 26th application', async () => {
-    const browser = openBrowser(issuer);
-    const page = await browser.signIn('Max');
-    const id = textBetween(page, '<dt>User id</dt><dd><code>', '</code>');
+    const { browser, id } = await come('Max');
     for (let i = 0; i < 25; i++) await makeClient({ id });
-    const form = await browser.visit('account/applications');
-    const fields = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
-    const shown = await browser.submit(form, 'Register', fields);
+    const shown = await browser.register({ name: 'X', redirect_uri });
     expect(shown.status).toBe(400);
     const fault = 'An account can have at most 25 applications: delete one first.';
     expect(faultsOn(shown)).toEqual({ '': fault });
@@ -1131,32 +994,20 @@ describe('the account pages', () => {
     'https://xn--wgv71a.example/',
     'https://a_b.client-1.example/@c',
   ])('register the redirect URI %s unchanged', async (uri) => {
-    const form = await ann.visit('account/applications');
-    const fields = {
-      name: '名'.repeat(64),
-      desc: '',
-      website: 'https://x.example',
-      redirect_uri: uri,
-    };
-    const registered = await ann.submit(form, 'Register', fields);
-    const id = idOf(registered);
+    const registered = await ann.register({ name: '名'.repeat(64), redirect_uri: uri });
     expect(registered.html).toContain(`value="${uri}"`);
-    const asked = authorizeUrl({ client_id: id, redirect_uri: uri });
-    const back = await allow(await ann.visit(asked));
-    expect(back.url).toContain('code=');
+    const asked = authorizeUrl({ client_id: idOf(registered), redirect_uri: uri });
+    expect((await ann.allow(await ann.visit(asked))).url).toContain('code=');
   });
 
   test('accept the website https://client.example#about', async () => {
-    const form = await ann.visit('account/applications');
     const website = 'https://client.example#about';
-    const fields = { name: 'A', desc: '', website, redirect_uri };
-    const registered = await ann.submit(form, 'Register', fields);
+    const registered = await ann.register({ website, redirect_uri });
     expect(registered.html).toContain(`value="${website}"`);
   });
 
   test('show only the user’s own applications', async () => {
-    const page = await ann.visit('account/applications');
-    const csrf = textBetween(page, 'name="csrf" value="', '"');
+    const csrf = csrfOn(await ann.visit('account/applications'));
     const at = `account/applications/${client_id}`;
     expectErrorPage(await ann.visit(at), 404);
     expectErrorPage(await ann.visit('account/applications/x'), 404);
@@ -1175,8 +1026,7 @@ describe('the account pages', () => {
   });
 
   test('change the profile', async () => {
-    const hal = openBrowser(issuer);
-    const page = await hal.signIn('Hal');
+    const { browser: hal, account: page } = await come('Hal');
     const saved = await hal.submit(page, 'Save', { display_name: 'Hal 9000', email: '' });
     expect(saved.html).toContain('<h1>Hal 9000</h1>');
     expect(saved.html).toContain('name="email" value=""');
@@ -1201,7 +1051,7 @@ describe('the account pages', () => {
     const consent = await ann.visit(authorizeUrl());
     const told = textBetween(consent, '<strong>Know who you are.</strong>', '</li>');
     expect(told).toMatch(/email address.* drafts.* connected/);
-    await redeem(client, sentBack(await allow(consent)).get('code') ?? '');
+    await redeem(client, codeIn(await ann.allow(consent)));
     const connections = await ann.visit('account/connections');
     expect(textBetween(connections, '<strong>Know who you are.</strong>', '</li>')).toBe(told);
     const { html } = await ann.visit('account');
@@ -1209,12 +1059,10 @@ describe('the account pages', () => {
   });
 
   test('accept forms only', async () => {
+    const Cookie = `session=${ann.jar.get('session /')?.value}`;
     const response = await fetch(`${issuer}/account`, {
       method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        Cookie: `session=${ann.jar.get('session /')?.value}`,
-      },
+      headers: { 'Content-Type': 'application/json', Cookie },
       body: JSON.stringify({ display_name: 'X' }),
     });
     expect(response.status).toBe(400);

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { type Browser, credentialsOn, openBrowser } from '../helpers/browser.ts';
+import { callerOf } from '../helpers/api.ts';
+import { credentialsOn, openAs } from '../helpers/browser.ts';
+import { connect } from '../helpers/oauth4webapi.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 // These libraries have no types.
@@ -15,36 +17,21 @@ const { url, authUrl: issuer } = await startTestStack();
 
 const redirect_uri = 'http://localhost:9/callback';
 const name = 'Ann O’Reader';
-let browser: Browser;
-let client_id: string;
-let client_secret: string;
-
 // The developer is also the user.
-beforeAll(async () => {
-  browser = openBrowser(issuer);
-  await browser.signIn(name);
-  const applications = await browser.visit('account/applications');
-  const registered = await browser.submit(applications, 'Register', {
-    name: 'Library',
-    desc: '',
-    website: 'http://localhost:9/',
-    redirect_uri,
-  });
-  ({ client_id, client_secret } = credentialsOn(registered));
-});
+const { browser } = await openAs(issuer, name);
+const credentials = credentialsOn(await browser.register({ name: 'Library', redirect_uri }));
+const { client_id, client_secret } = credentials;
 
 /** Allows access. Returns the URL that the browser is redirected to. */
 async function allow(authorizationUrl: URL | string): Promise<URL> {
   const consent = await browser.visit(`${authorizationUrl}`);
   expect(consent.html).toContain('Let Library use your account?');
-  return new URL((await browser.submit(consent, 'Allow', { decision: 'approve' })).url);
+  return new URL((await browser.allow(consent)).url);
 }
 
 async function profile(access_token: string): Promise<{ status: number; name: string }> {
-  const headers = { Authorization: `Bearer ${access_token}` };
-  const response = await fetch(`${url}/user/me`, { headers });
-  const { user } = (await response.json()) as { user?: { display_name: string } };
-  return { status: response.status, name: user?.display_name ?? '' };
+  const { status, body } = await callerOf(url, access_token)('GET', '/user/me');
+  return { status, name: body.user?.display_name ?? '' };
 }
 
 /** Revokes access on the page of connected applications, as a user does. */
@@ -59,12 +46,15 @@ describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
   'openid-client, %p',
   (method) => {
     test('completes the whole OAuth flow', async () => {
+      const execute = [openid.allowInsecureRequests];
+      const options = { algorithm: 'oauth2' as const, execute };
+      const authentication = method(client_secret);
       const config = await openid.discovery(
         new URL(issuer),
         client_id,
-        undefined,
-        method(client_secret),
-        { algorithm: 'oauth2', execute: [openid.allowInsecureRequests] },
+        {},
+        authentication,
+        options,
       );
       const pkceCodeVerifier = openid.randomPKCECodeVerifier();
       const expectedState = openid.randomState();
@@ -102,57 +92,15 @@ describe.each([openid.ClientSecretPost, openid.ClientSecretBasic])(
 );
 
 test('oauth4webapi completes the whole OAuth flow', async () => {
-  const insecure = { [oauth.allowInsecureRequests]: true };
-  const discovery = { algorithm: 'oauth2', ...insecure } as const;
-  const response = await oauth.discoveryRequest(new URL(issuer), discovery);
-  const server = await oauth.processDiscoveryResponse(new URL(issuer), response);
-  const client = { client_id };
-  const authentication = oauth.ClientSecretBasic(client_secret);
-
-  const verifier = oauth.generateRandomCodeVerifier();
-  const state = oauth.generateRandomState();
-  const at = new URL(server.authorization_endpoint ?? '');
-  at.search = `${new URLSearchParams({
-    response_type: 'code',
-    client_id,
-    redirect_uri,
-    scope: 'user',
-    state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
-    code_challenge_method: 'S256',
-  })}`;
-  const answer = oauth.validateAuthResponse(server, client, await allow(at), state);
-  const tokens = await oauth.processAuthorizationCodeResponse(
-    server,
-    client,
-    await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      authentication,
-      answer,
-      redirect_uri,
-      verifier,
-      insecure,
-    ),
-  );
+  const asked = { redirect_uri, scope: 'user' };
+  const method = oauth.ClientSecretBasic;
+  const { tokens, refresh } = await connect(issuer, method, credentials, asked, allow);
   expect(await profile(tokens.access_token)).toEqual({ status: 200, name });
-
-  const refresh = (token: string) =>
-    oauth.refreshTokenGrantRequest(server, client, authentication, token, {
-      additionalParameters: { redirect_uri },
-      ...insecure,
-    });
-  const again = await oauth.processRefreshTokenResponse(
-    server,
-    client,
-    await refresh(tokens.refresh_token ?? ''),
-  );
+  const again = await refresh(tokens.refresh_token);
   expect(again.refresh_token).not.toBe(tokens.refresh_token);
 
   await revoke(again.access_token);
-  await expect(
-    oauth.processRefreshTokenResponse(server, client, await refresh(again.refresh_token ?? '')),
-  ).rejects.toMatchObject({ error: 'invalid_grant' });
+  await expect(refresh(again.refresh_token)).rejects.toMatchObject({ error: 'invalid_grant' });
 });
 
 describe.each(['header', 'body'] as const)('simple-oauth2, secret in the %s', (method) => {

@@ -1,16 +1,18 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { batchDelete } from '../../shared/table/batch.ts';
-import { nextSteps, openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import {
+  headingOf,
+  nextSteps,
+  openAs,
+  openBrowser,
+  type Shown,
+  textBetween,
+} from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
-jest.spyOn(console, 'warn').mockImplementation(() => {});
 const { authUrl: issuer } = await startTestStack();
-afterEach(() => {
-  jest.useRealTimers();
-});
 
-// Imported after the stack, which sets the environment that they read.
 const { deleteApplication } = await import('../../shared/oauth/application-repository.ts');
 const { countPeople, deleteGrantsOf } = await import('../../shared/oauth/application-grants.ts');
 const { deleteGrants, insertGrant } = await import('../../shared/oauth/grant-repository.ts');
@@ -30,17 +32,10 @@ function authorizeUrl({ client_id }: { client_id: string }, scope = 'review'): s
   return `${issuer}/oauth/authorize?${new URLSearchParams(query)}`;
 }
 
-/** Signs in a person. Returns the browser and the account id. */
-async function come(name: string) {
-  const browser = openBrowser(issuer);
-  const account = await browser.signIn(name);
-  return { browser, id: textBetween(account, '<dt>User id</dt><dd><code>', '</code>') };
-}
+const come = (name: string) => openAs(issuer, name);
 
-function factOn(shown: Shown, term: string): string {
-  const fact = textBetween(shown, `<dt>${term}</dt><dd>`, '</dd>');
-  return fact.replaceAll(/<[^>]*>/g, '');
-}
+const factOn = (shown: Shown, term: string) =>
+  textBetween(shown, `<dt>${term}</dt><dd>`, '</dd>').replaceAll(/<[^>]*>/g, '');
 
 /** Returns the items between a heading and the next one. */
 function listedUnder({ html }: Shown, heading: string): string[] {
@@ -77,22 +72,19 @@ describe('the application on the consent page', () => {
       expect(html).not.toContain('href="https://client.example');
       expect(html).not.toContain('>Allow<');
     };
-    const yes = { decision: 'approve' };
-    isRefused(await browser.submit(before, 'Allow', yes));
+    isRefused(await browser.allow(before));
     isRefused(await browser.visit(authorizeUrl(client)));
     // An invalid request, which would otherwise return to the client.
     isRefused(await browser.visit(authorizeUrl(client, 'everything')));
     isRefused(await browser.visit(textBetween(before, '<form method="post" action="', '"')));
     for (const scope of ['review', 'everything']) {
-      const stranger = openBrowser(issuer);
-      const asked = await stranger.visit(authorizeUrl(client, scope));
-      isRefused(await stranger.submit(asked, 'Sign in', { name: 'Bob' }));
+      isRefused(await openBrowser(issuer).signIn('Bob', authorizeUrl(client, scope)));
     }
     expect(await countPeople(client.client_id)).toMatchObject({ count: 0 });
 
     await decideUser(blocked.id, 'unblock', why);
     const after = await browser.visit(authorizeUrl(client));
-    expect((await browser.submit(after, 'Allow', yes)).url).toMatch(/^https:\/\/client\.example/);
+    expect((await browser.allow(after)).url).toMatch(/^https:\/\/client\.example/);
   });
 
   test('has its own description last, and shortened', async () => {
@@ -165,13 +157,9 @@ describe('earlier grants', () => {
     const client = await makeClient(owner);
     const { browser, id } = await come('Bea');
     const first = await browser.visit(authorizeUrl(client, 'review,vote,user'));
-    expect(listedUnder(first, 'It will be able to')).toEqual([
-      base,
-      'Write in your name',
-      'Vote in your name',
-      'Change your profile',
-      'Download your data',
-    ]);
+    const write = 'Write in your name';
+    const added = ['Vote in your name', 'Change your profile', 'Download your data'];
+    expect(listedUnder(first, 'It will be able to')).toEqual([base, write, ...added]);
     expect(listedUnder(first, 'Careful: it will also be able to')).toEqual(['Delete your account']);
 
     const { client_id } = client;
@@ -179,16 +167,12 @@ describe('earlier grants', () => {
     await insertGrant({ user_id: id, client_id, scopes: [] });
     const more = await browser.visit(authorizeUrl(client, 'review,vote,user'));
     const already = 'You have allowed Demo before, so it already may';
-    expect(listedUnder(more, already)).toEqual([base, 'Write in your name']);
-    expect(listedUnder(more, 'This adds')).toEqual([
-      'Vote in your name',
-      'Change your profile',
-      'Download your data',
-    ]);
+    expect(listedUnder(more, already)).toEqual([base, write]);
+    expect(listedUnder(more, 'This adds')).toEqual(added);
     expect(listedUnder(more, 'Careful: it will also be able to')).toEqual(['Delete your account']);
 
     const less = await browser.visit(authorizeUrl(client, ''));
-    expect(listedUnder(less, already)).toEqual([base, 'Write in your name']);
+    expect(listedUnder(less, already)).toEqual([base, write]);
     expect(listedUnder(less, 'This adds')).toEqual([]);
     expect(less.html).toContain('No new access.');
     expect(less.html).not.toContain('Careful');
@@ -207,17 +191,14 @@ describe('a person who cancels the sign-in', () => {
     const signIn = await browser.visit(authorizeUrl(client));
     const shown = await browser.submit(signIn, 'Cancel', { cancel: 'yes' });
     expect(shown.status).toBe(400);
-    expect(textBetween(shown, '<h1>', '</h1>')).toBe('You are not signed in');
+    expect(headingOf(shown)).toBe('You are not signed in');
     expect(shown.html).toContain('<strong>Demo</strong> (client.example) sent you here');
     const { 'Try again': again = '', 'Go back to client.example': back = '' } = nextSteps(shown);
     const denied = new URL(back);
     expect(denied.origin + denied.pathname).toBe(redirect_uri);
-    expect(Object.fromEntries(denied.searchParams)).toEqual({
-      error: 'access_denied',
-      state: 's',
-      iss: issuer,
-    });
-    const consent = await browser.submit(await browser.visit(again), 'Sign in', { name: 'Dot' });
+    const answer = { error: 'access_denied', state: 's', iss: issuer };
+    expect(Object.fromEntries(denied.searchParams)).toEqual(answer);
+    const consent = await browser.signIn('Dot', again);
     expect(consent.html).toContain('Let Demo use your account?');
   });
 

@@ -1,26 +1,18 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { faultsOn, nextSteps, openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { describe, expect, test } from '@jest/globals';
+import { faultsOn, headingOf, nextSteps, textBetween } from '../helpers/browser.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
-const { issuer, url, authUrl } = await startStackWithProvider();
-afterEach(() => {
-  jest.useRealTimers();
-});
+const { url, authUrl, join } = await startStackWithProvider();
 
-// Imported after the stack, which sets the environment that they read.
 const { makeClient } = await import('../helpers/oauth-client.ts');
 const { decideUser } = await import('../../shared/moderation/decision-repository.ts');
 
-const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
 const deleteButton = '>Delete account<';
 
-/** Signs up a person. Returns the account page. */
-async function join(email: string) {
-  const browser = openBrowser(authUrl, issuer);
-  const asked = await browser.visit('account');
-  const account = await browser.submit(asked, 'Sign in', { email });
-  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
+/** Signs up a person with a name. */
+async function signUp(email: string) {
+  const { browser, account, id } = await join(email);
   const named = await browser.submit(account, 'Save', { display_name: `Zoë  ${email}`, email: '' });
   return { browser, id, name: headingOf(named) };
 }
@@ -29,7 +21,7 @@ const isThere = async (id: string) => (await fetch(`${url}/user/${id}`)).status 
 
 describe('GET /account/delete', () => {
   test('says what is deleted and what stays', async () => {
-    const { browser, id } = await join('ann@example.com');
+    const { browser, id } = await signUp('ann@example.com');
     const page = await browser.visit('account/delete');
     expect(page.html).toContain('What is deleted permanently');
     expect(page.html).toContain('What is kept');
@@ -45,17 +37,16 @@ describe('GET /account/delete', () => {
   });
 
   test('says that a block stays', async () => {
-    const { browser, id } = await join('bea@example.com');
+    const { browser, id } = await signUp('bea@example.com');
     await decideUser(id, 'block', { reason: 'abuse', note: '', moderator_id: null });
-    const page = await browser.visit('account/delete');
-    const stays = textBetween(page, 'What is kept', '</ul>').replaceAll(/\s+/g, ' ');
-    expect(stays).toContain(
-      'The block of your account: its date and a hash of your sign-in, without your name',
-    );
+    const stays = textBetween(await browser.visit('account/delete'), 'What is kept', '</ul>');
+    const block =
+      'The block of your account: its date and a hash of your sign-in, without your name';
+    expect(stays.replaceAll(/\s+/g, ' ')).toContain(block);
   });
 
   test('requires a sign-in within ten minutes, with a password', async () => {
-    const { browser, id, name } = await join('ben@example.com');
+    const { browser, id, name } = await signUp('ben@example.com');
     const old = await browser.visit('account/delete');
     const now = Date.now();
     stopClock(now + 9.5 * 60_000);
@@ -82,7 +73,7 @@ describe('POST /account/delete', () => {
   test.each(['', ' ', 'Zoë', 'zoë cat@example.com', 'Cat', 'yes'])(
     'deletes nothing for the name %j',
     async (name) => {
-      const { browser, id } = await join('cat@example.com');
+      const { browser, id } = await signUp('cat@example.com');
       const page = await browser.visit('account/delete');
       const shown = await browser.submit(page, 'Delete account', { name });
       expect(shown.status).toBe(400);
@@ -98,7 +89,7 @@ describe('POST /account/delete', () => {
     ['with spaces around', (name: string) => ` ${name} `],
     ['with a combining accent', (name: string) => name.normalize('NFD')],
   ])('deletes the account if its name is typed %s', async (how, typed) => {
-    const { browser, id, name } = await join(`${how.replaceAll(' ', '-')}@example.com`);
+    const { browser, id, name } = await signUp(`${how.replaceAll(' ', '-')}@example.com`);
     const page = await browser.visit('account/delete');
     const asked = await browser.submit(page, 'Delete account', { name: typed(name) });
     expect(await isThere(id)).toBe(false);
@@ -111,7 +102,7 @@ describe('POST /account/delete', () => {
   });
 
   test('tells a person who clicks twice that the account was deleted', async () => {
-    const { browser, name } = await join('dan@example.com');
+    const { browser, name } = await signUp('dan@example.com');
     const page = await browser.visit('account/delete');
     const session = browser.jar.get('session /');
     await browser.submit(page, 'Delete account', { name });

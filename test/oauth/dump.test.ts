@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventOf } from '../../bin/bench/event.ts';
 import { handler as authorizer } from '../../functions/authorizer.ts';
 import { findOrCreateUser } from '../../shared/account/identity-repository.ts';
@@ -8,21 +8,10 @@ import { listGrants } from '../../shared/oauth/grant-repository.ts';
 import { readSession, startSession } from '../../shared/pages/session.ts';
 import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { scanTable } from '../helpers/items.ts';
-import {
-  type Client,
-  challenge,
-  makeClient,
-  makeCode,
-  redeem,
-  refresh,
-} from '../helpers/oauth-client.ts';
+import { challenge, makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 
 process.env.AUTH_URL = 'https://api.example/ws';
 process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
-
-const issued: string[] = [];
-let client: Client;
-let dump: string[];
 
 /** Returns every text in an item, and each part between separators. */
 function texts(value: unknown): string[] {
@@ -31,27 +20,26 @@ function texts(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, inner]) => [name, ...texts(inner)]);
 }
 
-beforeAll(async () => {
-  const user = await makeUser();
-  client = await makeClient(user);
-  const { client_id, name, redirect_uri, client_secret } = client;
-  const rotated = await makeClient(user);
-  await rotateSecret(rotated.client_id, user.id);
-  issued.push(client_secret, rotated.client_secret, await startSession(user.id));
+const user = await makeUser();
+const client = await makeClient(user);
+const { client_id, name, redirect_uri, client_secret } = client;
+const rotated = await makeClient(user);
+await rotateSecret(rotated.client_id, user.id);
 
-  const pending = await makeCode(client, user, { code_challenge: challenge });
-  const code = await makeCode(client, user);
-  const { body: first } = await redeem(client, code);
-  const { body: second } = await refresh(client, first.refresh_token);
-  issued.push(pending, code, first.access_token, first.refresh_token);
-  issued.push(second.access_token, second.refresh_token);
-  const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
-  await insertAuthorizationRequest(request);
-  const profile = { display_name: 'Ann', email: null, musicdb_username: null };
-  await findOrCreateUser({ issuer: 'https://id.example', subject: 'ann', ...profile });
-  await makeReview(user);
-  dump = [...new Set((await scanTable()).flatMap(texts))].filter((text) => text !== '');
-});
+const pending = await makeCode(client, user, { code_challenge: challenge });
+const code = await makeCode(client, user);
+const { body: first } = await redeem(client, code);
+const { body: second } = await refresh(client, first.refresh_token);
+const issued = [
+  ...[client_secret, rotated.client_secret, await startSession(user.id), pending, code],
+  ...[first.access_token, first.refresh_token, second.access_token, second.refresh_token],
+] as string[];
+const request = { client_id, name, redirect_uri, scopes: [], state: 'x', code_challenge: null };
+await insertAuthorizationRequest(request);
+const profile = { display_name: 'Ann', email: null, musicdb_username: null };
+await findOrCreateUser({ issuer: 'https://id.example', subject: 'ann', ...profile });
+await makeReview(user);
+const dump = [...new Set((await scanTable()).flatMap(texts))].filter((text) => text !== '');
 
 test('the table contains no issued credential, whole or in part', () => {
   const everything = dump.join('\n');

@@ -1,22 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { openBrowser, type Shown } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
-const { issuer, authUrl } = await startStackWithProvider();
+const { issuer, authUrl, join } = await startStackWithProvider();
 
-// Imported after the stack, which sets the environment that they read.
 const { newReview } = await import('../../shared/review/review.ts');
 const { reviewItem } = await import('../../shared/review/review-writes.ts');
 const { batchWrite } = await import('../../shared/table/batch.ts');
 const { claimKey } = await import('../../shared/table/keys.ts');
-
-async function join(email: string) {
-  const browser = openBrowser(authUrl, issuer);
-  const account = await browser.submit(await browser.visit('account'), 'Sign in', { email });
-  const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
-  return { browser, id, account };
-}
 
 /** Writes `count` reviews with texts of that many bytes each. Returns their ids. */
 async function write(userId: string, count: number, bytes: number): Promise<string[]> {
@@ -48,9 +40,8 @@ function moreOn({ html }: Shown): string | undefined {
 function fileIn({ status, headers, html }: Shown) {
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json']);
   expect(headers.get('cache-control')).toBe('no-store');
-  const [, name] = /^attachment; filename="([\w.-]+)"$/.exec(
-    headers.get('content-disposition') ?? '',
-  ) ?? [undefined, undefined];
+  const disposition = headers.get('content-disposition') ?? '';
+  const [, name] = /^attachment; filename="([\w.-]+)"$/.exec(disposition) ?? [];
   const data = JSON.parse(html) as { profile?: { id: string }; reviews: { id: string }[] };
   return { name, data };
 }
@@ -72,10 +63,8 @@ describe('GET /account/data', () => {
     const ids = await write(id, 700, 20_000);
     let page = await browser.visit('account/data');
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    const linksOn = ({ html }: Shown) => [
-      ...html.matchAll(/<li><a href="([^"]+)">(Part \d+)<\/a>/g),
-    ];
-    const links = linksOn(page);
+    const linksOn = ({ html }: Shown) => html.matchAll(/<li><a href="([^"]+)">(Part \d+)<\/a>/g);
+    const links = [...linksOn(page)];
     // If reading takes seconds, the list continues behind a link.
     for (let more = moreOn(page); more; more = moreOn(page)) {
       page = await browser.visit(more);

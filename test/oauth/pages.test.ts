@@ -1,16 +1,13 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { eventOf } from '../../bin/bench/event.ts';
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { resourceOf } from '../../shared/http/match-route.ts';
-import { csrfToken, readSession, startSession } from '../../shared/pages/session.ts';
 import { type Route, routes } from '../../shared/routes.ts';
 import { setModerator } from '../../shared/user/user-repository.ts';
 import { makeReview, makeUser } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { formOf, makeClient } from '../helpers/oauth-client.ts';
+import { makeClient } from '../helpers/oauth-client.ts';
+import { requestPage, signInAs } from '../helpers/visit.ts';
 
-process.env.AUTH_URL = 'https://api.example/ws';
-process.env.SESSION_KEYS = Buffer.alloc(32, 'session').toString('base64url');
 process.env.OIDC_ISSUER = 'https://127.0.0.1:9';
 process.env.OIDC_CLIENT_SECRET = 'secret';
 
@@ -25,172 +22,110 @@ const named = {
   user_id: author.id,
 };
 await setModerator(user.id, true);
-const cookie = (await startSession(user.id)).split(';')[0] ?? '';
-const session = await readSession(eventOf({ headers: { cookie } }));
-const csrf = session ? await csrfToken(session) : '';
+const { cookie, csrf } = await signInAs(user.id);
 
 const pages = routes.filter(({ secrets = [] }) => secrets.includes('SESSION_KEYS'));
+const asked = { client_id, redirect_uri, response_type: 'code' };
 /** Pages that do not redirect to the identity provider. */
 const own = pages.filter(({ operation }) => !/sign-in$/.test(operation));
 
-/** Requests a page by its route. */
-async function ask(
-  route: Route,
-  {
-    query,
-    form,
-    headers = {},
-  }: Partial<Record<'query' | 'form' | 'headers', Record<string, string>>>,
-) {
-  const handler = await loadFunction(route.operation);
-  const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  const request = {
-    method: route.method,
-    path: named,
-    query,
-    headers: { ...(route.method === 'POST' && type), ...headers },
-    body: route.method === 'POST' ? formOf(form ?? {}) : undefined,
-  };
-  const withResource = (event: object, context: never) =>
-    handler({ ...event, resource: resourceOf(route) }, context);
-  return invoke(withResource, request);
-}
+const ask = (route: Route, request: Parameters<typeof requestPage>[1]) =>
+  requestPage(route, { path: named, ...request });
 
-describe.each(pages.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s',
-  (_, route) => {
-    test('requires HTTPS', async () => {
-      const query = { client_id, redirect_uri, response_type: 'code' };
-      const { status, body, headers } = await ask(route, {
-        query,
-        form: { csrf, confirm: 'yes' },
-        headers: { cookie, 'X-Forwarded-Proto': 'http' },
+describe.each(pages)('$method $path', (route) => {
+  test('requires HTTPS', async () => {
+    const form = { csrf, confirm: 'yes' };
+    const sent = { cookie, 'X-Forwarded-Proto': 'http' };
+    const { status, body, headers } = await ask(route, { query: asked, form, headers: sent });
+    expect(status).toBe(400);
+    expect(body).toContain('This endpoint is HTTPS only');
+    expect(headers).not.toHaveProperty('location');
+    expect(headers).not.toHaveProperty('set-cookie');
+  });
+});
+
+describe.each(own)('$method $path', (route) => {
+  test('forbids framing, sniffing, storing and referrers', async () => {
+    const query = route.operation === 'request-authorization' ? asked : undefined;
+    for (const headers of [{}, { cookie }] as Record<string, string>[]) {
+      const answer = await ask(route, { query, headers });
+      const isFile = route.operation === 'download-data' && answer.status === 200;
+      expect([200, 303, 400, 401, 403]).toContain(answer.status);
+      expect(answer.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': expect.stringMatching(
+          /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
+        ),
+        'content-type': isFile ? 'application/json' : 'text/html; charset=utf-8',
+        'referrer-policy': 'no-referrer',
+        'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
       });
-      expect(status).toBe(400);
-      expect(body).toContain('This endpoint is HTTPS only');
-      expect(headers).not.toHaveProperty('location');
-      expect(headers).not.toHaveProperty('set-cookie');
-    });
-  },
-);
+      expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+      if (isFile) continue;
+      const icon = /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/;
+      expect(answer.body.replace(icon, '')).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
+    }
+  });
 
-describe.each(own.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s',
-  (_, route) => {
-    test('forbids framing, sniffing, storing and referrers', async () => {
-      const query =
-        route.operation === 'request-authorization'
-          ? { client_id, redirect_uri, response_type: 'code' }
-          : undefined;
-      for (const headers of [{}, { cookie }] as Record<string, string>[]) {
-        const answer = await ask(route, { query, headers });
-        const isFile = route.operation === 'download-data' && answer.status === 200;
-        expect([200, 303, 400, 401, 403]).toContain(answer.status);
-        expect(answer.headers).toMatchObject({
-          'cache-control': 'no-store',
-          'content-security-policy': expect.stringMatching(
-            /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:(; form-action 'self')?; frame-ancestors 'none'; base-uri 'none'$/,
-          ),
-          'content-type': isFile ? 'application/json' : 'text/html; charset=utf-8',
-          'referrer-policy': 'no-referrer',
-          'strict-transport-security': expect.stringMatching(/^max-age=\d{8}/),
-          'x-content-type-options': 'nosniff',
-          'x-frame-options': 'DENY',
-        });
-        expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
-        if (isFile) continue;
-        const elsewhere = answer.body.replace(
-          /<link rel="icon" href="data:image\/svg\+xml,[^"]*">/,
-          '',
-        );
-        expect(elsewhere).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
-      }
+  if (route.path.includes('{client_id}')) {
+    test('refuses an invalid client id: 404', async () => {
+      const path = { client_id: 'x' };
+      const answer = await ask(route, { path, headers: { cookie }, form: { csrf } });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toContain('<h1>Application not found</h1>');
+    });
+  }
+
+  if (route.method === 'POST') {
+    test('refuses a form without the token of the session', async () => {
+      const application = { name: 'X', desc: '', website: 'https://x.example', redirect_uri };
+      const profile = { display_name: 'X', email: '' };
+      const form = { confirm: 'yes', decision: 'approve', ...profile, ...application };
+      const query = { request_id: 'x' };
+      expect((await ask(route, { query, form, headers: { cookie } })).status).toBe(403);
+      const wrong = { ...form, csrf: csrf.toUpperCase() };
+      expect((await ask(route, { query, form: wrong, headers: { cookie } })).status).toBe(403);
+      expect((await ask(route, { query, form: { ...form, csrf } })).status).toBe(401);
     });
 
-    if (route.path.includes('{client_id}')) {
-      test('refuses an invalid client id: 404', async () => {
-        const handler = await loadFunction(route.operation);
-        const answer = await invoke(handler, {
-          method: route.method,
-          path: { client_id: 'x' },
-          headers: { cookie, 'Content-Type': 'application/x-www-form-urlencoded' },
-          body: route.method === 'POST' ? formOf({ csrf }) : undefined,
-        });
-        expect(answer.status).toBe(404);
-        expect(answer.body).toContain('<h1>Application not found</h1>');
-      });
-    }
-
-    if (route.method === 'POST') {
-      test('refuses a form without the token of the session', async () => {
-        const form = {
-          confirm: 'yes',
-          decision: 'approve',
-          display_name: 'X',
-          email: '',
-          name: 'X',
-          desc: '',
-          website: 'https://x.example',
-          redirect_uri,
-        };
-        const query = { request_id: 'x' };
-        expect((await ask(route, { query, form, headers: { cookie } })).status).toBe(403);
-        const wrong = { ...form, csrf: csrf.toUpperCase() };
-        expect((await ask(route, { query, form: wrong, headers: { cookie } })).status).toBe(403);
-        expect((await ask(route, { query, form: { ...form, csrf } })).status).toBe(401);
-      });
-
-      test('refuses a repeated field', async () => {
-        const headers = { cookie, 'Content-Type': 'application/x-www-form-urlencoded' };
-        const handler = await loadFunction(route.operation);
-        const body = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
-        const answer = await invoke(handler, {
-          method: 'POST',
-          headers,
-          body,
-          path: named,
-        });
-        expect(answer.status).toBe(400);
-        expect(answer.body).toContain('csrf must be sent only once');
-      });
-    } else if (!/^(request-authorization|show-sign-out|show-home)$/.test(route.operation)) {
-      test('asks for a sign-in first, then returns', async () => {
-        const answer = await ask(route, { query: { x: '&=+ é' } });
-        expect(answer.status).toBe(303);
-        const location = new URL(answer.headers.location ?? '');
-        expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
-        const back = new URL(location.searchParams.get('return_to') ?? '', location);
-        expect(back.origin).toBe('https://api.example');
-        const path = resourceOf(route).replaceAll(
-          /\{(\w+)\}/g,
-          (_, name) => named[name as 'user_id'],
-        );
-        expect(back.pathname).toBe(`/ws${path}`);
-        expect(back.searchParams.get('x')).toBe('&=+ é');
-      });
-    }
-  },
-);
+    test('refuses a repeated field', async () => {
+      const form = `csrf=${csrf}&csrf=${csrf}&confirm=yes`;
+      const answer = await ask(route, { headers: { cookie }, form });
+      expect(answer.status).toBe(400);
+      expect(answer.body).toContain('csrf must be sent only once');
+    });
+  } else if (!/^(request-authorization|show-sign-out|show-home)$/.test(route.operation)) {
+    test('asks for a sign-in first, then returns', async () => {
+      const answer = await ask(route, { query: { x: '&=+ é' } });
+      expect(answer.status).toBe(303);
+      const location = new URL(answer.headers.location ?? '');
+      expect(location.origin + location.pathname).toBe('https://api.example/ws/account/sign-in');
+      const back = new URL(location.searchParams.get('return_to') ?? '', location);
+      expect(back.origin).toBe('https://api.example');
+      const sentAs = (_: string, name: string) => named[name as 'user_id'];
+      const path = resourceOf(route).replaceAll(/\{(\w+)\}/g, sentAs);
+      expect(back.pathname).toBe(`/ws${path}`);
+      expect(back.searchParams.get('x')).toBe('&=+ é');
+    });
+  }
+});
 
 test('the pages have distinct titles', async () => {
+  const shown = own.filter(({ method, operation }) => {
+    return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
+  });
   const titles = await Promise.all(
-    own
-      .filter(({ method, operation }) => {
-        return method === 'GET' && !/^(request-authorization|download-data)$/.test(operation);
-      })
-      .map(async (route) => {
-        const { body } = await ask(route, { headers: { cookie } });
-        expect(body).toMatch(/<html lang="en">/);
-        for (const [input] of body.matchAll(/<(input|textarea)[^>]*>/g)) {
-          const [, id] = / id="([^"]*)"/.exec(input) ?? [];
-          const isLabelled = body.includes(`<label for="${id}">`);
-          expect({ input, isLabelled: isLabelled || input.includes('type="hidden"') }).toEqual({
-            input,
-            isLabelled: true,
-          });
-        }
-        return /<title>(.*)<\/title>/.exec(body)?.[1];
-      }),
+    shown.map(async (route) => {
+      const { body } = await ask(route, { headers: { cookie } });
+      expect(body).toMatch(/<html lang="en">/);
+      for (const [input] of body.matchAll(/<(?:input|textarea)(?![^>]*type="hidden")[^>]*>/g)) {
+        const [, id] = / id="([^"]*)"/.exec(input) ?? [];
+        expect([input, body.includes(`<label for="${id}">`)]).toEqual([input, true]);
+      }
+      return /<title>(.*)<\/title>/.exec(body)?.[1];
+    }),
   );
   expect(new Set(titles).size).toBe(titles.length);
 });

@@ -1,31 +1,27 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { callerOf } from '../helpers/api.ts';
 import {
   type Browser,
+  csrfOn,
   faultsOn,
+  headingOf,
   noticeOn,
-  openBrowser,
+  openAs,
   type Shown,
   textBetween,
 } from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
 const { url, authUrl: issuer } = await startTestStack();
-afterEach(() => {
-  jest.useRealTimers();
-});
-
-// Imported after the stack, which sets the environment that they read.
+const { reviewBody } = await import('../helpers/fixtures.ts');
 const { scanTable } = await import('../helpers/items.ts');
-const { stopClock } = await import('../helpers/clock.ts');
 
 const day = 86_400_000;
+const curlOn = (shown: Shown) => textBetween(shown, '<code class="copy">curl', '</code>');
 
-async function signIn(name: string) {
-  const browser = openBrowser(issuer);
-  const account = await browser.signIn(name);
-  return { browser, id: textBetween(account, '<dt>User id</dt><dd><code>', '</code>') };
-}
+const signIn = (name: string) => openAs(issuer, name);
 
 async function ask(browser: Browser, fields: Record<string, string>): Promise<Shown> {
   const form = await browser.visit('account/tokens');
@@ -38,30 +34,15 @@ function tokenOn(shown: Shown): string {
   return textBetween(shown, '<code class="copy">', '</code>');
 }
 
-async function call(token: string, path: string, method = 'GET', body?: object) {
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers,
-    body: body && JSON.stringify(body),
-  });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
-
-const review = {
-  entity_id: '6b3cd75d-7453-39f3-86c4-1441f360e121',
-  entity_type: 'release_group',
-  language: 'en',
-  license_choice: 'CC BY-SA 4.0',
-  rating: 5,
-};
+const call = (token: string, path: string, method = 'GET', body?: object) =>
+  callerOf(url, token)(method, path, body);
 
 describe('a personal access token', () => {
   test('without a scope says so, and lists what it can do', async () => {
     const { browser } = await signIn('Ann without scopes');
     const made = await ask(browser, { name: 'Reader' });
     expect(made.html).toContain('This token has no scopes');
-    const shown = textBetween(made, `<code class="copy">curl`, '</code>');
+    const shown = curlOn(made);
     expect(shown).toBe(`-H "Authorization: Bearer ${tokenOn(made)}" ${url}/user/me`);
   });
 
@@ -72,13 +53,13 @@ describe('a personal access token', () => {
     expect(token).toMatch(/^rva_[\w-]+$/);
     expect(made.headers.get('cache-control')).toContain('no-store');
     // The page shows a command that publishes a review.
-    const shown = textBetween(made, `<code class="copy">curl`, '</code>');
+    const shown = curlOn(made);
     expect(shown).toContain(`-H "Authorization: Bearer ${token}" ${url}/review/ `);
     const [, offered = ''] = /-d '(.*)'$/.exec(shown) ?? [];
     expect((await call(token, '/review', 'POST', JSON.parse(offered))).status).toBe(200);
 
     expect(await call(token, '/user/me')).toMatchObject({ status: 200, body: { user: { id } } });
-    expect((await call(token, '/review', 'POST', review)).status).toBe(200);
+    expect((await call(token, '/review', 'POST', reviewBody())).status).toBe(200);
     expect(await call(token, '/user/me', 'POST', { display_name: 'X' })).toMatchObject({
       status: 403,
       body: { error: 'insufficient_scope' },
@@ -92,19 +73,16 @@ describe('a personal access token', () => {
     expect(inspect(await scanTable(), { depth: null })).not.toContain(token.slice(4, 30));
     // No application lists it among its tokens.
     expect((await call(token, '/user/me/tokens')).body).toEqual({ tokens: [] });
-    expect((await browser.visit('account/connections')).html).toContain(
-      'No application is connected.',
-    );
+    const connections = await browser.visit('account/connections');
+    expect(connections.html).toContain('No application is connected.');
   });
 
   test('survives a revocation for an application that is not connected', async () => {
     const { browser } = await signIn('Una');
     const made = await ask(browser, { name: 'Backup' });
-    const csrf = textBetween(made, 'name="csrf" value="', '"');
-    const none = '0'.repeat(32);
-    const shown = await browser.post(`account/connections/${none}/revoke`, { csrf });
-    expect(shown.status).toBe(404);
-    expect(textBetween(shown, '<h1>', '</h1>')).toBe('Application not found');
+    const path = `account/connections/${'0'.repeat(32)}/revoke`;
+    const shown = await browser.post(path, { csrf: csrfOn(made) });
+    expect([shown.status, headingOf(shown)]).toEqual([404, 'Application not found']);
     expect((await call(tokenOn(made), '/user/me')).status).toBe(200);
   });
 
@@ -117,8 +95,7 @@ describe('a personal access token', () => {
     expect((await call(token, '/user/me')).status).toBe(200);
     jest.setSystemTime(now + days * day + 60_000);
     expect((await call(token, '/user/me')).status).toBe(401);
-    const again = openBrowser(issuer);
-    await again.signIn(`Days ${days}`);
+    const { browser: again } = await signIn(`Days ${days}`);
     expect((await again.visit('account/tokens')).html).toContain('You have no tokens.');
   });
 
@@ -128,8 +105,7 @@ describe('a personal access token', () => {
     const token = tokenOn(await ask(browser, {}));
     const listed = await browser.visit('account/tokens');
     const [, path = ''] = /action="([^"]*\/revoke)"/.exec(listed.html) ?? [];
-    const csrf = textBetween(await stranger.visit('account/tokens'), 'name="csrf" value="', '"');
-    await stranger.post(path, { csrf });
+    await stranger.post(path, { csrf: csrfOn(await stranger.visit('account/tokens')) });
     expect((await call(token, '/user/me')).status).toBe(200);
     const revoked = await browser.submit(listed, '/revoke"');
     expect(noticeOn(revoked)).toBe('The token is revoked.');
@@ -160,13 +136,13 @@ describe('a personal access token', () => {
   });
 
   test.each([
-    [{ name: '' }, { name: 'Please fill this in.' }],
-    [{ name: 'x'.repeat(65) }, { name: 'It must have 1 to 64 characters.' }],
-  ])('requires a readable name: %j', async (fields, faults) => {
+    [{ name: '' }, 'Please fill this in.'],
+    [{ name: 'x'.repeat(65) }, 'It must have 1 to 64 characters.'],
+  ])('requires a readable name: %j', async (fields, name) => {
     const { browser } = await signIn('Emil');
     const refused = await ask(browser, fields);
     expect(refused.status).toBe(400);
-    expect(faultsOn(refused)).toMatchObject(faults);
+    expect(faultsOn(refused)).toMatchObject({ name });
   });
 
   test.each<Record<string, string>>([{ days: '8' }, { days: '' }, { review: 'no' }])(

@@ -1,35 +1,24 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { openBrowser, type Shown, textBetween } from '../helpers/browser.ts';
+import { csrfOn, headingOf, type Shown, textBetween, userIdOn } from '../helpers/browser.ts';
 import { startStackWithProvider } from '../helpers/identity-provider.ts';
 
-const { issuer, url, authUrl } = await startStackWithProvider();
+const { issuer, url, authUrl, join } = await startStackWithProvider();
 afterEach(() => {
   delete process.env.OIDC_LOGOUT_URL;
 });
-
-const open = () => openBrowser(authUrl, issuer);
-const headingOf = (shown: Shown) => textBetween(shown, '<h1>', '</h1>');
-
-/** Opens the account, and signs in if necessary. */
-async function signIn(browser: ReturnType<typeof open>, email: string): Promise<Shown> {
-  const asked = await browser.visit('account');
-  expect(headingOf(asked)).toBe('Who are you?');
-  return browser.submit(asked, 'Sign in', { email });
-}
 
 const yes = { logout: 'yes' };
 
 describe('with an identity provider that has its own session', () => {
   test('a person who did not sign out is signed in without a question', async () => {
-    const browser = open();
-    expect(headingOf(await signIn(browser, 'ann@example.com'))).toMatch(/^Reader \d{4}$/);
+    const { browser, account } = await join('ann@example.com');
+    expect(headingOf(account)).toMatch(/^Reader \d{4}$/);
     browser.jar.delete('session /');
     expect(headingOf(await browser.visit('account'))).toMatch(/^Reader \d{4}$/);
   });
 
   test('sign-out ends both sessions', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'ben@example.com');
+    const { browser, account } = await join('ben@example.com');
     const asked = await browser.submit(account, 'Sign out');
     expect(asked.url.startsWith(`${issuer}/session/end?`)).toBe(true);
     expect(headingOf(asked)).toBe('Do you want to sign out?');
@@ -43,39 +32,29 @@ describe('with an identity provider that has its own session', () => {
   });
 
   test('deleting the account ends both sessions, and confirms the deletion', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'cat@example.com');
-    const id = textBetween(account, '<dt>User id</dt><dd><code>', '</code>');
-    const name = headingOf(account);
+    const { browser, account } = await join('cat@example.com');
+    const id = userIdOn(account);
     const page = await browser.visit('account/delete');
-    const asked = await browser.submit(page, 'Delete account', { name });
+    const asked = await browser.submit(page, 'Delete account', { name: headingOf(account) });
     expect((await fetch(`${url}/user/${id}`)).status).toBe(404);
     const over = await browser.submit(asked, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('Your account was deleted');
     // The confirmation appears once.
     expect(headingOf(await browser.visit('account/sign-out'))).toBe('You are signed out');
-    const fresh = await signIn(browser, 'cat@example.com');
-    expect(textBetween(fresh, '<dt>User id</dt><dd><code>', '</code>')).not.toBe(id);
+    const signIn = await browser.visit('account');
+    expect(headingOf(signIn)).toBe('Who are you?');
+    const fresh = await browser.submit(signIn, 'Sign in', { email: 'cat@example.com' });
+    expect(userIdOn(fresh)).not.toBe(id);
   });
 
   test('the page redirects to the provider by itself, and has a link', async () => {
-    const browser = openBrowser(authUrl, issuer);
-    const account = await signIn(browser, 'dan@example.com');
-    const cookie = `session=${browser.jar.get('session /')?.value}`;
-    const csrf = textBetween(account, 'name="csrf" value="', '"');
-    const response = await fetch(`${authUrl}/account/sign-out`, {
-      method: 'POST',
-      headers: { Cookie: cookie },
-      body: new URLSearchParams({ csrf }),
-    });
+    const { browser, account } = await join('dan@example.com');
+    const body = new URLSearchParams({ csrf: csrfOn(account) });
+    const headers = { Cookie: `session=${browser.jar.get('session /')?.value}` };
+    const response = await fetch(`${authUrl}/account/sign-out`, { method: 'POST', headers, body });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
-    const shown = {
-      html: await response.text(),
-      url: response.url,
-      headers: response.headers,
-      status: 200,
-    };
+    const shown = { html: await response.text() } as Shown;
     expect(headingOf(shown)).toBe('You are signed out');
     const there = new URL(textBetween(shown, '<a href="', '"'));
     expect(textBetween(shown, 'content="0; url=', '"')).toBe(there.href);
@@ -88,31 +67,26 @@ describe('with an identity provider that has its own session', () => {
 
   test('the sign-out address can be configured', async () => {
     process.env.OIDC_LOGOUT_URL = 'https://pool.example/logout?client_id=a&logout_uri=b%2Fc';
-    const browser = open();
-    const left = await browser.submit(await signIn(browser, 'eve@example.com'), 'Sign out');
+    const { browser, account } = await join('eve@example.com');
+    const left = await browser.submit(account, 'Sign out');
     expect(left.url).toBe('https://pool.example/logout?client_id=a&logout_uri=b%2Fc');
   });
 });
 
 describe('GET /account/sign-out', () => {
   test('signs nobody out by itself', async () => {
-    const browser = open();
-    await signIn(browser, 'fay@example.com');
+    const { browser } = await join('fay@example.com');
     const asked = await browser.visit('account/sign-out');
     expect(headingOf(asked)).toBe('Sign out?');
     expect(asked.html.match(/Sign out</g)).toHaveLength(1);
     expect((await browser.visit('account')).html).toContain('User id');
-    const over = await browser.submit(
-      await browser.submit(asked, 'Sign out'),
-      'op.logoutForm',
-      yes,
-    );
+    const atProvider = await browser.submit(asked, 'Sign out');
+    const over = await browser.submit(atProvider, 'op.logoutForm', yes);
     expect(headingOf(over)).toBe('You are signed out');
   });
 
   test('shows no menu for an ended session', async () => {
-    const browser = open();
-    const account = await signIn(browser, 'guy@example.com');
+    const { browser, account } = await join('guy@example.com');
     const stale = browser.jar.get('session /');
     await browser.submit(account, 'Sign out');
     if (stale) browser.jar.set('session /', stale);

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { routes } from '../../shared/routes.ts';
+import { root } from '../helpers/service.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const dockerfile = read('infra/local/Dockerfile');
 const { scripts, engines } = JSON.parse(read('package.json'));
@@ -50,9 +50,8 @@ describe('the image', () => {
   test('contains the files it copies, and nothing ignores them', () => {
     const ignored = read('infra/local/Dockerfile.dockerignore').trim().split('\n');
     expect(ignored.shift()).toBe('*');
-    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
-      ([, names = '']) => names.split(' '),
-    );
+    const copies = dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm);
+    const copied = [...copies].flatMap(([, names = '']) => names.split(' '));
     expect([...new Set(copied)].map((name) => `!${name}`).toSorted()).toEqual(ignored.toSorted());
     for (const name of copied) expect(existsSync(join(root, name))).toBe(true);
   });
@@ -68,23 +67,20 @@ describe('the health check of the image', () => {
       asked.push(request.url);
       response.writeHead(answer ?? 500).end('{}');
     }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
+    await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     if (answer === undefined) server.close();
     const checker = spawn(program, args, { env: { PATH: process.env.PATH, PORT: `${port}` } });
-    const status = await new Promise<number | null>((resolve) => checker.once('exit', resolve));
+    const [status] = await once(checker, 'exit');
     server.close();
     expect(asked).toEqual(answer === undefined ? [] : ['/ws/health']);
     return status;
   }
 
   test('requests GET /health', async () => {
-    expect(routes.find(({ operation }) => operation === 'get-health')).toMatchObject({
-      method: 'GET',
-      path: '/health',
-      base: '',
-      access: 'public',
-    });
+    const health = routes.find(({ operation }) => operation === 'get-health');
+    const route = { method: 'GET', path: '/health', base: '', access: 'public' };
+    expect(health).toMatchObject(route);
     expect(await check(200)).toBe(0);
     expect(await check(503)).toBe(1);
     expect(await check()).toBe(1);
@@ -118,13 +114,9 @@ describe('compose.yaml', () => {
   });
 
   test('names the identity provider, without which a public service does not start', () => {
-    expect(Object.keys(reviews.environment)).toEqual([
-      'PUBLIC_URL',
-      'TRUSTED_PROXIES',
-      'OIDC_ISSUER',
-      'OIDC_CLIENT_ID',
-      'OIDC_CLIENT_SECRET',
-    ]);
+    const provider = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'];
+    const names = ['PUBLIC_URL', 'TRUSTED_PROXIES', ...provider];
+    expect(Object.keys(reviews.environment)).toEqual(names);
     expect(reviews.environment.PUBLIC_URL).toMatch(/^https:\/\/\$\{DOMAIN:\?/);
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
+import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, makeToken, missing, publish, review, start } from '../helpers/service.ts';
 
 test('SIGTERM finishes the current request, refuses new connections, and exits within ten seconds', async () => {
@@ -13,11 +14,9 @@ test('SIGTERM finishes the current request, refuses new connections, and exits w
   const service = await start(dataDir);
   const token = await makeToken(dataDir);
   const body = review();
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  const sent = request(`${service.url}/review/`, {
-    method: 'POST',
-    headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
-  });
+  const type = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+  const headers = { Authorization: `Bearer ${token}`, ...type };
+  const sent = request(`${service.url}/review/`, { method: 'POST', headers });
   sent.write(body.slice(0, 20));
   const answered = once(sent, 'response');
   await sleep(300);
@@ -43,10 +42,8 @@ test('SIGTERM finishes the current request, refuses new connections, and exits w
 
 test('SIGTERM waits under ten seconds for a request that never ends', async () => {
   const service = await start(fresh('data'));
-  const sent = request(`${service.url}/oauth/token`, {
-    method: 'POST',
-    headers: { 'Content-Length': 20 },
-  });
+  const headers = { 'Content-Length': 20 };
+  const sent = request(`${service.url}/oauth/token`, { method: 'POST', headers });
   sent.write('half');
   const cut = once(sent, 'error');
   await sleep(300);
@@ -63,9 +60,7 @@ test('--log json writes a line per request, without person, token or other input
   const id = await publish(service.url, token);
   const { users } = await admin(dataDir, ['user', 'list']);
   await fetch(`${service.url}/user/${users[0].id}?inc=stats&access_token=${token}`);
-  await fetch(`${service.url}/review/${id}/vote`, {
-    headers: { Authorization: `Bearer ${token}` },
-  });
+  await callerOf(service.url, token)('GET', `/review/${id}/vote`);
   await fetch(new URL(`/ws/account/callback?code=${token}`, service.url), { redirect: 'manual' });
   await fetch(`${service.url}/nowhere/${users[0].id}`);
   await service.end('SIGTERM');

@@ -1,0 +1,55 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+
+/** Returns the acts of a person on the current page, by the names that a screen reader says. */
+export function handsOn(page: () => Page) {
+  const hands = {
+    click: (name: string) => page().getByRole('button', { name, exact: true }).click(),
+    follow: (name: string) => page().getByRole('link', { name, exact: true }).click(),
+    fill: (name: string, text: string) =>
+      page().getByRole('textbox', { name, exact: true }).fill(text),
+    /** Waits for a page with this heading. */
+    arrive: (name: string | RegExp) =>
+      page().getByRole('heading', { level: 1, name, exact: true }).waitFor(),
+    /** Waits for the notice about a change. */
+    hear: (text: string) => page().getByRole('status').filter({ hasText: text }).waitFor(),
+    /** Signs in at the development identity provider. */
+    async signIn(name: string): Promise<void> {
+      await hands.arrive('Development sign-in');
+      await hands.fill('Name', name);
+      await hands.click('Sign in');
+    },
+  };
+  return hands;
+}
+
+/** Returns a growing list of errors and warnings. `website` has no icon, which is no fault. */
+export function complaintsOn(page: Page, website?: string): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isIcon = message.location().url === `${website}/favicon.ico`;
+    if (!isIcon && ['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(`${error}`));
+  return complaints;
+}
+
+/**
+ * All rules of axe for WCAG 2.2 AA, and its best practice. Axe checks that targets have 24 pixels
+ * (2.5.8) only if asked.
+ */
+export const everything = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  rules: { 'target-size': { enabled: true } },
+};
+
+/** Lists violations that axe finds on a page, by element. The page must allow scripts. */
+export async function violationsOn(page: Page, options: object = everything) {
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    `axe.run({ ...${JSON.stringify(options)}, resultTypes: ['violations'] })`,
+  )) as AxeResults;
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, any }) => ({ id, impact, at: target.join(' '), why: any[0]?.message })),
+  );
+}
