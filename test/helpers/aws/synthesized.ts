@@ -10,7 +10,6 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { merged, type Template } from './checks.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -47,11 +46,8 @@ export async function synthesized() {
   const [plain, everything] = [join(folder, 'plain'), join(folder, 'everything')];
   if (mkdirSync(folder, { recursive: true }) !== undefined) {
     const { context } = json(join(root, 'cdk.json'));
-    const result = await synthesize({
-      [plain]: context,
-      [everything]: { ...context, ...everyOption },
-    });
-    writeFileSync(`${outcome}~`, JSON.stringify(result));
+    const contexts = { [plain]: context, [everything]: { ...context, ...everyOption } };
+    writeFileSync(`${outcome}~`, JSON.stringify(await synthesize(contexts)));
     renameSync(`${outcome}~`, outcome);
   }
   for (const start = Date.now(); !existsSync(outcome); await sleep(50)) {
@@ -98,18 +94,16 @@ export function runApp(chosen: Record<string, string>) {
   return run("import './bin/app.ts'", { CDK_CONTEXT_JSON: JSON.stringify(chosen) });
 }
 
-async function run(script: string, environment = {}) {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(
+function run(script: string, environment = {}) {
+  const options = { cwd: root, env: { PATH, NODE_COMPILE_CACHE, ...environment } };
+  return new Promise<{ said: string; failed: boolean }>((resolve) => {
+    execFile(
       process.execPath,
       ['--input-type=module', '-e', script],
-      { cwd: root, env: { PATH, NODE_COMPILE_CACHE, ...environment } },
+      options,
+      (error, stdout, stderr) => resolve({ said: stdout + stderr, failed: error !== null }),
     );
-    return { said: stdout + stderr, failed: false };
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    return { said: stdout + stderr, failed: true };
-  }
+  });
 }
 
 /** Returns the templates of two stacks, the findings of cdk-nag and the functions' code. */
