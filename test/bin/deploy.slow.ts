@@ -61,17 +61,15 @@ test('says in one sentence that there are no credentials', async () => {
   expect(asked).toEqual([]);
 });
 
-test.each(['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'])(
-  'says that AWS does not take them: %s',
-  async (name) => {
-    code = name;
-    const { status, stderr } = await deploy(['--profile', 'known']);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Error: AWS does not accept these credentials .*\. Sign in as .*\n$/);
-    expect(stderr).toContain(`(${name})`);
-    expect(asked).toEqual(['AKIAKNOWN']);
-  },
-);
+const faults = ['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'];
+test.each(faults)('says that AWS does not take them: %s', async (name) => {
+  code = name;
+  const { status, stderr } = await deploy(['--profile', 'known']);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Error: AWS does not accept these credentials .*\. Sign in as .*\n$/);
+  expect(stderr).toContain(`(${name})`);
+  expect(asked).toEqual(['AKIAKNOWN']);
+});
 
 test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (name) => {
   code = name;

@@ -27,6 +27,7 @@ import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { type Browser, openBrowser, type Shown } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import type { TestUser } from '../../helpers/fixtures.ts';
+import type { TestResponse } from '../../helpers/invoke.ts';
 import { listen } from '../../helpers/listen.ts';
 import '../../helpers/table.ts';
 
@@ -115,17 +116,6 @@ beforeEach(() => {
   expect([...proxy.unsigned]).toEqual([]);
 });
 
-interface Answer {
-  id: string;
-  user: { id: string };
-  review: object;
-  count: number;
-  next?: string;
-  changes?: object[];
-  access_token: string;
-  refresh_token: string;
-}
-
 interface Sent {
   token?: string;
   body?: unknown;
@@ -138,7 +128,7 @@ async function call(
   path: string,
   { token, body, form }: Sent = {},
   status = 200,
-): Promise<Answer> {
+): Promise<TestResponse['body']> {
   const response = await fetch(gateway.url + path, {
     method,
     headers: {
@@ -149,7 +139,7 @@ async function call(
   });
   const text = await response.text();
   expect([method, path, response.status, text]).toEqual([method, path, status, text]);
-  return JSON.parse(text) as Answer;
+  return JSON.parse(text);
 }
 
 /** A person who has signed in, and the page of the account. */
@@ -688,10 +678,7 @@ describe('a request to AWS is refused', () => {
     ['without region', () => sent({ scope: '/dynamodb' })],
     [
       'with an unsigned date',
-      () => ({
-        ...sent({}),
-        authorization: sent({}).authorization.replace('x-amz-date;', ''),
-      }),
+      () => ({ ...sent({}), authorization: sent({}).authorization.replace('x-amz-date;', '') }),
     ],
   ])('%s', (_, headers) => {
     expect(signingFault(sent({}))).toBeUndefined();

@@ -40,23 +40,15 @@ describe.each([
   ['with its defaults', plain],
   ['with every option', everything],
 ])('the deployment %s', (_, { data, service, parts, code, nag }) => {
-  test('has exactly the routes of the route table, with their authorizers', () => {
-    expect(wrongMethods(service)).toEqual([]);
-  });
-  test('answers preflights on every path, and sends CORS headers with gateway responses', () => {
-    expect(withoutCors(service)).toEqual([]);
-  });
-  test('limits each function to the table and secrets that the route table gives', () => {
-    expect(excessRights(service)).toEqual([]);
-  });
-  test('gives each function the rights that its code and event sources need', () => {
-    expect(missingRights(service, code)).toEqual([]);
-  });
-  test('accepts no message without TLS', () => {
-    expect(withoutTls(service)).toEqual([]);
-  });
-  test('sets every environment variable that the code of a function reads', () => {
-    expect(missingVariables(service, code)).toEqual([]);
+  test.each([
+    ['has exactly the routes of the route table, with their authorizers', wrongMethods],
+    ['answers preflights on every path, sends CORS headers with gateway responses', withoutCors],
+    ['limits each function to the table and secrets that the route table gives', excessRights],
+    ['gives each function the rights that its code and event sources need', missingRights],
+    ['accepts no message without TLS', withoutTls],
+    ['sets every environment variable that the code of a function reads', missingVariables],
+  ])('%s', (_, faultsIn) => {
+    expect(faultsIn(service, code)).toEqual([]);
   });
   test('lets API Gateway call only the functions that it routes to', () => {
     expect(wrongCalls(service)).toEqual([]);

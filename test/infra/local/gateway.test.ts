@@ -216,18 +216,16 @@ describe('the authorizer', () => {
     });
   });
 
-  test.each([undefined, 'Basic abc', 'Bearer', 'Bearer a b', 'Bearer a"'])(
-    'is not called for %p: 401',
-    async (token) => {
-      const response = await vote(token);
-      expect(response.status).toBe(401);
-      expect(response.headers.get('www-authenticate')).toContain('invalid_token');
-      expect(response.headers.get('access-control-allow-origin')).toBe('*');
-      expect(response.headers.get('content-type')).toBe('application/json');
-      expect(await response.json()).toMatchObject({ error: 'invalid_token' });
-      expect(authorizerEvents).toHaveLength(0);
-    },
-  );
+  const malformed = [undefined, 'Basic abc', 'Bearer', 'Bearer a b', 'Bearer a"'];
+  test.each(malformed)('is not called for %p: 401', async (token) => {
+    const response = await vote(token);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain('invalid_token');
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toMatchObject({ error: 'invalid_token' });
+    expect(authorizerEvents).toHaveLength(0);
+  });
 
   test('is not called for a public route', async () => {
     await fetch(`${gateway.url}/review`, { headers: token });
@@ -294,28 +292,24 @@ describe('paths without a route', () => {
     expect(events[0]?.resource).toBe(location.pathname.replace(/^\/ws/, ''));
   });
 
-  test.each(['/review', '/wsx/1/review', '/w%73/1/review'])(
-    '%s is outside the stage: 404',
-    async (path) => {
-      const response = await fetch(origin + path);
-      expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ error: 'not_found' });
-      expect(events).toHaveLength(0);
-    },
-  );
+  const outside = ['/review', '/wsx/1/review', '/w%73/1/review'];
+  test.each(outside)('%s is outside the stage: 404', async (path) => {
+    const response = await fetch(origin + path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: 'not_found' });
+    expect(events).toHaveLength(0);
+  });
 });
 
 describe('CORS', () => {
-  test.each(['/ws/1/review', '/ws/1/nothing', '/elsewhere'])(
-    'answers the preflight of %s',
-    async (path) => {
-      const response = await fetch(origin + path, { method: 'OPTIONS' });
-      expect(response.status).toBe(204);
-      expect(response.headers.get('access-control-allow-methods')).toContain('PUT');
-      expect(await response.text()).toBe('');
-      expect(events).toHaveLength(0);
-    },
-  );
+  const paths = ['/ws/1/review', '/ws/1/nothing', '/elsewhere'];
+  test.each(paths)('answers the preflight of %s', async (path) => {
+    const response = await fetch(origin + path, { method: 'OPTIONS' });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-methods')).toContain('PUT');
+    expect(await response.text()).toBe('');
+    expect(events).toHaveLength(0);
+  });
 });
 
 describe('limits', () => {
@@ -430,12 +424,10 @@ describe('invalid requests', () => {
     expect(events).toHaveLength(0);
   });
 
-  test.each(['a', 'a.example:443', '127.0.0.1:3000', '[::1]:3000', 'a:', 'xn--a_b', 'A'])(
-    'accepts the host %s',
-    async (host) => {
-      expect(await last('GET /ws/1/review', `Host: ${host}`)).toMatch(/^HTTP\/1.1 200 /);
-    },
-  );
+  const hosts = ['a', 'a.example:443', '127.0.0.1:3000', '[::1]:3000', 'a:', 'xn--a_b', 'A'];
+  test.each(hosts)('accepts the host %s', async (host) => {
+    expect(await last('GET /ws/1/review', `Host: ${host}`)).toMatch(/^HTTP\/1.1 200 /);
+  });
 
   test('accepts HTTP/1.0 without a host', async () => {
     expect(await raw('GET /ws/1/review HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
@@ -515,15 +507,14 @@ describe('compression', () => {
   );
 
   test('applies to unencoded bodies of 1024 bytes and more', async () => {
-    handlers['get-review'] = () => ({ statusCode: 200, body: 'x'.repeat(1024) });
-    expect(await get('gzip')).toContain('Content-Encoding: gzip');
-    for (const result of [
-      { statusCode: 200, body: 'x'.repeat(1023) },
-      { statusCode: 304, body: 'x'.repeat(2000) },
-      { statusCode: 204, body: 'x'.repeat(2000) },
+    for (const [statusCode, size, coding] of [
+      [200, 1024, 'Content-Encoding: gzip'],
+      [200, 1023, undefined],
+      [304, 2000, undefined],
+      [204, 2000, undefined],
     ]) {
-      handlers['get-review'] = () => result;
-      expect(await get('gzip')).not.toMatch(/content-encoding/i);
+      handlers['get-review'] = () => ({ statusCode, body: 'x'.repeat(Number(size)) });
+      expect(/content-encoding.*(?=\r\n)/i.exec(await get('gzip'))?.[0]).toBe(coding);
     }
     const headers = { 'content-encoding': 'br' };
     handlers['get-review'] = () => ({ statusCode: 200, headers, body });

@@ -275,14 +275,12 @@ describe('one sentence explains', () => {
     return listen(server);
   }
 
-  test.each(['localhost:8000', 'foo', 'ftp://localhost'])(
-    'the invalid endpoint %s',
-    async (endpoint) => {
-      expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
-        `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
-      );
-    },
-  );
+  const invalid = ['localhost:8000', 'foo', 'ftp://localhost'];
+  test.each(invalid)('the invalid endpoint %s', async (dynamodbEndpoint) => {
+    expect(await reason({ dynamodbEndpoint })).toBe(
+      `DYNAMODB_ENDPOINT ${dynamodbEndpoint} is not a URL: set it to one such as http://localhost:8000`,
+    );
+  });
 
   test('an endpoint that accepts connections but never answers', async () => {
     const endpoint = await serve(createTcpServer((socket) => socket.resume()).unref());
@@ -486,18 +484,16 @@ test('prints the stack of an error on lines of their own', async () => {
   expect((await end).stderr).toMatch(new RegExp(logged));
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'deletes the data of a --memory run at %s',
-  async (signal) => {
-    const { child, url, end } = start(['--memory']);
-    await url;
-    const { engine_pid } = discovery();
-    const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
-    const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
-    expect(existsSync(file)).toBe(true);
-    expect(file.startsWith(dataDir)).toBe(false);
-    child.kill(signal);
-    await end;
-    await until(() => !isAlive(engine_pid) && !existsSync(file));
-  },
-);
+const signals = ['SIGTERM', 'SIGKILL'] as const;
+test.each(signals)('deletes the data of a --memory run at %s', async (signal) => {
+  const { child, url, end } = start(['--memory']);
+  await url;
+  const { engine_pid } = discovery();
+  const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
+  const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
+  expect(existsSync(file)).toBe(true);
+  expect(file.startsWith(dataDir)).toBe(false);
+  child.kill(signal);
+  await end;
+  await until(() => !isAlive(engine_pid) && !existsSync(file));
+});
