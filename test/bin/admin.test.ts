@@ -238,10 +238,8 @@ describe('npm run admin', () => {
   test('deletes accounts and applications, once it is sure', async () => {
     const user = await makeUser({ display_name: 'Ann' });
     const { grant } = await makeGrant(user, []);
-    const [app, account] = [
-      ['app', 'delete', grant.client_id],
-      ['user', 'delete', user.id],
-    ];
+    const app = ['app', 'delete', grant.client_id];
+    const account = ['user', 'delete', user.id];
     await refuses(2, [
       [app, /^error: option '--yes' is required .+: Delete the application Demo\?\n$/],
       [account, /^error: option '--yes' is required .+: Delete the account of Ann, .+\?\n$/],
@@ -366,11 +364,8 @@ describe('npm run admin', () => {
     await invoke(reportReview, { caller, path: { review_id: id }, body: { reason } });
     const reported = { review_id: id, user_id: reader.id, reason, reported_at: expect.any(String) };
     expect(await run('report', 'list')).toEqual({ reports: [reported] });
-    for (const [verb, is_hidden] of [
-      ['hide', true],
-      ['hide', true],
-      ['unhide', false],
-    ] as const) {
+    for (const verb of ['hide', 'hide', 'unhide']) {
+      const is_hidden = verb === 'hide';
       expect(await run('review', verb, id)).toEqual({ id, is_hidden });
       expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden });
     }

@@ -1,20 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
+import type { PresentedReview } from '../../shared/review/presented.ts';
 import { spawnAdmin } from '../helpers/admin.ts';
 import { openBrowser } from '../helpers/browser.ts';
 import { fresh, type Service, start } from '../helpers/service.ts';
 
-interface Listed {
-  id: string;
-  entity_id: string;
-  entity_type: string;
-  text: string | null;
-  rating: number | null;
-  language: string;
+interface Listed extends PresentedReview {
   published_on: string;
-  popularity: number;
-  user: { id: string; karma: number };
   metadata: { name: string } | null;
 }
 

@@ -144,12 +144,6 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** The signed-in person, as a caller. */
-function zoeAs(id: string): TestUser {
-  const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review' };
-  return { id, display_name: '', created: '', caller };
-}
-
 function rate({ caller }: TestUser, review_id: string, rating: number) {
   return invoke(updateReview, { caller, path: { review_id }, body: { rating } });
 }
@@ -329,7 +323,8 @@ describe('npm run admin -- export, import', () => {
 
   test('publishes what everybody may see, by licence and with checksums', async () => {
     const { ann, review, draft, hidden, email, zoe } = await live();
-    await makeReview(zoeAs(zoe.id), { license_choice: 'CC BY-SA 3.0' });
+    const caller = { ...ann.caller, user_id: zoe.id };
+    await makeReview({ ...zoe, caller }, { license_choice: 'CC BY-SA 3.0' });
     // The vote of the deleted account is shown until the eraser has come by.
     await applyStream();
     const { out, answer, files, everything } = await publicDump();
@@ -441,10 +436,8 @@ describe('npm run admin -- export, import', () => {
       const next = await readItem(reviewKey(await makeReview(ann, { entity_id })));
       return [mark, isAllowed ? next : review].flatMap((item) => item ?? []);
     };
-    for (const [isAllowed, kind] of [
-      [false, 'claim'],
-      [true, 'review'],
-    ] as const) {
+    for (const isAllowed of [false, true]) {
+      const kind = isAllowed ? 'review' : 'claim';
       const spool = new Spool(path('.part'));
       const account = await readItem(userKey(ann.id));
       spool.add([...(account ? [account] : []), ...(await both(isAllowed))], undefined);

@@ -67,18 +67,13 @@ export function functions(template: Template): [string, Resource][] {
   });
 }
 
-/**
- * Tests if a resource belongs to the function of an operation. CDK omits the hyphens of an
- * operation in ids.
- */
+/** Tests if a resource belongs to the function of an operation. CDK omits hyphens in ids. */
 function isOf(operation: string, logicalId: string): boolean {
   const name = operation.replaceAll('-', '');
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
-/**
- * Lists missing routes, routes with a wrong authorizer or function, and methods without a route.
- */
+/** Lists missing routes, those with a wrong authorizer or function, and other methods. */
 export function wrongMethods(template: Template): string[] {
   const [authorizer, { Properties: settings }] = theOne(template, 'AWS::ApiGateway::Authorizer');
   const isFresh = settings.Type === 'TOKEN' && settings.AuthorizerResultTtlInSeconds === 0;
@@ -114,10 +109,7 @@ export function wrongMethods(template: Template): string[] {
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
 }
 
-/**
- * Lists resources without a preflight, and gateway responses that scripts of another origin cannot
- * read.
- */
+/** Lists paths without a preflight, and gateway responses that another origin cannot read. */
 export function withoutCors(template: Template): string[] {
   const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
     if (HttpMethod !== 'OPTIONS') return false;
@@ -149,9 +141,7 @@ export function wildcardRights(template: Template): string[] {
   );
 }
 
-/**
- * Lists functions with more rights to the table, or to other secrets, than the route table gives.
- */
+/** Lists rights to the table and to secrets that the route table does not give. */
 export function excessRights(template: Template): string[] {
   const reading = ['GetItem', 'BatchGetItem', 'Query'];
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
@@ -244,10 +234,7 @@ function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
   return arns.map(([, arn]) => ['secretsmanager:GetSecretValue', is(arn)]);
 }
 
-/**
- * Rights that Lambda needs in the function's name, to read the stream and to send failed batches to
- * the queue.
- */
+/** Rights that Lambda needs to read the stream and to send failed batches to the queue. */
 function rightsInBackground(template: Template, lambda: Resource['Properties']): Right[] {
   const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
   return ['EventSourceMapping', 'EventInvokeConfig']
@@ -338,10 +325,7 @@ function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properti
   return values.length > 0 ? ` of ${values}` : '';
 }
 
-/**
- * Returns the metrics that a log event adds to by the filters of its log, each with the value of
- * its dimension.
- */
+/** Returns the metrics that a log event adds to, each with the value of its dimension. */
 export function countedBy(
   template: Template,
   logGroup: RegExp,

@@ -16,15 +16,20 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
 const { PATH, NODE_COMPILE_CACHE, RUN_FOLDER = '' } = process.env;
 
-/** Every option, with a value other than its default. */
-const everyOption = {
-  name: 'reviews',
-  environment: 'development',
+/** The options of a domain of one's own. */
+export const ownDomain = {
   domain: 'reviews.example.org',
   certificateArn:
     'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
   hostedZoneId: 'Z0123456789',
   hostedZoneName: 'example.org',
+};
+
+/** Every option, with a value other than its default. */
+const everyOption = {
+  name: 'reviews',
+  environment: 'development',
+  ...ownDomain,
   firewall: 'true',
   tracing: 'true',
   sourceMaps: 'true',

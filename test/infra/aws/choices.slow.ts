@@ -16,7 +16,7 @@ import {
   resources,
   type Template,
 } from '../../helpers/aws/checks.ts';
-import { synthesized } from '../../helpers/aws/synthesized.ts';
+import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -85,11 +85,7 @@ process.env.CDK_VALIDATION = 'false';
 const { plain } = await synthesized();
 const chosen = deployed({
   name: 'reviews',
-  domain: 'reviews.example.org',
-  certificateArn:
-    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
-  hostedZoneId: 'Z0123456789',
-  hostedZoneName: 'example.org',
+  ...ownDomain,
   alarmMail: 'ops@example.org',
   budget: 50,
   mailFrom: 'reviews@example.org',
@@ -134,16 +130,10 @@ describe('the environment', () => {
       AllowedValues: ['development'],
       ConstraintDescription: expect.stringContaining('--context environment=production'),
     });
-    expect(Rules).toMatchObject({
-      KeepsEnvironment: {
-        Assertions: [
-          {
-            Assert: { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] },
-            AssertDescription: expect.stringContaining('this stack is production'),
-          },
-        ],
-      },
-    });
+    const Assert = { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] };
+    const AssertDescription = expect.stringContaining('this stack is production');
+    const Assertions = [{ Assert, AssertDescription }];
+    expect(Rules).toMatchObject({ KeepsEnvironment: { Assertions } });
   });
 });
 

@@ -1,15 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { App } from 'aws-cdk-lib/core';
 import { readOptions } from '../../../infra/aws/options.ts';
+import { ownDomain } from '../../helpers/aws/synthesized.ts';
 
 function read(context: Record<string, string | number>) {
   return readOptions(new App({ context }).node);
 }
 
-const certificateArn =
-  'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000';
-const own = { domain: 'reviews.example.org', certificateArn };
-const zone = { hostedZoneId: 'Z0123456789', hostedZoneName: 'example.org' };
+const { domain, certificateArn, ...zone } = ownDomain;
+const own = { domain, certificateArn };
 const provider = {
   oidcIssuer: 'https://id.example.org',
   oidcClientId: 'reviews',
@@ -65,8 +64,8 @@ test('accepts options that AWS accepts', () => {
   // AWS restricts only the domain of a user pool in this way.
   expect(read({ name: 'paws-reviews', ...provider }).name).toBe('paws-reviews');
   const hostedZone = { id: 'Z0123456789', name: 'example.org' };
-  const domain = { name: 'reviews.example.org', certificateArn, hostedZone };
-  expect(read({ ...own, ...zone }).domain).toEqual(domain);
+  const address = { name: 'reviews.example.org', certificateArn, hostedZone };
+  expect(read(ownDomain).domain).toEqual(address);
   expect(read({ ...own, domain: 'example.org' }).domain?.name).toBe('example.org');
   const mail = 'ops+reviews@mail.example.org';
   expect(read({ alarmMail: mail, budget: 50 }).budget).toEqual({ dollars: 50, mail });

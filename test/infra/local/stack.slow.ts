@@ -18,19 +18,9 @@ import { scanTable } from '../../helpers/fixtures.ts';
 import { listen } from '../../helpers/listen.ts';
 import { root } from '../../helpers/service.ts';
 
-interface Run {
-  child: ChildProcess;
-  /** The base URL, once it is printed. */
-  url: Promise<string>;
-  /** Returns the output so far. */
-  said(): string;
-  /** The exit status, and everything written to stderr. */
-  end: Promise<{ code: number | null; stderr: string }>;
-}
-
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 let dataDir: string;
-let runs: Run[] = [];
+let runs: { child: ChildProcess; end: Promise<unknown> }[] = [];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'stack-test-'));
@@ -45,7 +35,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function start(args: string[] = [], env: Record<string, string> = {}): Run {
+/** Returns promises of the URL that a stack prints, and of how it ends; and its output so far. */
+function start(args: string[] = [], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
     cwd: root,
     env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
@@ -105,7 +96,7 @@ async function languages(url: string): Promise<unknown> {
 
 describe('a running stack', () => {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
-  let run: Run;
+  let run: ReturnType<typeof start>;
   let base: string;
   beforeAll(async () => {
     run = start([], { DATA_DIR });

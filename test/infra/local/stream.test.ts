@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions, type Database, startDatabase } from '../../../infra/local/database.ts';
 import { followStream, type Stream } from '../../../infra/local/stream.ts';
@@ -38,8 +38,6 @@ afterEach(async () => {
   await stopDatabase();
   rmSync(folder, { recursive: true });
 });
-
-afterAll(() => logged.mockRestore());
 
 async function start(): Promise<void> {
   database = await startDatabase({ file });
