@@ -101,9 +101,8 @@ describe('a first deployment that fails', () => {
       resources(plain.data, type).map(
         ([, { DeletionPolicy, UpdateReplacePolicy }]) => `${DeletionPolicy} ${UpdateReplacePolicy}`,
       );
-    expect(policies('AWS::SecretsManager::Secret')).toEqual(
-      Array(2).fill('RetainExceptOnCreate Retain'),
-    );
+    const kept = 'RetainExceptOnCreate Retain';
+    expect(policies('AWS::SecretsManager::Secret')).toEqual([kept, kept]);
     expect(policies('AWS::DynamoDB::Table')).toEqual(['Retain Retain']);
     expect(policies('AWS::Cognito::UserPool')).toEqual(['Retain Retain']);
   });

@@ -170,9 +170,8 @@ async function fillIn(browser: Browser, page: string, text: string, fields = {})
 }
 
 async function register(owner: Browser): Promise<Application> {
-  return readApplication(
-    await fillIn(owner, 'account/applications', 'name="redirect_uri"', registration),
-  );
+  const page = 'account/applications';
+  return readApplication(await fillIn(owner, page, 'name="redirect_uri"', registration));
 }
 
 function readApplication({ url, html }: Shown): Application {

@@ -70,10 +70,7 @@ function leave(engine_pid: number | null, dynamodb_endpoint: string | null): voi
   announce(dataDir, { ...stack, engine_pid, dynamodb_endpoint });
 }
 
-/**
- * Tests if a process is alive. A dead process whose status nobody has read still has an entry, but
- * no command line.
- */
+/** Tests if a process is alive. A dead one that nobody has waited for has no command line. */
 function isAlive(pid: number | null): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`).length > 0;
