@@ -28,7 +28,9 @@ export function actionsIn(code: string): string[] {
     return known;
   });
   if (commands.includes('TransactWrite')) {
-    const parts = partsOfTransactWrite.filter((part) => new RegExp(`\\b${part}: `).test(code));
+    // A property, `Put: …` or the shorthand `{ Put }`.
+    const isWritten = (part: string) => new RegExp(`[{,]\\s*${part}\\s*[:,}]`).test(code);
+    const parts = partsOfTransactWrite.filter(isWritten);
     actions.push(...parts.map((part) => `${part}Item`));
   }
   if (/(?<!function\*? )\b(queryItems|countItems)\d*\(/.test(code)) actions.push('Query');

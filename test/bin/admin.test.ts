@@ -1,9 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, test } from '@jest/globals';
@@ -29,35 +27,53 @@ import {
 } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
+import { listen } from '../helpers/listen.ts';
 import { makeClient, makeCode, redeem, refresh } from '../helpers/oauth-client.ts';
 import { differences } from '../helpers/recount.ts';
 import { applyStream } from '../helpers/stream.ts';
 
+/** Returns the environment of an account at AWS whose CloudFormation answers so. */
+async function accountWith(status: number, answer: () => string): Promise<Record<string, string>> {
+  const server = createServer((_, response) =>
+    response.writeHead(status, { 'Content-Type': 'text/xml' }).end(answer()),
+  );
+  const AWS_ENDPOINT_URL_CLOUDFORMATION = await listen(server.unref());
+  const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
+  return { AWS_REGION: 'us-east-1', ...credentials, AWS_ENDPOINT_URL_CLOUDFORMATION };
+}
+
+/** Runs a command in a process of its own, which must fail. */
+async function fails(
+  args: string[],
+  said: RegExp,
+  { env = {}, code = 1, folder = dataDir } = {},
+): Promise<void> {
+  const stderr = expect.stringMatching(said);
+  expect(await spawnAdmin(args, folder, env)).toEqual({ code, stdout: '', stderr });
+}
+
+/** The ids of records that a command lists. */
+function idsOf(records: { id: string }[]): string[] {
+  return records.map(({ id }) => id);
+}
+
 describe('npm run admin', () => {
   test('makes a user, an application and tokens, and takes them back', async () => {
     const user = await run('user', 'create', '--name', 'Zoë 🎵', '--email', 'zoe@mail.example');
-    expect(user).toEqual({
-      id: expect.any(String),
-      display_name: 'Zoë 🎵',
-      created: expect.stringMatching(
-        /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/,
-      ),
-      karma: 0,
-      user_type: 'Noob',
-    });
+    const date = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+    const made = { id: expect.any(String), created: expect.stringMatching(date) };
+    expect(user).toEqual({ ...made, display_name: 'Zoë 🎵', karma: 0, user_type: 'Noob' });
     expect(await readItem(contactKey(user.id))).toMatchObject({ email: 'zoe@mail.example' });
 
     const website = 'https://client.example/';
-    const redirect = 'http://127.0.0.1:8080/callback';
+    const redirect_uri = 'http://127.0.0.1:8080/callback';
     const app = await run(
       ...['app', 'create', '--owner', user.id.toUpperCase(), '--name', 'Demo', '--desc', ''],
-      ...['--website', website, '--redirect-uri', redirect],
+      ...['--website', website, '--redirect-uri', redirect_uri],
     );
+    const fields = { name: 'Demo', desc: '', website, redirect_uri };
     expect(app).toEqual({
-      name: 'Demo',
-      desc: '',
-      website,
-      redirect_uri: redirect,
+      ...fields,
       client_id: expect.stringMatching(/^[\da-f]{32}$/),
       client_secret: expect.stringMatching(/^rvs_/),
       user_id: user.id,
@@ -66,11 +82,8 @@ describe('npm run admin', () => {
     const access = ['--user', user.id, '--client', app.client_id];
     const personal = ['token', 'create', '--user', user.id, '--name', 'Script', '--days', '7'];
     const { access_token: own, expires } = await run(...personal, '--scope', 'vote');
-    expect(await run('token', 'show', own)).toMatchObject({
-      is_good: true,
-      user_id: user.id,
-      scopes: 'vote',
-    });
+    const isGood = { is_good: true, user_id: user.id, scopes: 'vote' };
+    expect(await run('token', 'show', own)).toMatchObject(isGood);
     expect(Date.parse(expires) - Date.now()).toBeCloseTo(7 * 86_400_000, -5);
     const tokens = await run('token', 'issue', ...access, '--scope', 'review,vote');
     expect(tokens).toEqual({
@@ -103,10 +116,9 @@ describe('npm run admin', () => {
     }
     expect(await run('user', 'list', '--find', randomUUID())).toEqual({ users: [] });
     const { users } = await run('user', 'list');
-    const ids: string[] = users.map((one: { id: string }) => one.id);
+    const ids = idsOf(users);
     const stored = (await scanTable()).filter(({ sk, deleted_at }) => sk === 'USER' && !deleted_at);
-    expect(ids).toHaveLength(stored.length);
-    expect(new Set(ids)).toEqual(new Set(stored.map((item) => item.id)));
+    expect(ids.toSorted()).toEqual(stored.map(({ id }) => id).toSorted());
     expect(ids.at(-1)).toBe(id);
   });
 
@@ -114,10 +126,8 @@ describe('npm run admin', () => {
     const before = (await run('user', 'list')).users.length;
     const made = await makeUsers(110);
     const { users } = await run('user', 'list');
-    expect(users).toHaveLength(before + 110);
-    expect(new Set(users.map((user: { id: string }) => user.id))).toEqual(
-      new Set([...users.slice(0, before), ...made].map(({ id }) => id)),
-    );
+    const all = [...users.slice(0, before), ...made];
+    expect(idsOf(users).toSorted()).toEqual(idsOf(all).toSorted());
   });
 
   test('finds applications, and shows the secret of one', async () => {
@@ -148,44 +158,31 @@ describe('npm run admin', () => {
 
   test('makes a new secret, and ends the old one', async () => {
     const client = await makeClient(await makeUser());
-    const isGood = async (client_secret: string) => {
-      const user = await makeUser();
-      return (await redeem({ ...client, client_secret }, await makeCode(client, user))).status;
-    };
-    const rotated = await run('app', 'rotate', client.client_id);
+    const tryOut = async ({ client_secret }: { client_secret: string }) =>
+      (await redeem({ ...client, client_secret }, await makeCode(client, await makeUser()))).status;
+    const rotate = ['app', 'rotate', client.client_id];
+    const rotated = await run(...rotate);
     expect(rotated.client_secret).not.toBe(client.client_secret);
     const left = Date.parse(rotated.previous_secret_until) - Date.now();
     expect(left / 3_600_000).toBeCloseTo(24, 1);
-    expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
-      200, 200,
-    ]);
-    await refuses(1, [
-      [['app', 'rotate', client.client_id], /^Error: .+ with --end-previous, .+\n$/],
-    ]);
-    const ended = await run('app', 'rotate', client.client_id, '--end-previous');
+    expect([await tryOut(rotated), await tryOut(client)]).toEqual([200, 200]);
+    await refuses(1, [[rotate, /^Error: .+ with --end-previous, .+\n$/]]);
+    const ended = await run(...rotate, '--end-previous');
     expect(ended).toEqual({ ...rotated, previous_secret_until: null });
-    expect([await isGood(rotated.client_secret), await isGood(client.client_secret)]).toEqual([
-      200, 401,
-    ]);
+    expect([await tryOut(rotated), await tryOut(client)]).toEqual([200, 401]);
   });
 
   test('lists what was granted, and tells whose a token is', async () => {
     const [ann, ben] = [await makeUser({ display_name: 'Ann' }), await makeUser()];
     const { grant, ...tokens } = await makeGrant(ann, ['review', 'vote']);
     const { user_id, client_id, created, renewed } = grant;
-    const record = {
-      user_id,
-      display_name: 'Ann',
-      client_id,
-      application: 'Demo',
-      scopes: 'review vote',
-      created,
-      renewed,
-    };
-    expect(await run('token', 'list', '--user', ann.id)).toEqual({ tokens: [record] });
-    expect(await run('token', 'list', '--client', client_id)).toEqual({ tokens: [record] });
-    const both = ['--user', ann.id, '--client', client_id];
-    expect(await run('token', 'list', ...both)).toEqual({ tokens: [record] });
+    const of = { user_id, display_name: 'Ann', client_id, application: 'Demo' };
+    const record = { ...of, scopes: 'review vote', created, renewed };
+    const ofUser = ['--user', ann.id];
+    const ofClient = ['--client', client_id];
+    for (const options of [ofUser, ofClient, [...ofUser, ...ofClient]]) {
+      expect(await run('token', 'list', ...options)).toEqual({ tokens: [record] });
+    }
     expect(await run('token', 'list', '--user', ben.id)).toEqual({ tokens: [] });
     expect(JSON.stringify(await run('user', 'show', ann.id))).not.toContain(grant.grant_id);
     expect(await run('user', 'show', ann.id)).toMatchObject({
@@ -210,33 +207,25 @@ describe('npm run admin', () => {
     expect(await run('token', 'revoke', '--user', ann.id)).toEqual({ revoked: 1 });
     const gone = { is_good: false, scopes: null };
     expect(await run('token', 'show', tokens.access_token)).toMatchObject(gone);
-    await refuses(1, [
-      [
-        ['token', 'show', `${tokens.access_token}x`],
-        /^Error: this is not a token of this stack, .+\n$/,
-      ],
-      [['token', 'show', 'rvs_x'], /^Error: this is not a token of this stack, .+\n$/],
-    ]);
+    for (const other of [`${tokens.access_token}x`, 'rvs_x']) {
+      const fault = /^Error: this is not a token of this stack, .+\n$/;
+      await refuses(1, [[['token', 'show', other], fault]]);
+    }
   });
 
   test('ends the access of an application to everybody, once it is sure', async () => {
-    const people = await makeUsers(2);
     const client = await makeClient(await makeUser());
-    const codes = await Promise.all(people.map((person) => makeCode(client, person)));
     const tokens = [];
-    for (const code of codes) tokens.push((await redeem(client, code)).body);
+    for (const person of await makeUsers(2)) {
+      tokens.push((await redeem(client, await makeCode(client, person))).body);
+    }
     const pending = await makeCode(client, await makeUser());
     const revoke = ['app', 'revoke', client.client_id];
-    await refuses(2, [
-      [
-        revoke,
-        /^error: option '--yes' is required .+: End the access of Demo to every account\?\n$/,
-      ],
-    ]);
-    expect(await run(...revoke, '--yes')).toEqual({
-      client_id: client.client_id,
-      is_revoked: true,
-    });
+    const question =
+      /^error: option '--yes' is required .+: End the access of Demo to every account\?\n$/;
+    await refuses(2, [[revoke, question]]);
+    const { client_id } = client;
+    expect(await run(...revoke, '--yes')).toEqual({ client_id, is_revoked: true });
     for (const { access_token, refresh_token } of tokens) {
       expect(await run('token', 'show', access_token)).toMatchObject({ is_good: false });
       expect((await refresh(client, refresh_token)).body.error).toBe('invalid_grant');
@@ -247,10 +236,8 @@ describe('npm run admin', () => {
   test('deletes accounts and applications, once it is sure', async () => {
     const user = await makeUser({ display_name: 'Ann' });
     const { grant } = await makeGrant(user, []);
-    const [app, account] = [
-      ['app', 'delete', grant.client_id],
-      ['user', 'delete', user.id],
-    ];
+    const app = ['app', 'delete', grant.client_id];
+    const account = ['user', 'delete', user.id];
     await refuses(2, [
       [app, /^error: option '--yes' is required .+: Delete the application Demo\?\n$/],
       [account, /^error: option '--yes' is required .+: Delete the account of Ann, .+\?\n$/],
@@ -274,55 +261,33 @@ describe('npm run admin', () => {
     const report = ({ caller }: TestUser, review_id: string) =>
       invoke(reportReview, { caller, path: { review_id }, body: {} });
     const listed = async () =>
-      (await run('report', 'list')).reports.map((one: { review_id: string; user_id: string }) => [
-        one.review_id,
-        one.user_id,
-      ]);
-    const [ann, ben] = readers.map((reader) => reader.id);
+      (await run('report', 'list')).reports.map(
+        (one: { review_id: string; user_id: string }) => `${one.review_id} ${one.user_id}`,
+      );
+    const of = (review_id: string) => readers.map((reader) => `${review_id} ${reader.id}`);
     for (const reader of readers) {
       await report(reader, id);
       await report(reader, other);
     }
-    expect(await listed()).toEqual([
-      [id, ann],
-      [id, ben],
-      [other, ann],
-      [other, ben],
-    ]);
-    expect(await run('report', 'dismiss', id, '--reason', 'spam', '--note', 'A quotation')).toEqual(
-      { id, dismissed: 2 },
-    );
-    const left = [
-      [other, ann],
-      [other, ben],
-    ];
-    expect(await listed()).toEqual(left);
+    expect(await listed()).toEqual([...of(id), ...of(other)]);
+    const why = ['--reason', 'spam', '--note', 'A quotation'];
+    expect(await run('report', 'dismiss', id, ...why)).toEqual({ id, dismissed: 2 });
+    expect(await listed()).toEqual(of(other));
     for (const reader of readers) expect((await report(reader, id)).status).toBe(200);
-    expect(await listed()).toEqual(left);
+    expect(await listed()).toEqual(of(other));
     const none = 'Error: There is nothing to decide on this review\n';
     await refuses(1, [[['report', 'dismiss', id], none]]);
     await run('report', 'dismiss', other);
     const { decisions } = await run('decision', 'list');
-    expect(decisions.slice(0, 2)).toEqual(
-      [
-        { review_id: other, reason: 'other', note: '' },
-        { review_id: id, reason: 'spam', note: 'A quotation' },
-      ].map((decision) => ({
-        ...decision,
-        id: expect.any(String),
-        user_id: author.id,
-        decision: 'dismiss',
-        moderator_id: null,
-        decided_at: expect.any(String),
-        reports: 2,
-      })),
-    );
-    await refuses(2, [
-      [
-        ['report', 'dismiss', id, '--reason', 'x'],
-        /^error: option '--reason <reason>' argument 'x' is invalid\. It must be one of spam, abuse, off_topic, copyright, other\.\n/,
-      ],
+    const made = { id: expect.any(String), decided_at: expect.any(String), moderator_id: null };
+    const dismissed = { ...made, user_id: author.id, decision: 'dismiss', reports: 2 };
+    expect(decisions.slice(0, 2)).toEqual([
+      { ...dismissed, review_id: other, reason: 'other', note: '' },
+      { ...dismissed, review_id: id, reason: 'spam', note: 'A quotation' },
     ]);
+    const invalid =
+      /^error: option '--reason <reason>' argument 'x' is invalid\. It must be one of spam, abuse, off_topic, copyright, other\.\n/;
+    await refuses(2, [[['report', 'dismiss', id, '--reason', 'x'], invalid]]);
     await applyStream();
     expect(await differences()).toEqual([]);
   });
@@ -358,12 +323,10 @@ describe('npm run admin', () => {
 
   test('prints tables for people, in which nothing moves their cursor', async () => {
     const owner = await makeUser({ display_name: 'Zoë 🎵' });
-    const { client_id } = await insertApplication(owner.id, {
-      name: "Ann's",
-      desc: `two\nlines\x1b[2J${'x'.repeat(100)}`,
-      website: `https://client.example/${'y'.repeat(100)}`,
-      redirect_uri: 'https://client.example/callback',
-    });
+    const desc = `two\nlines\x1b[2J${'x'.repeat(100)}`;
+    const website = `https://client.example/${'y'.repeat(100)}`;
+    const app = { name: "Ann's", desc, website, redirect_uri: 'https://client.example/callback' };
+    const { client_id } = await insertApplication(owner.id, app);
     const table = async (...args: string[]) => (await admin([...args, '--tables'])).stdout;
     const shown = await table('app', 'show', client_id);
     expect(shown).toMatch(/^name +Ann's$/m);
@@ -387,32 +350,20 @@ describe('npm run admin', () => {
     expect(await field('user', 'show', id, '--only', 'email')).toBe('null\n');
     const list = JSON.parse(await field('app', 'list', '--owner', id, '--only', 'applications'));
     expect(list).toMatchObject([{ client_id }]);
-    await refuses(1, [
-      [
-        ['report', 'list', '--only', 'report'],
-        'Error: the answer has no field report; its fields are reports\n',
-      ],
-    ]);
+    const fault = 'Error: the answer has no field report; its fields are reports\n';
+    await refuses(1, [[['report', 'list', '--only', 'report'], fault]]);
   });
 
   test('hides and unhides a review, lists reports, and rebuilds the totals', async () => {
     const [author, reader] = [await makeUser(), await makeUser()];
     const id = await makeReview(author);
-    await invoke(reportReview, {
-      caller: reader.caller,
-      path: { review_id: id },
-      body: { reason: 'Ünïcode' },
-    });
-    expect(await run('report', 'list')).toEqual({
-      reports: [
-        { review_id: id, user_id: reader.id, reason: 'Ünïcode', reported_at: expect.any(String) },
-      ],
-    });
-    for (const [verb, is_hidden] of [
-      ['hide', true],
-      ['hide', true],
-      ['unhide', false],
-    ] as const) {
+    const reason = 'Ünïcode';
+    const { caller } = reader;
+    await invoke(reportReview, { caller, path: { review_id: id }, body: { reason } });
+    const reported = { review_id: id, user_id: reader.id, reason, reported_at: expect.any(String) };
+    expect(await run('report', 'list')).toEqual({ reports: [reported] });
+    for (const verb of ['hide', 'hide', 'unhide']) {
+      const is_hidden = verb === 'hide';
       expect(await run('review', verb, id)).toEqual({ id, is_hidden });
       expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden });
     }
@@ -430,18 +381,14 @@ describe('npm run admin', () => {
     const review_id = await makeReview(author, { entity_id });
     await run('review', 'hide', review_id);
     await invoke(deleteReview, { method: 'DELETE', caller: author.caller, path: { review_id } });
-    const marked = { entity_id, entity_type: 'release_group', review_id };
-    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([
-      { ...marked, marked_at: expect.any(String) },
-    ]);
-    expect(await run('review', 'allow', author.id, entity_id)).toEqual({
-      user_id: author.id,
-      entity_id,
-      is_allowed: true,
-    });
-    expect((await run('user', 'show', author.id)).hidden_and_deleted).toEqual([]);
+    const marked = { entity_id, entity_type: 'release_group', marked_at: expect.any(String) };
+    const hidden = async () => (await run('user', 'show', author.id)).hidden_and_deleted;
+    expect(await hidden()).toEqual([{ ...marked, review_id }]);
+    const allow = ['review', 'allow', author.id, entity_id];
+    expect(await run(...allow)).toEqual({ user_id: author.id, entity_id, is_allowed: true });
+    expect(await hidden()).toEqual([]);
     await makeReview(author, { entity_id });
-    await refuses(1, [[['review', 'allow', author.id, entity_id], /deleted no hidden review/]]);
+    await refuses(1, [[allow, /deleted no hidden review/]]);
   });
 
   test('erases what deleted accounts, reviews and applications have left behind', async () => {
@@ -491,49 +438,23 @@ describe('npm run admin', () => {
 
   test('seeds a stack on AWS only if that is for development', async () => {
     let environment = '';
-    const cloudFormation = createServer((_, response) => {
+    const env = await accountWith(200, () => {
       const outputs = ['TableName', 'SigningKeysArn', 'SessionKeysArn', 'AuthUrl'].map(
         (name) => `<member><OutputKey>${name}</OutputKey><OutputValue>x</OutputValue></member>`,
       );
       const parameter = `<member><ParameterKey>Environment</ParameterKey><ParameterValue>${environment}</ParameterValue></member>`;
-      response.setHeader('Content-Type', 'text/xml');
-      response.end(`<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
+      return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
         <StackName>x</StackName><CreationTime>2026-11-20T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
         <Outputs>${outputs.join('')}</Outputs><Parameters>${environment && parameter}</Parameters>
-      </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`);
+      </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
     });
-    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
-    const { port } = cloudFormation.address() as AddressInfo;
-    const aws = {
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
-      // A request that passes the check ends here.
-      AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
-    };
+    // A request that passes the check ends here.
+    env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
+    const seed = ['--stack', 'reviews', 'seed', '--reviews', '1', '--users', '2'];
     const refused = /^Error: the stack reviews was not deployed with environment=development; /;
-    try {
-      for (const [kind, said] of [
-        ['', refused],
-        ['production', refused],
-        ['development', /^Error: (?!the stack)/],
-      ] as const) {
-        environment = kind;
-        const { code, stdout, stderr } = await spawnAdmin(
-          ['--stack', 'reviews', 'seed', '--reviews', '1', '--users', '2'],
-          dataDir,
-          aws,
-        );
-        expect({ kind, code, stdout, stderr }).toEqual({
-          kind,
-          code: 1,
-          stdout: '',
-          stderr: expect.stringMatching(said),
-        });
-      }
-    } finally {
-      cloudFormation.close();
+    for (const kind of ['', 'production', 'development']) {
+      environment = kind;
+      await fails(seed, kind === 'development' ? /^Error: (?!the stack)/ : refused, { env });
     }
   });
 
@@ -554,11 +475,9 @@ describe('npm run admin', () => {
     const developer = await makeUser();
     for (let i = 0; i < 25; i++) await makeClient(developer);
     const [noUser, noApplication] = ['Error: User not found\n', 'Error: Application not found\n'];
+    const tooMany = 'Error: An account can have at most 25 applications: delete one first\n';
     await refuses(1, [
-      [
-        ['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'],
-        'Error: An account can have at most 25 applications: delete one first\n',
-      ],
+      [['app', 'create', '--owner', developer.id, ...app, 'https://x.example/'], tooMany],
       [['review', 'hide', nobody], 'Error: Review not found\n'],
       [['user', 'show', nobody], noUser],
       [['app', 'create', '--owner', nobody, ...app, 'https://x.example/'], noUser],
@@ -584,50 +503,29 @@ describe('npm run admin', () => {
   });
 
   test('says what is wrong with the stack that it was told', async () => {
-    const cloudFormation = createServer((_, response) => {
-      response.writeHead(400, { 'Content-Type': 'text/xml' });
-      response.end(`<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>
-        <Message>Stack with id nope does not exist</Message></Error><RequestId>x</RequestId></ErrorResponse>`);
-    });
-    await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
-    const { port } = cloudFormation.address() as AddressInfo;
     const nowhere = { AWS_CONFIG_FILE: '/dev/null', AWS_SHARED_CREDENTIALS_FILE: '/dev/null' };
     const region = { ...nowhere, AWS_REGION: 'us-east-1', AWS_EC2_METADATA_DISABLED: 'true' };
-    const account = {
-      ...region,
-      AWS_ACCESS_KEY_ID: 'x',
-      AWS_SECRET_ACCESS_KEY: 'x',
-      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
-    };
     const away = dataFolder({ dynamodb_endpoint: 'http://127.0.0.1:9' });
     const stack = ['--stack', 'nope', 'report', 'list'];
-    try {
-      for (const [args, env, said, status] of [
-        [stack, nowhere, /^Error: no region is configured: set AWS_REGION, such as .+\n$/, 1],
-        [stack, region, /^Error: there are no credentials for AWS .+\n$/, 1],
-        [stack, account, /^Error: Stack with id nope does not exist in us-east-1: .+\n$/, 1],
-        [
-          ['report', 'list'],
-          {},
-          /^Error: the database of the stack on .+ does not answer: .+\n$/,
-          1,
-        ],
-        [
-          [...stack, '--data-dir', 'x'],
-          account,
-          /^error: option '--stack <name>' cannot be used with option '--data-dir <folder>'\n$/,
-          2,
-        ],
-      ] as const) {
-        const { code, stdout, stderr } = await spawnAdmin([...args], away, env);
-        expect({ stdout, stderr, code }).toEqual({
-          stdout: '',
-          stderr: expect.stringMatching(said),
-          code: status,
-        });
-      }
-    } finally {
-      cloudFormation.close();
+    const cloudFormation = await accountWith(
+      400,
+      () => `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>
+        <Message>Stack with id nope does not exist</Message></Error><RequestId>x</RequestId></ErrorResponse>`,
+    );
+    const account = { ...region, ...cloudFormation };
+    for (const [args, env, said, code] of [
+      [stack, nowhere, /^Error: no region is configured: set AWS_REGION, such as .+\n$/, 1],
+      [stack, region, /^Error: there are no credentials for AWS .+\n$/, 1],
+      [stack, account, /^Error: Stack with id nope does not exist in us-east-1: .+\n$/, 1],
+      [['report', 'list'], {}, /^Error: the database of the stack on .+ does not answer: .+\n$/, 1],
+      [
+        [...stack, '--data-dir', 'x'],
+        account,
+        /^error: option '--stack <name>' cannot be used with option '--data-dir <folder>'\n$/,
+        2,
+      ],
+    ] as const) {
+      await fails([...args], said, { env, code, folder: away });
     }
   });
 
@@ -635,8 +533,11 @@ describe('npm run admin', () => {
     const id = randomUUID();
     const client = '0'.repeat(32);
     const app = ['app', 'create', '--owner', id, '--desc', 'x', '--website', 'https://x.example'];
+    const create = ['user', 'create', '--name'];
     const issue = ['token', 'issue', '--user', id, '--client'];
     const count = 'It must be a whole number from 1 to 999999999.';
+    const suggestion = (kind: string, typed: string, meant: string) =>
+      `error: unknown ${kind} '${typed}'\n(Did you mean ${meant}?)\n`;
     const invalid = (option: string, value: string, why: string) =>
       `error: option '${option}' argument '${value}' is invalid. ${why}\n`;
     const name = (value: string, why: string) => invalid('--name <name>', value, why);
@@ -644,35 +545,25 @@ describe('npm run admin', () => {
       [[], /^Usage: npm run admin -- \[options\] \[command\]\n/],
       [['user'], /^Usage: npm run admin -- user \[options\] \[command\]\n/],
       [['nonsense'], "error: unknown command 'nonsense'\n"],
-      [['usr', 'list'], "error: unknown command 'usr'\n(Did you mean user?)\n"],
-      [
-        ['user', 'crate', '--name', 'x'],
-        "error: unknown command 'crate'\n(Did you mean create?)\n",
-      ],
-      [
-        ['user', 'create', '--nmae', 'x'],
-        "error: unknown option '--nmae'\n(Did you mean --name?)\n",
-      ],
+      [['usr', 'list'], suggestion('command', 'usr', 'user')],
+      [['user', 'crate', '--name', 'x'], suggestion('command', 'crate', 'create')],
+      [['user', 'create', '--nmae', 'x'], suggestion('option', '--nmae', '--name')],
       [['user', 'list', '--colour', 'red'], "error: unknown option '--colour'\n"],
       [['user', 'create'], "error: required option '--name <name>' not specified\n"],
       [
-        [...issue.slice(0, 2)],
+        ['token', 'issue'],
         "error: required options '--user <user id>', '--client <client id>' not specified\n",
       ],
-      [['user', 'create', '--name'], "error: option '--name <name>' argument missing\n"],
-      [['user', 'create', '--name', ''], name('', 'It must have 1 to 64 characters.')],
+      [create, "error: option '--name <name>' argument missing\n"],
+      ...['', 'x'.repeat(65)].map((value): [string[], string] => [
+        [...create, value],
+        name(value, 'It must have 1 to 64 characters.'),
+      ]),
       [
-        ['user', 'create', '--name', 'x'.repeat(65)],
-        name('x'.repeat(65), 'It must have 1 to 64 characters.'),
-      ],
-      [
-        ['user', 'create', '--name', 'Ann', '--email', 'ann'],
+        [...create, 'Ann', '--email', 'ann'],
         invalid('--email <address>', 'ann', 'It must be one email address.'),
       ],
-      [
-        ['user', 'create', '--name', 'Ann', 'Lee'],
-        /^error: too many arguments for 'create'\..+\n$/,
-      ],
+      [[...create, 'Ann', 'Lee'], /^error: too many arguments for 'create'\..+\n$/],
       [
         [...app, '--name', 'x', '--redirect-uri', 'http://x.example/'],
         /^error: option '--redirect-uri <url>' argument '.+' is invalid\. It must be an https URL, .+\n$/,
@@ -727,9 +618,8 @@ describe('npm run admin', () => {
     }
     const { stdout } = await admin(['app', 'create', '--help']);
     for (const option of ['owner', 'name', 'desc', 'website', 'redirect-uri']) {
-      expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-        new RegExp(`--${option} <[^-]+\\(required\\)`),
-      );
+      const described = new RegExp(`--${option} <[^-]+\\(required\\)`);
+      expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(described);
     }
     expect(stdout).toMatch(/Global Options:\n +--data-dir .*\n[\s\S]* --stack [\s\S]* --tables /);
 

@@ -13,15 +13,8 @@ import {
 import { reviewItem } from '../../shared/review/review-writes.ts';
 import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
-import type { Item } from '../../shared/table/item.ts';
-import {
-  claimKey,
-  entityKey,
-  reviewKey,
-  revisionKey,
-  userKey,
-  voteKey,
-} from '../../shared/table/keys.ts';
+import type { Item, Key } from '../../shared/table/item.ts';
+import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/table/keys.ts';
 import { makeReview, makeUsers, type TestUser, text, vote } from '../helpers/fixtures.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
@@ -67,54 +60,36 @@ describe('npm run admin -- audit', () => {
     expect(sum.items).toBeGreaterThan(5);
   });
 
-  test.each<[string, () => Promise<unknown>, () => string]>([
-    [
-      'a vote too many',
-      () => setAttributes(reviewKey(review_id), { votes_positive: 2 }),
-      () => `REVIEW#${review_id} REVIEW: votes_positive is 2, not 1`,
-    ],
-    [
-      'a tally of a revision',
-      () => setAttributes(revisionKey(review_id, 1), { votes_positive: 0 }),
-      () => `REVIEW#${review_id} REVISION#000001: votes_positive is 0, not 1`,
-    ],
-    [
-      'an index attribute',
-      () => setAttributes(reviewKey(review_id), { kind: 'text' }),
-      () => `REVIEW#${review_id} REVIEW: kind is text, not both2`,
-    ],
-    [
-      'a karma',
-      () => setAttributes(userKey(author.id), { karma: 7 }),
-      () => `USER#${author.id} USER: karma is 7, not 1`,
-    ],
-    [
-      'a count of an author',
-      () => setAttributes(userKey(author.id), { 'work|en|both': 3 }),
-      () => `USER#${author.id} USER: work|en|both is 3, not 0`,
-    ],
-    [
-      'a sum of ratings',
-      () => setAttributes(entityKey(entity_id), { rating_sum: 5 }),
-      () => `ENTITY#${entity_id} ENTITY: rating_sum is 5, not 2`,
-    ],
-    [
-      'a claim that is missing',
-      () => batchWrite([{ delete: claimKey(author.id, entity_id) }]),
-      () => `USER#${author.id} CLAIM#${entity_id}: review_id is undefined, not ${review_id}`,
-    ],
-  ])('finds and repairs %s', async (_, damage, told) => {
-    await damage();
-    expect(await run()).toMatchObject({
-      lines: [told()],
-      exitCode: 1,
-    });
+  async function expectRepair({ pk, sk }: Key, fault: string): Promise<void> {
+    expect(await run()).toMatchObject({ lines: [`${pk} ${sk}: ${fault}`], exitCode: 1 });
     process.exitCode = 0;
     const repaired = await run({ repair: true });
     expect(repaired).toMatchObject({ sum: { differences: 1, repaired: 1 }, exitCode: 0 });
     expect(await run()).toMatchObject({ lines: [], exitCode: 0 });
     await applyStream();
     expect(await differences()).toEqual([]);
+  }
+  const review = () => ({ pk: `REVIEW#${review_id}`, sk: 'REVIEW' });
+  const revision = () => ({ pk: `REVIEW#${review_id}`, sk: 'REVISION#000001' });
+  const user = () => ({ pk: `USER#${author.id}`, sk: 'USER' });
+  const entity = () => ({ pk: `ENTITY#${entity_id}`, sk: 'ENTITY' });
+
+  test.each<[string, () => Key, object, string]>([
+    ['a vote too many', review, { votes_positive: 2 }, 'votes_positive is 2, not 1'],
+    ['a tally of a revision', revision, { votes_positive: 0 }, 'votes_positive is 0, not 1'],
+    ['an index attribute', review, { kind: 'text' }, 'kind is text, not both2'],
+    ['a karma', user, { karma: 7 }, 'karma is 7, not 1'],
+    ['a count of an author', user, { 'work|en|both': 3 }, 'work|en|both is 3, not 0'],
+    ['a sum of ratings', entity, { rating_sum: 5 }, 'rating_sum is 5, not 2'],
+  ])('finds and repairs %s', async (_, keyOf, damage, fault) => {
+    await setAttributes(keyOf(), { ...damage });
+    await expectRepair(keyOf(), fault);
+  });
+
+  test('finds and repairs a claim that is missing', async () => {
+    const claim = { pk: user().pk, sk: `CLAIM#${entity_id}` };
+    await batchWrite([{ delete: claim }]);
+    await expectRepair(claim, `review_id is undefined, not ${review_id}`);
   });
 
   test('takes away what has lost its review', async () => {
@@ -152,9 +127,9 @@ describe('npm run admin -- audit', () => {
 async function repair(isDue: (item: Item) => boolean) {
   const found = { lines: [] as string[], repaired: 0 };
   for await (const { differences, repaired } of audit({ repair: true, settle: 0, isDue })) {
-    found.lines.push(
-      ...differences.map((each) => `${each.attribute} ${each.stored} ${each.counted}`),
-    );
+    for (const { attribute, stored, counted } of differences) {
+      found.lines.push(`${attribute} ${stored} ${counted}`);
+    }
     found.repaired += repaired;
   }
   return found;
@@ -175,17 +150,10 @@ function interrupt(kind: string, act: () => Promise<unknown>) {
 }
 
 describe('a repair beside traffic', () => {
+  const said = { text, rating: 4, language: 'en', license_choice: 'CC0 1.0' } as const;
+  const entity = () => ({ entity_id: randomUUID(), entity_type: 'work' }) as const;
   const reviewBy = ({ id }: TestUser, content = {}) =>
-    newReview(id, {
-      entity_id: randomUUID(),
-      entity_type: 'work',
-      text,
-      rating: 4,
-      language: 'en',
-      license_choice: 'CC0 1.0',
-      is_draft: false,
-      ...content,
-    });
+    newReview(id, { ...entity(), ...said, is_draft: false, ...content });
   let user: TestUser;
   const isUser = ({ pk, sk }: Item) => pk === userKey(user.id).pk && sk === 'USER';
 

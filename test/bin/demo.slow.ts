@@ -1,63 +1,24 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { connect } from '../../infra/local/connect.ts';
-import { root, spawnAdmin } from '../helpers/admin.ts';
+import type { PresentedReview } from '../../shared/review/presented.ts';
+import { spawnAdmin } from '../helpers/admin.ts';
 import { openBrowser } from '../helpers/browser.ts';
+import { fresh, type Service, start } from '../helpers/service.ts';
 
-interface Listed {
-  id: string;
-  entity_id: string;
-  entity_type: string;
-  text: string | null;
-  rating: number | null;
-  language: string;
+interface Listed extends PresentedReview {
   published_on: string;
-  popularity: number;
-  user: { id: string; karma: number };
   metadata: { name: string } | null;
 }
 
-const { PATH, NODE_COMPILE_CACHE } = process.env;
-const folder = mkdtempSync(join(tmpdir(), 'demo-'));
-const children = new Set<ChildProcess>();
-
-afterAll(async () => {
-  await Promise.all([...children].map(stop));
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** The service as a newcomer starts it: its base URL, and what it prints. */
-async function start(dataDir: string, ...args: string[]) {
-  const options = ['bin/start.ts', '--port', '0', '--data-dir', dataDir, ...args];
-  const env = { PATH, NODE_COMPILE_CACHE };
-  const child = spawn(process.execPath, options, {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  let said = '';
-  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
-    said += chunk;
-    if (said.includes('Ctrl-C')) break;
-  }
-  child.stdout.resume();
-  return { child, said, url: /runs at (\S+)/.exec(said)?.[1] ?? '' };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill();
-  await once(child, 'exit');
+/** All that the service has printed. */
+function saidBy({ out }: Service): string {
+  return `${out.join('\n')}\n`;
 }
 
 /** Output of the command after “Try”, in a shell. */
-function tryIt(said: string) {
-  const [, command = ''] = /^ {2}Try {4}(curl .*)$/m.exec(said) ?? [];
+function tryIt(service: Service) {
+  const [, command = ''] = /^ {2}Try {4}(curl .*)$/m.exec(saidBy(service)) ?? [];
   return JSON.parse(spawnSync('sh', ['-c', `${command} -s`], { encoding: 'utf8' }).stdout);
 }
 
@@ -74,17 +35,18 @@ async function allReviews(url: string): Promise<Listed[]> {
 }
 
 describe('npm start -- --demo --memory', () => {
-  const dataDir = join(folder, 'memory');
-  let said: string;
+  const dataDir = fresh('memory');
+  let service: Service;
   let url: string;
   let reviews: Listed[];
   beforeAll(async () => {
-    ({ said, url } = await start(dataDir, '--demo', '--memory'));
+    service = await start(dataDir, { options: ['--demo', '--memory'] });
+    ({ url } = service);
     reviews = await allReviews(url);
   });
 
   test('shows something at “Try”: a release by its name, with what people think of it', () => {
-    const { entity, latest, popular, metadata } = tryIt(said);
+    const { entity, latest, popular, metadata } = tryIt(service);
     expect(metadata).toMatchObject({ id: entity.id, type: 'release_group', name: 'OK Computer' });
     expect(metadata.url).toBe(`https://musicbrainz.org/release-group/${entity.id}`);
     expect(entity.review_count).toBeGreaterThan(5);
@@ -93,7 +55,7 @@ describe('npm start -- --demo --memory', () => {
 
   test('has some 200 reviews of 20 named releases and books in five languages', () => {
     expect(reviews.length).toBeGreaterThanOrEqual(190);
-    expect(said).toContain(`  Demo   ${reviews.length} reviews; `);
+    expect(saidBy(service)).toContain(`  Demo   ${reviews.length} reviews; `);
     const names = Map.groupBy(reviews, ({ entity_id }) => entity_id);
     expect(names.size).toBe(20);
     for (const [, of] of names) {
@@ -148,11 +110,10 @@ describe('npm start -- --demo --memory', () => {
   });
 
   test('lets Moderator decide on the one review that was reported', async () => {
-    const [, queue = ''] = /sign in as Moderator to moderate: (\S+)/.exec(said) ?? [];
+    const [, queue = ''] = /sign in as Moderator to moderate: (\S+)/.exec(saidBy(service)) ?? [];
     const browser = openBrowser(new URL('..', `${url}/`).href.replace(/\/$/, ''));
-    const shown = await browser.submit(await browser.visit(queue), 'Sign in', {
-      name: 'Moderator',
-    });
+    const form = await browser.visit(queue);
+    const shown = await browser.submit(form, 'Sign in', { name: 'Moderator' });
     expect([shown.url, shown.status]).toEqual([queue, 200]);
     expect(shown.html.match(/2 reports/g)).toHaveLength(1);
     expect(shown.html.match(/80% OFF/g)).toHaveLength(1);
@@ -160,33 +121,31 @@ describe('npm start -- --demo --memory', () => {
 });
 
 test('a folder that has data stays as it is, and keeps its names', async () => {
-  const dataDir = join(folder, 'kept');
-  const first = await start(dataDir, '--demo');
-  const { entity } = tryIt(first.said);
+  const dataDir = fresh('kept');
+  const first = await start(dataDir, { options: ['--demo'] });
+  const { entity } = tryIt(first);
   const all = await allReviews(first.url);
   await spawnAdmin(['user', 'delete', all[0]?.user.id ?? '', '--yes'], dataDir);
   const left = await allReviews(first.url);
   expect(left.length).toBeLessThan(all.length);
-  await stop(first.child);
+  await first.end('SIGTERM');
 
-  const second = await start(dataDir, '--demo');
-  expect(second.said).toContain(
+  const second = await start(dataDir, { options: ['--demo'] });
+  expect(saidBy(second)).toContain(
     '  Demo   nothing was added, because there is data already: use --memory or another --data-dir\n',
   );
-  expect(tryIt(second.said)).toMatchObject({
-    entity: { id: entity.id },
-    metadata: { name: 'OK Computer' },
-  });
+  const kept = { entity: { id: entity.id }, metadata: { name: 'OK Computer' } };
+  expect(tryIt(second)).toMatchObject(kept);
   expect((await allReviews(second.url)).map(({ id }) => id)).toEqual(left.map(({ id }) => id));
 });
 
 test('beside data of another origin nothing is added', async () => {
-  const dataDir = join(folder, 'other');
+  const dataDir = fresh('other');
   const first = await start(dataDir);
   await spawnAdmin(['user', 'create', '--name', 'Ann'], dataDir);
-  await stop(first.child);
-  const second = await start(dataDir, '--demo');
-  expect(second.said).toContain('nothing was added');
-  expect(tryIt(second.said)).toHaveProperty('languages');
+  await first.end('SIGTERM');
+  const second = await start(dataDir, { options: ['--demo'] });
+  expect(saidBy(second)).toContain('nothing was added');
+  expect(tryIt(second)).toHaveProperty('languages');
   expect(await allReviews(second.url)).toEqual([]);
 });

@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { listen } from '../helpers/listen.ts';
+import { root as cwd } from '../helpers/service.ts';
 
-const cwd = fileURLToPath(new URL('../..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'deploy-test-'));
 writeFileSync(
   join(home, 'credentials'),
@@ -21,13 +20,13 @@ let code = '';
 const asked: string[] = [];
 const server = createServer((request, response) => {
   asked.push(/Credential=(\w+)/.exec(request.headers.authorization ?? '')?.[1] ?? '');
-  response
-    .writeHead(400, { 'Content-Type': 'text/xml' })
-    .end(
-      `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`,
-    );
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
+  response.writeHead(400, { 'Content-Type': 'text/xml' });
+  response.end(
+    `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>no</Message></Error></ErrorResponse>`,
+  );
+});
+const AWS_ENDPOINT_URL_CLOUDFORMATION = await listen(server);
+const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 beforeEach(() => {
   asked.length = 0;
@@ -41,12 +40,12 @@ async function deploy(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/deploy.ts', ...args], {
     cwd,
     env: {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      PATH,
+      NODE_COMPILE_CACHE,
       HOME: home,
       AWS_SHARED_CREDENTIALS_FILE: join(home, 'credentials'),
       AWS_EC2_METADATA_DISABLED: 'true',
-      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_CLOUDFORMATION,
       ...env,
     },
   });
@@ -62,17 +61,15 @@ test('says in one sentence that there are no credentials', async () => {
   expect(asked).toEqual([]);
 });
 
-test.each(['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'])(
-  'says that AWS does not take them: %s',
-  async (name) => {
-    code = name;
-    const { status, stderr } = await deploy(['--profile', 'known']);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Error: AWS does not accept these credentials .*\. Sign in as .*\n$/);
-    expect(stderr).toContain(`(${name})`);
-    expect(asked).toEqual(['AKIAKNOWN']);
-  },
-);
+const faults = ['ExpiredToken', 'InvalidClientTokenId', 'SignatureDoesNotMatch'];
+test.each(faults)('says that AWS does not take them: %s', async (name) => {
+  code = name;
+  const { status, stderr } = await deploy(['--profile', 'known']);
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Error: AWS does not accept these credentials .*\. Sign in as .*\n$/);
+  expect(stderr).toContain(`(${name})`);
+  expect(asked).toEqual(['AKIAKNOWN']);
+});
 
 test.each(['ValidationError', 'AccessDenied'])('leaves %s to the CDK', async (name) => {
   code = name;

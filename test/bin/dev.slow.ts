@@ -15,10 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { root } from '../helpers/service.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'dev-'));
 for (const part of ['bin', 'functions', 'infra', 'shared', 'package.json']) {
   cpSync(join(root, part), join(folder, part), { recursive: true });
@@ -54,18 +53,14 @@ const good = readFileSync(endpoint, 'utf8');
 async function answers(expected: unknown): Promise<void> {
   let answer: unknown;
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
-    const url = said
-      .match(/runs at \S+/g)
-      ?.at(-1)
-      ?.slice('runs at '.length);
+    const url = /.*runs at (\S+)/s.exec(said)?.[1];
     // Tests hold what fetch gets against the description of the API, and a typo is none of that.
     if (!url) continue;
     const response = await new Promise<IncomingMessage | undefined>((resolve) => {
       get(`${url}/review/languages`, resolve).on('error', () => resolve(undefined));
     });
-    const body = response && (await readAll(response));
-    answer =
-      response?.statusCode === 200 ? JSON.parse(body ?? '').languages[0] : response?.statusCode;
+    const isFine = response?.statusCode === 200;
+    answer = isFine ? JSON.parse(await readAll(response)).languages[0] : response?.statusCode;
     if (answer === expected) return;
   }
   expect({ answer, said }).toEqual({ answer: expected, said });

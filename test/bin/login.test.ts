@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runAdmin } from '../../bin/admin/program.ts';
 import { type Browser, openBrowser } from '../helpers/browser.ts';
 import { type Client, makeClient } from '../helpers/oauth-client.ts';
 import { startTestStack } from '../helpers/stack.ts';
+import { freePort } from '../helpers/terminal.ts';
 
 const { url, authUrl: issuer, dataDir } = await startTestStack();
 
@@ -21,15 +21,6 @@ beforeAll(async () => {
   // A URL parser would write it otherwise, and the service wants it exactly as it is registered.
   client = await makeClient(users[0], `http://127.0.0.1:${await freePort()}/call/./back?a=b`);
 });
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
-}
 
 /** The tool at work: the page that it wants to be opened, and what it says in the end. */
 function start(...args: string[]) {
@@ -94,10 +85,10 @@ describe('npm run admin -- login', () => {
     expect(back).toContain(`${new URL(client.redirect_uri)}&code=rvc_`);
     // An icon, somebody else's answer, and no address at all.
     const { origin } = new URL(back);
-    for (const other of [`${origin}/favicon.ico`, `${client.redirect_uri}&code=x&state=y`]) {
+    const forged = `${client.redirect_uri}&code=x&state=y`;
+    for (const other of [`${origin}/favicon.ico`, forged, `${origin}//`]) {
       expect((await load(other)).status).toBe(404);
     }
-    expect((await load(`${origin}//`)).status).toBe(404);
     expect(await load(back)).toEqual({ status: 200, text: expect.stringContaining('Done') });
 
     const { code, stdout, stderr } = await over;
@@ -105,10 +96,8 @@ describe('npm run admin -- login', () => {
     const tokens = JSON.parse(stdout);
     expect(tokens).toEqual(signedIn);
     const headers = { Authorization: `Bearer ${tokens.access_token}` };
-    const me = (await (await fetch(`${url}/user/me`, { headers })).json()) as {
-      user: { display_name: string };
-    };
-    expect(me.user.display_name).toBe('Ann');
+    const me = await (await fetch(`${url}/user/me`, { headers })).json();
+    expect(me).toMatchObject({ user: { display_name: 'Ann' } });
     // Its port is free again.
     await expect(load(back)).rejects.toThrow('fetch failed');
   });
@@ -154,37 +143,29 @@ describe('npm run admin -- login', () => {
   ] as const)('says why there are no tokens: %s, secret %s', async (decision, secret, said) => {
     const { client_id } = client;
     const login = start('login', '--client', client_id, ...(secret ? ['--secret', secret] : []));
-    const shown = await load(await answer(await login.page, decision));
-    expect(shown).toEqual({
-      status: 400,
-      text: expect.stringContaining('The terminal shows the reason'),
-    });
+    const text = expect.stringContaining('The terminal shows the reason');
+    expect(await load(await answer(await login.page, decision))).toEqual({ status: 400, text });
     expect(await login.over).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(said) });
   });
 
   test('says why it cannot begin', async () => {
     const { client_id, user_id } = client;
     const remote = await makeClient({ id: user_id });
-    const port = await freePort();
+    const port = Number(await freePort());
     const blocked = await makeClient({ id: user_id }, `http://127.0.0.1:${port}/callback`, 'Busy');
     const server = createServer().listen(port, '127.0.0.1');
     const other = ['--client', client_id, '--secret', 'x', '--url'];
+    const plain = 'http://reviews.example/ws/1';
+    const unreachable =
+      /^Error: .+: check that the service runs and that its base URL is correct\n$/;
     try {
       for (const [args, code, said] of [
         [['--client', '0'.repeat(32)], 1, /^Error: Application not found\n$/],
         [['--client', remote.client_id], 1, /^Error: .+ is not on this machine: .+\n$/],
         [['--client', blocked.client_id], 1, /^Error: cannot listen at .+ the port is in use\n$/],
         [[...other, `http://127.0.0.1:${port + 1}/ws/1`], 1, /^Error: .+ECONNREFUSED.+\n$/],
-        [
-          [...other, new URL(url).origin],
-          1,
-          /^Error: .+: check that the service runs and that its base URL is correct\n$/,
-        ],
-        [
-          [...other, 'http://reviews.example/ws/1'],
-          2,
-          /^error: option '--url .+ must be an https .+\n$/,
-        ],
+        [[...other, new URL(url).origin], 1, unreachable],
+        [[...other, plain], 2, /^error: option '--url .+ must be an https .+\n$/],
         [
           ['--client', client_id, '--url', url],
           2,
@@ -192,12 +173,8 @@ describe('npm run admin -- login', () => {
         ],
       ] as const) {
         const end = await start('login', ...args).over;
-        expect({ args, ...end }).toEqual({
-          args,
-          code,
-          stdout: '',
-          stderr: expect.stringMatching(said),
-        });
+        const stderr = expect.stringMatching(said);
+        expect({ args, ...end }).toEqual({ args, code, stdout: '', stderr });
       }
     } finally {
       server.close();

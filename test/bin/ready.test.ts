@@ -4,10 +4,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
+import { root } from '../helpers/service.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const ready = join(root, 'bin/ready.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'ready-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -17,17 +16,19 @@ function run(...args: string[]): { status: number | null; stderr: string; stdout
 }
 
 test('lets a program run', () => {
-  expect(run('--require', ready, '--print', '"it runs"')).toMatchObject({
-    status: 0,
-    stderr: '',
-    stdout: 'it runs\n',
-  });
+  const expected = { status: 0, stderr: '', stdout: 'it runs\n' };
+  expect(run('--require', ready, '--print', '"it runs"')).toMatchObject(expected);
 });
 
-test.each(['20.20.2', '22.18.0', '9.0.0'])('says that Node.js %s is too old', (version) => {
+/** Runs a program with this file on another version of Node.js. */
+function runOn(version: string, file: string) {
   const old = join(folder, 'old.cjs');
   writeFileSync(old, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
-  const { status, stderr, stdout } = run('--require', old, '--require', ready, '--print', '1');
+  return run('--require', old, '--require', file, '--print', '1');
+}
+
+test.each(['20.20.2', '22.18.0', '9.0.0'])('says that Node.js %s is too old', (version) => {
+  const { status, stderr, stdout } = runOn(version, ready);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(
     /^Error: this needs Node\.js 24, but runs on v[\d.]+\. The correct version .*\n$/,
@@ -40,9 +41,7 @@ test('says which Node.js is needed where only what runs in production is install
   mkdirSync(join(production, 'node_modules/commander'), { recursive: true });
   const copy = join(production, 'bin/ready.cjs');
   copyFileSync(ready, copy);
-  const old = join(production, 'old.cjs');
-  writeFileSync(old, `Object.defineProperty(process.versions, 'node', { value: '22.18.0' });`);
-  const { status, stderr } = run('--require', old, '--require', copy, '--print', '1');
+  const { status, stderr } = runOn('22.18.0', copy);
   expect(status).toBe(1);
   expect(stderr).toMatch(
     /^Error: this needs Node\.js 24, but runs on v[\d.]+\. Install Node\.js 24, or type "npm ci", .*\n$/,
@@ -53,10 +52,8 @@ test('says that nothing is installed', () => {
   mkdirSync(join(folder, 'bin'));
   const copy = join(folder, 'bin/ready.cjs');
   copyFileSync(ready, copy);
-  expect(run('--require', copy, '--print', '1')).toMatchObject({
-    status: 1,
-    stderr: 'Error: the packages are not installed. Type: npm ci\n',
-  });
+  const stderr = 'Error: the packages are not installed. Type: npm ci\n';
+  expect(run('--require', copy, '--print', '1')).toMatchObject({ status: 1, stderr });
 });
 
 test('ends a program whose shell has died, as that of npm does of a signal', async () => {
@@ -78,15 +75,15 @@ test('ends a program whose shell has died, as that of npm does of a signal', asy
   expect(isRunning()).toBe(false);
 });
 
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
 test('every script that runs a program of ours makes sure of it first', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const ours = Object.values<string>(scripts).filter((script) => /\bbin\/\w+\.ts\b/.test(script));
   expect(ours.length).toBeGreaterThan(3);
   for (const script of ours) expect(script).toMatch(/^node --require \.\/bin\/ready\.cjs /);
 });
 
 test('no script needs more of a shell than the cmd of Windows has', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const script of Object.values<string>(scripts)) {
     expect(script).not.toMatch(/^\s*(exec|export|rm|cp|sh|bash)\b|^\w+=|['$`;|]|(?<!&)&(?!&)/);
   }

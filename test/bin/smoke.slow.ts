@@ -1,17 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
+import { listen } from '../helpers/listen.ts';
+import { root as cwd } from '../helpers/service.ts';
 import '../helpers/table.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-const cwd = fileURLToPath(new URL('../..', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'smoke-test-'));
 let stack: ChildProcess | undefined;
 
@@ -26,12 +25,10 @@ afterAll(async () => {
 
 function smoke(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const options = { cwd, env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir } };
+  const all = ['bin/smoke.ts', ...args];
   return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['bin/smoke.ts', ...args],
-      options,
-      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    const child = execFile(process.execPath, all, options, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
   });
 }
@@ -48,9 +45,16 @@ async function startStack(env: Record<string, string>): Promise<void> {
   throw new Error(said);
 }
 
+/** A server, which must be closed. */
+async function serve(answer: RequestListener) {
+  const server = createServer(answer);
+  const origin = await listen(server);
+  return { origin, url: `${origin}/ws/1`, close: () => server.close() };
+}
+
 /** A database that tells which indexes are queried. */
-async function startRecorder(queried: Set<string>): Promise<{ endpoint: string; server: Server }> {
-  const server = createServer(async (request, response) => {
+function startRecorder(queried: Set<string>) {
+  return serve(async (request, response) => {
     const body = await text(request);
     const { IndexName } = JSON.parse(body || '{}');
     if (IndexName) queried.add(IndexName);
@@ -61,40 +65,31 @@ async function startRecorder(queried: Set<string>): Promise<{ endpoint: string; 
     const answer = await fetch(endpoint, { method: 'POST', headers, body });
     const type = answer.headers.get('content-type') ?? '';
     response.writeHead(answer.status, { 'Content-Type': type }).end(await answer.text());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+  });
 }
 
 test('passes the local stack, which it finds by itself, and reads every index', async () => {
   const queried = new Set<string>();
-  const { endpoint, server } = await startRecorder(queried);
-  await startStack({ DYNAMODB_ENDPOINT: endpoint });
+  const { origin, close } = await startRecorder(queried);
+  await startStack({ DYNAMODB_ENDPOINT: origin });
   queried.clear();
   const { code, stdout } = await smoke();
-  server.close();
+  close();
   expect(stdout.split('\n').filter((line) => line.startsWith('FAILED'))).toEqual([]);
   expect(stdout).toMatch(/\n1\d passed, 0 failed\n$/);
   expect(code).toBe(0);
+  const scopes = ['all', 'author', 'entity', 'facet'];
   expect([...queried].toSorted()).toEqual(
-    ['all', 'author', 'entity', 'facet'].flatMap((scope) => [
-      `${scope}-by-date`,
-      `${scope}-by-popularity`,
-    ]),
+    scopes.flatMap((scope) => [`${scope}-by-date`, `${scope}-by-popularity`]),
   );
 });
 
-async function serve(status: number, body: string): Promise<{ url: string; server: Server }> {
-  const headers = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
-  const server = createServer((_, response) => response.writeHead(status, headers).end(body));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/ws/1`, server };
-}
+const headers = { 'Content-Type': 'application/json', 'Access-Control-Allow-Origin': '*' };
 
 test('stops at a server that is another', async () => {
-  const { url, server } = await serve(418, '{}');
+  const { url, close } = await serve((_, response) => response.writeHead(418, headers).end('{}'));
   const { code, stdout } = await smoke(url);
-  server.close();
+  close();
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: `Checking ${url}
@@ -106,28 +101,28 @@ Stopped: ${url} is not the base URL of a review service
 });
 
 test('says of each failure what was wanted, and what came', async () => {
-  const server = createServer((request, response) => {
-    response.setHeader('Content-Type', 'application/json');
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
+  const { url, close } = await serve((request, response) => {
+    response.writeHead(200, { ...headers, 'X-Content-Type-Options': 'nosniff' });
     response.end(request.url?.includes('limit=') ? '{"limit":2}' : '{"languages":["en"]}');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ws/1`;
   const { code, stdout } = await smoke(url, '--token', 'rva_x');
-  server.close();
-  expect(stdout).toContain(`&limit=1: expected limit 1, got 2\n`);
-  expect(stdout).toContain(`/vote: expected status 401, got 200\n`);
-  expect(stdout).toContain(`/vote: expected status 204, got 200\n`);
-  expect(stdout).toContain(`: expected issuer 'http://127.0.0.1`);
-  expect(stdout).toContain(`/user/me: expected type of user.id 'string', got 'undefined'\n`);
+  close();
+  for (const fault of [
+    '&limit=1: expected limit 1, got 2\n',
+    '/vote: expected status 401, got 200\n',
+    '/vote: expected status 204, got 200\n',
+    `: expected issuer 'http://127.0.0.1`,
+    `/user/me: expected type of user.id 'string', got 'undefined'\n`,
+  ]) {
+    expect(stdout).toContain(fault);
+  }
   expect(stdout).toMatch(/\n1 passed, 1\d failed\n$/);
   expect(code).toBe(1);
 });
 
 test('stops at the first connection that fails', async () => {
-  const { url, server } = await serve(200, '');
-  server.close();
+  const { url, close } = await serve(() => {});
+  close();
   const { code, stdout } = await smoke(url);
   expect(code).toBe(1);
   expect(stdout.match(/FAILED/g)).toHaveLength(1);

@@ -30,6 +30,8 @@ import { batchWrite } from '../../shared/table/batch.ts';
 import { table } from '../../shared/table/client.ts';
 import { claimKey, rebuildKeys, reportKey, reviewKey, userKey } from '../../shared/table/keys.ts';
 import { beginBulk } from '../../shared/transfer/bulk.ts';
+import { allRecords } from '../../shared/transfer/export.ts';
+import { Spool } from '../../shared/transfer/spool.ts';
 import { admin, dataFolder, refuses, spawnAdmin } from '../helpers/admin.ts';
 import {
   makeGrant,
@@ -75,6 +77,32 @@ async function exported(dataDir?: string): Promise<string> {
   return readFileSync(out, 'utf8');
 }
 
+/** The files of a public dump, by name. */
+async function publicDump() {
+  const out = path('');
+  const answer = await ask(['export', '--public', '--out', out]);
+  const names = readdirSync(out).filter((name) => name.endsWith('.gz'));
+  const files = new Map(names.map((name) => [name, readFileSync(join(out, name))]));
+  const everything = [...files.values()].map((bytes) => `${gunzipSync(bytes)}`).join('');
+  return { out, answer, files, everything };
+}
+
+/** The output of an import that refuses some lines, and its answer. */
+async function importBroken(content: string | Buffer, dataDir?: string) {
+  const said = listen();
+  const { code, stdout } = await admin(['import', file(content)], dataDir);
+  quiet?.mockRestore();
+  const { exitCode } = process;
+  process.exitCode = undefined;
+  return { said, code, exitCode, answer: JSON.parse(stdout) };
+}
+
+/** Tests the numbers of a table. */
+async function expectRight(name = first): Promise<void> {
+  process.env.TABLE_NAME = name;
+  expect(await differences()).toEqual([]);
+}
+
 /** Fields of a line that a test reads before it has proved its shape. */
 interface Line {
   [name: string]: unknown;
@@ -97,6 +125,8 @@ function file(content: string | Buffer): string {
   return name;
 }
 
+const why = { reason: 'spam', note: '', moderator_id: null } as const;
+
 let quiet: ReturnType<typeof jest.spyOn> | undefined;
 /** Output on stderr meanwhile. */
 function listen() {
@@ -112,10 +142,12 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** The signed-in person, as a caller. */
-function zoeAs(id: string): TestUser {
-  const caller = { user_id: id, client_id: '0'.repeat(32), scope: 'review' };
-  return { id, display_name: '', created: '', caller };
+function rate({ caller }: TestUser, review_id: string, rating: number) {
+  return invoke(updateReview, { caller, path: { review_id }, body: { rating } });
+}
+
+function report({ caller }: TestUser, review_id: string) {
+  return invoke(reportReview, { caller, path: { review_id }, body: {} });
 }
 
 /** Something of every kind. */
@@ -127,45 +159,45 @@ async function live() {
   const zoe = await findOrCreateUser({ ...identity, email, musicdb_username: 'zoe' });
   const review = await makeReview(ann, { language: 'de', license_choice: 'CC0 1.0' });
   await vote(bob, review);
-  const change = { caller: ann.caller, path: { review_id: review }, body: { rating: 2 } };
-  await invoke(updateReview, change);
+  await rate(ann, review, 2);
   await vote(eve, review, false);
   await setAttributes(reviewKey(review), { source: 'BBC', source_url: 'https://bbc.example/' });
   const draft = await makeReview(bob, { is_draft: true, text: `${text} A draft.` });
   const hidden = await makeReview(eve, { text: `${text} A hidden one.` });
   await vote(bob, hidden);
-  await invoke(reportReview, { caller: ann.caller, path: { review_id: hidden }, body: {} });
-  const why = { reason: 'spam', note: 'A shop.', moderator_id: null } as const;
-  await decideReview(hidden, 'hide', why);
-  await invoke(reportReview, { caller: eve.caller, path: { review_id: review }, body: {} });
-  await invoke(reportReview, { caller: gone.caller, path: { review_id: review }, body: {} });
+  await report(ann, hidden);
+  await decideReview(hidden, 'hide', { ...why, note: 'A shop.' });
+  await report(eve, review);
+  await report(gone, review);
   const { grant, access_token } = await makeGrant(ann, ['vote'], { owner: bob });
-  const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 } as const;
-  const token = await createPersonalToken({ ...own, scopes: [] });
+  const own = { user_id: ann.id, name: 'Script', scopes: [], days: 30 as const };
+  const token = await createPersonalToken(own);
   const left = await makeReview(gone);
   await vote(gone, review);
   await invoke(deleteMe, { caller: gone.caller });
-  return {
-    ann,
-    bob,
-    eve,
-    zoe,
-    email,
-    review,
-    draft,
-    hidden,
-    grant,
-    access_token,
-    token,
-    gone,
-    left,
-  };
+  const tokens = [access_token, token.access_token];
+  return { ann, bob, eve, zoe, email, review, draft, hidden, grant, tokens, gone, left };
 }
+
+/** The record of the edited review in `live`, without its revisions. */
+const recordOf = (id: string, author: TestUser) => ({
+  kind: 'review',
+  id,
+  entity_id: expect.any(String),
+  entity_type: 'release_group',
+  user_id: author.id,
+  language: 'de',
+  license: 'CC0 1.0',
+  created: expect.any(String),
+  published_on: expect.any(String),
+  source: 'BBC',
+  source_url: 'https://bbc.example/',
+});
+const revision = { text, timestamp: expect.any(String) };
 
 describe('npm run admin -- export, import', () => {
   test('moves all that there is to another table, which then exports the same bytes', async () => {
-    const { ann, bob, eve, zoe, email, review, draft, hidden, grant, access_token, ...rest } =
-      await live();
+    const { ann, bob, eve, zoe, email, review, draft, hidden, ...rest } = await live();
     const content = await exported();
     const [header, ...all] = records(content);
     const counts = Map.groupBy(all, ({ kind }) => kind);
@@ -176,17 +208,8 @@ describe('npm run admin -- export, import', () => {
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       counts: Object.fromEntries([...counts].map(([kind, { length }]) => [kind, length])),
     });
-    expect([...counts.keys()].sort()).toEqual([
-      'application',
-      'case',
-      'decision',
-      'grant',
-      'identity',
-      'report',
-      'review',
-      'user',
-      'vote',
-    ]);
+    const kinds = 'application case decision grant identity report review user vote';
+    expect([...counts.keys()].sort()).toEqual(kinds.split(' '));
     const one = (id: string) => all.find((record) => record.id === id);
     expect(one(zoe.id)).toMatchObject({
       kind: 'user',
@@ -194,24 +217,11 @@ describe('npm run admin -- export, import', () => {
       has_proposed_name: true,
       contact: { email, musicdb_username: 'zoe', identity: expect.any(String) },
     });
-    expect(one(review)).toEqual({
-      kind: 'review',
-      id: review,
-      entity_id: expect.any(String),
-      entity_type: 'release_group',
-      user_id: ann.id,
-      language: 'de',
-      license: 'CC0 1.0',
-      created: expect.any(String),
-      published_on: expect.any(String),
-      is_hidden: false,
-      source: 'BBC',
-      source_url: 'https://bbc.example/',
-      revisions: [
-        { id: 1, text, rating: 4, timestamp: expect.any(String) },
-        { id: 2, text, rating: 2, timestamp: expect.any(String) },
-      ],
-    });
+    const revisions = [
+      { ...revision, id: 1, rating: 4 },
+      { ...revision, id: 2, rating: 2 },
+    ];
+    expect(one(review)).toEqual({ ...recordOf(review, ann), is_hidden: false, revisions });
     const open = all.find(({ kind, item }) => kind === 'case' && item.review_id === review);
     // The account of the other who has reported it is being deleted.
     expect(open?.item).toMatchObject({ state: 'open', reports: 1 });
@@ -222,12 +232,12 @@ describe('npm run admin -- export, import', () => {
     });
     const votes = all.filter(({ kind, review_id }) => kind === 'vote' && review_id === review);
     expect(votes).toHaveLength(2);
-    expect(votes).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ user_id: bob.id, vote: true, revision: 1 }),
-        expect.objectContaining({ user_id: eve.id, vote: false, revision: 2 }),
-      ]),
-    );
+    for (const cast of [
+      { user_id: bob.id, vote: true, revision: 1 },
+      { user_id: eve.id, vote: false, revision: 2 },
+    ]) {
+      expect(votes).toContainEqual(expect.objectContaining(cast));
+    }
     // What is being deleted is gone.
     expect(content).not.toContain(rest.gone.id);
     expect(content).not.toContain(rest.left);
@@ -238,16 +248,15 @@ describe('npm run admin -- export, import', () => {
     expect(answer.totals).toMatchObject({ users: counts.get('user')?.length });
     expect(await exported(dataDir)).toBe(content);
     const items = await scanTable();
-    process.env.TABLE_NAME = name;
-    expect(await differences()).toEqual([]);
-    expect(await invoke(getReview, { path: { review_id: review } })).toMatchObject({
-      body: { review: { popularity: 0, votes: { positive: 1, negative: 1 }, edits: 1 } },
-    });
-    for (const made of [access_token, rest.token.access_token]) {
+    await expectRight(name);
+    const { body } = await invoke(getReview, { path: { review_id: review } });
+    const numbers = { popularity: 0, votes: { positive: 1, negative: 1 }, edits: 1 };
+    expect(body.review).toMatchObject(numbers);
+    for (const made of rest.tokens) {
       const opened = await openToken('access', made);
       expect(opened && (await findGrant(opened))).toMatchObject({ user_id: ann.id });
     }
-    expect(grant.user_id).toBe(ann.id);
+    expect(rest.grant.user_id).toBe(ann.id);
 
     // The limit of votes a day is held against those that were cast today.
     const day = items.find(({ pk, sk }) => pk === `USER#${bob.id}` && sk.startsWith('VOTES#'));
@@ -255,11 +264,8 @@ describe('npm run admin -- export, import', () => {
     expect(moved).toEqual(day);
 
     const before = await scanTable();
-    expect(await ask(['import', file(content)], dataDir)).toMatchObject({
-      written: {},
-      present: header.counts,
-      refused: {},
-    });
+    const again = await ask(['import', file(content)], dataDir);
+    expect(again).toMatchObject({ written: {}, present: header.counts, refused: {} });
     process.env.TABLE_NAME = name;
     expect(await scanTable()).toEqual(before);
   });
@@ -276,8 +282,7 @@ describe('npm run admin -- export, import', () => {
     await batchWrite(then.map((put) => ({ put })));
     process.env.TABLE_NAME = first;
 
-    const change = { caller: bob.caller, path: { review_id: edited }, body: { rating: 1 } };
-    await invoke(updateReview, change);
+    await rate(bob, edited, 1);
     await deleteReview(lost, ann.id);
     await applyStream();
 
@@ -290,7 +295,7 @@ describe('npm run admin -- export, import', () => {
     expect(body.review.votes).toEqual({ positive: 1, negative: 0 });
     const kept = await invoke(getReview, { path: { review_id: edited } });
     expect(kept.body.review.rating).toBe(1);
-    expect(await differences()).toEqual([]);
+    await expectRight();
 
     // The same where no stack runs.
     const endpoint = { DYNAMODB_ENDPOINT: `${process.env.AWS_ENDPOINT_URL_DYNAMODB}` };
@@ -299,9 +304,8 @@ describe('npm run admin -- export, import', () => {
     const args = ['export', '--table', name, '--out', again];
     expect(await spawnAdmin(args, nowhere, endpoint)).toMatchObject({ code: 0 });
     expect(readFileSync(again)).toEqual(readFileSync(restored));
-    await refuses(1, [
-      [['export', '--table', 'missing', '--out', path()], /there is no table missing: check/],
-    ]);
+    const missing = ['export', '--table', 'missing', '--out', path()];
+    await refuses(1, [[missing, /there is no table missing: check/]]);
   });
 
   test('tells what an import would do, and does nothing', async () => {
@@ -317,105 +321,55 @@ describe('npm run admin -- export, import', () => {
 
   test('publishes what everybody may see, by licence and with checksums', async () => {
     const { ann, review, draft, hidden, email, zoe } = await live();
-    await makeReview(zoeAs(zoe.id), { license_choice: 'CC BY-SA 3.0' });
+    const caller = { ...ann.caller, user_id: zoe.id };
+    await makeReview({ ...zoe, caller }, { license_choice: 'CC BY-SA 3.0' });
     // The vote of the deleted account is shown until the eraser has come by.
     await applyStream();
-    const out = path('');
-    const { files: made } = await ask(['export', '--public', '--out', out]);
+    const { out, answer, files, everything } = await publicDump();
     const sums = readFileSync(join(out, 'SHA256SUMS'), 'utf8');
-    const names = readdirSync(out).filter((name) => name.endsWith('.gz'));
-    expect(names).toContain('reviews-cc0-1.0.jsonl.gz');
-    expect(names).toContain('reviews-cc-by-sa-3.0.jsonl.gz');
-    expect(names.sort()).toEqual(Object.keys(made).sort());
-    const content = new Map<string, string>();
-    for (const name of names) {
-      const bytes = readFileSync(join(out, name));
+    const names = [...files.keys()].sort();
+    const reviewFiles = ['reviews-cc-by-sa-3.0.jsonl.gz', 'reviews-cc0-1.0.jsonl.gz'];
+    expect(names).toEqual(expect.arrayContaining(reviewFiles));
+    expect(names).toEqual(Object.keys(answer.files).sort());
+    for (const [name, bytes] of files) {
       const sum = createHash('sha256').update(bytes).digest('hex');
       expect(sums).toContain(`${sum}  ${name}\n`);
-      content.set(name, gunzipSync(bytes).toString());
     }
-    const [header, ...reviews] = records(content.get('reviews-cc0-1.0.jsonl.gz') ?? '');
+    const recordsIn = (name: string) => records(`${gunzipSync(files.get(name) ?? '')}`);
+    const [header, ...reviews] = recordsIn('reviews-cc0-1.0.jsonl.gz');
+    const info_url = 'https://creativecommons.org/publicdomain/zero/1.0/';
     expect(header).toMatchObject({
       format: 'review-service-public',
       version: 1,
-      license: {
-        id: 'CC0 1.0',
-        full_name: 'Creative Commons Zero 1.0 Universal',
-        info_url: 'https://creativecommons.org/publicdomain/zero/1.0/',
-      },
+      license: { id: 'CC0 1.0', full_name: 'Creative Commons Zero 1.0 Universal', info_url },
       counts: { review: reviews.length },
     });
-    expect(reviews.find(({ id }) => id === review)).toEqual({
-      kind: 'review',
-      id: review,
-      entity_id: expect.any(String),
-      entity_type: 'release_group',
-      user_id: ann.id,
-      language: 'de',
-      license: 'CC0 1.0',
-      created: expect.any(String),
-      published_on: expect.any(String),
-      source: 'BBC',
-      source_url: 'https://bbc.example/',
-      revisions: [
-        {
-          id: 1,
-          text,
-          rating: 4,
-          timestamp: expect.any(String),
-          votes_positive: 1,
-          votes_negative: 0,
-        },
-        {
-          id: 2,
-          text,
-          rating: 2,
-          timestamp: expect.any(String),
-          votes_positive: 0,
-          votes_negative: 1,
-        },
-      ],
-    });
-    const [, ...users] = records(content.get('users.jsonl.gz') ?? '');
-    expect(users.find(({ id }) => id === zoe.id)).toEqual({
-      kind: 'user',
-      id: zoe.id,
-      display_name: 'Zoë',
-      created: zoe.created,
-      karma: 0,
-    });
+    const revisions = [
+      { ...revision, id: 1, rating: 4, votes_positive: 1, votes_negative: 0 },
+      { ...revision, id: 2, rating: 2, votes_positive: 0, votes_negative: 1 },
+    ];
+    expect(reviews).toContainEqual({ ...recordOf(review, ann), revisions });
+    const [, ...users] = recordsIn('users.jsonl.gz');
+    const profile = { display_name: 'Zoë', created: zoe.created, karma: 0 };
+    expect(users).toContainEqual({ kind: 'user', id: zoe.id, ...profile });
     expect(users.map(({ id }) => id)).toEqual(users.map(({ id }) => id).toSorted());
     const since = readFileSync(join(out, 'POSITION'), 'utf8').trim();
     expect(await readChanges(since, 10)).toMatchObject({ changes: [], has_more: false });
-    const everything = [...content.values()].join('');
-    for (const secret of [
-      email,
-      draft,
-      hidden,
-      'A draft',
-      'A hidden',
-      '"report"',
-      '"vote"',
-      'IDENTITY',
-    ])
+    const texts = ['A draft', 'A hidden', '"report"', '"vote"', 'IDENTITY'];
+    for (const secret of [email, draft, hidden, ...texts]) {
       expect(everything).not.toContain(secret);
+    }
 
-    const [name = ''] = names.filter((each) => each.startsWith('reviews'));
-    await refuses(1, [[['import', join(out, name)], /^Error: this is a public dump/]]);
-    const one = ['export', '--public'];
-    await refuses(2, [[one, /several files/]]);
-    await refuses(1, [[[...one, '--out', out], /already exists/]]);
+    await refuses(1, [
+      [['import', join(out, 'reviews-cc0-1.0.jsonl.gz')], /^Error: this is a public dump/],
+      [['export', '--public', '--out', out], /already exists/],
+    ]);
+    await refuses(2, [[['export', '--public'], /several files/]]);
   });
 
   test('takes along what outlives what it was decided on, and a public dump does not', async () => {
-    const identity = {
-      issuer: 'https://id.example',
-      subject: randomUUID(),
-      display_name: 'Zoë',
-      email: null,
-      musicdb_username: null,
-    };
-    const why = { reason: 'spam', note: '', moderator_id: null } as const;
+    const named = { display_name: 'Zoë', email: null, musicdb_username: null };
+    const identity = { issuer: 'https://id.example', subject: randomUUID(), ...named };
     const ann = await makeUser();
     const entity_id = randomUUID();
     const hidden = await makeReview(ann, { entity_id });
@@ -437,8 +391,7 @@ describe('npm run admin -- export, import', () => {
     const { refused } = await ask(['import', file(content)], dataDir);
     expect(refused).toEqual({});
     expect(await exported(dataDir)).toBe(content);
-    process.env.TABLE_NAME = name;
-    expect(await differences()).toEqual([]);
+    await expectRight(name);
     const next = await findOrCreateUser(identity);
     expect(next.blocked_at).toBe(decided_at);
     expect(await readItem(claimKey(next.id, gone))).toHaveProperty('marked_at');
@@ -446,10 +399,7 @@ describe('npm run admin -- export, import', () => {
     process.env.TABLE_NAME = first;
 
     // What was exported before that ends neither.
-    const said = listen();
-    const answer = JSON.parse((await admin(['import', file(before)])).stdout);
-    quiet?.mockRestore();
-    process.exitCode = undefined;
+    const { said, answer } = await importBroken(before);
     expect(answer.refused).toEqual({
       // The account and the identity.
       'its account was deleted while it was blocked or had hidden reviews': 2,
@@ -459,29 +409,20 @@ describe('npm run admin -- export, import', () => {
     expect(await readItem(userKey(old.id))).toBeUndefined();
     await expect(makeReview(ann, { entity_id })).rejects.toThrow('A moderator has hidden your');
     expect((await findOrCreateUser(identity)).blocked_at).toBe(decided_at);
-    listen();
-    const later = JSON.parse((await admin(['import', file(before)])).stdout);
-    quiet?.mockRestore();
-    process.exitCode = undefined;
-    expect(later.refused).toMatchObject({
+    const later = await importBroken(before);
+    expect(later.answer.refused).toMatchObject({
       'its account was deleted, and its person now has another account': 1,
     });
     expect(await readItem(userKey(old.id))).toBeUndefined();
 
-    const out = path('');
-    await ask(['export', '--public', '--out', out]);
-    const files = readdirSync(out).filter((each) => each.endsWith('.gz'));
-    const everything = files.map((each) => gunzipSync(readFileSync(join(out, each)))).join('');
+    const { everything } = await publicDump();
     for (const secret of [entity_id, gone, 'blocked_at', 'marked_at', 'IDENTITY', 'CLAIM']) {
       expect(everything).not.toContain(secret);
     }
   });
 
   test('loses neither a review nor a mark that takes the place of the other while it is read', async () => {
-    const { Spool } = await import('../../shared/transfer/spool.ts');
-    const { allRecords } = await import('../../shared/transfer/export.ts');
     const ann = await makeUser();
-    const why = { reason: 'spam', note: '', moderator_id: null } as const;
     const both = async (isAllowed: boolean) => {
       const entity_id = randomUUID();
       const id = await makeReview(ann, { entity_id });
@@ -493,10 +434,8 @@ describe('npm run admin -- export, import', () => {
       const next = await readItem(reviewKey(await makeReview(ann, { entity_id })));
       return [mark, isAllowed ? next : review].flatMap((item) => item ?? []);
     };
-    for (const [isAllowed, kind] of [
-      [false, 'claim'],
-      [true, 'review'],
-    ] as const) {
+    for (const isAllowed of [false, true]) {
+      const kind = isAllowed ? 'review' : 'claim';
       const spool = new Spool(path('.part'));
       const account = await readItem(userKey(ann.id));
       spool.add([...(account ? [account] : []), ...(await both(isAllowed))], undefined);
@@ -510,9 +449,11 @@ describe('npm run admin -- export, import', () => {
     const { ann, bob, review } = await live();
     const content = await exported();
     const lines = content.trimEnd().split('\n');
-    const given = records(content).find(({ id }) => id === review) as Line;
-    const id = randomUUID();
-    const entity_id = randomUUID();
+    const given = records(content).find((record) => record.id === review) as Line;
+    const user = records(content).find(({ kind }) => kind === 'user');
+    const [id, entity_id] = [randomUUID(), randomUUID()];
+    const cast = { kind: 'vote', user_id: ann.id, vote: true, voted_at: given.created };
+    const item = { ...reportKey(review, bob.id), review_id: review, user_id: bob.id };
     const bad: [object | string, string][] = [
       ['{"kind": "user"', 'is not a JSON object'],
       ['[]', 'has no kind'],
@@ -522,78 +463,33 @@ describe('npm run admin -- export, import', () => {
       [{ ...given, id, revisions: [{ ...given.revisions[0], rating: 6 }] }, 'revisions.0.rating: '],
       [{ ...given, id, entity_id, user_id: randomUUID() }, 'user_id names no account'],
       [{ ...given, id }, 'the author has another review of this entity'],
-      [
-        {
-          kind: 'vote',
-          review_id: id,
-          user_id: ann.id,
-          vote: true,
-          voted_at: given.created,
-          revision: 1,
-        },
-        'its review does not exist',
-      ],
-      [
-        {
-          kind: 'vote',
-          review_id: review,
-          user_id: ann.id,
-          vote: true,
-          voted_at: given.created,
-          revision: 1,
-        },
-        'the voter is the author of the review',
-      ],
+      [{ ...cast, review_id: id, revision: 1 }, 'its review does not exist'],
+      [{ ...cast, review_id: review, revision: 1 }, 'the voter is the author of the review'],
       [
         { kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } },
         'grant: pk and sk do not match the item',
       ],
       // What would be answered 500 for ever after.
-      [
-        { ...records(content).find(({ kind }) => kind === 'user'), id, signed_out: 'yesterday' },
-        'signed_out: ',
-      ],
-      [
-        { ...records(content).find(({ kind }) => kind === 'user'), id, display_name: '\u200b' },
-        'display_name: must have some visible character',
-      ],
+      [{ ...user, id, signed_out: 'yesterday' }, 'signed_out: '],
+      [{ ...user, id, display_name: '\u200b' }, 'display_name: must have some visible character'],
       [{ ...given, id, moderation: { decision: 'eat' } }, 'moderation.decision: '],
+      [{ kind: 'report', item: { ...item, reason: 5 } }, 'report: item.reason: '],
       [
-        {
-          kind: 'report',
-          item: { ...reportKey(review, bob.id), review_id: review, user_id: bob.id, reason: 5 },
-        },
-        'report: item.reason: ',
-      ],
-      [
-        {
-          kind: 'report',
-          item: { ...reportKey(review, bob.id), review_id: review, user_id: ann.id },
-        },
+        { kind: 'report', item: { ...item, user_id: ann.id } },
         'report: pk and sk do not match the item',
       ],
     ];
     const broken = bad.map(([line]) => (typeof line === 'string' ? line : JSON.stringify(line)));
     const { name, dataDir } = await emptyTable();
-    const said = listen();
-    const { code, stdout } = await admin(
-      ['import', file([...lines, ...broken, ''].join('\n'))],
-      dataDir,
-    );
-    expect(code).toBe(0);
-    expect(process.exitCode).toBe(1);
-    process.exitCode = undefined;
-    const answer = JSON.parse(stdout);
+    const all = [...lines, ...broken, ''].join('\n');
+    const { said, code, exitCode, answer } = await importBroken(all, dataDir);
+    expect([code, exitCode]).toEqual([0, 1]);
     expect(answer.written).toEqual(records(content)[0].counts);
     expect(Object.values(answer.refused)).toEqual(bad.map(() => 1));
     const inOrder = said.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-    expect(inOrder).toEqual(
-      bad.map(([, reason], i) =>
-        expect.stringContaining(`line ${lines.length + i + 1}: ${reason}`),
-      ),
-    );
-    process.env.TABLE_NAME = name;
-    expect(await differences()).toEqual([]);
+    const reasons = bad.map(([, reason], i) => `line ${lines.length + i + 1}: ${reason}`);
+    expect(inOrder).toEqual(reasons.map((reason) => expect.stringContaining(reason)));
+    await expectRight(name);
   });
 
   test('says what is wrong with a file as a whole', async () => {
@@ -601,16 +497,12 @@ describe('npm run admin -- export, import', () => {
     const content = await exported();
     const lines = content.trimEnd().split('\n');
     const { name, dataDir } = await emptyTable();
-    const wrong = (header: object) => file(`${JSON.stringify(header)}\n`);
+    const newer = JSON.stringify({ kind: 'header', format: 'review-service', version: 2 });
     await refuses(1, [
       [['import', join(folder, 'none')], /no such file/, dataDir],
       [['import', file('')], /is empty/, dataDir],
       [['import', file('{"id": 1}\n')], /this is not an export/, dataDir],
-      [
-        ['import', wrong({ kind: 'header', format: 'review-service', version: 2 })],
-        /version 2 .* version 1/,
-        dataDir,
-      ],
+      [['import', file(`${newer}\n`)], /version 2 .* version 1/, dataDir],
     ]);
     process.env.TABLE_NAME = name;
     expect(await scanTable()).toEqual([]);
@@ -623,13 +515,9 @@ describe('npm run admin -- export, import', () => {
       ],
       [gzipSync(content).subarray(0, -200), 'is damaged after line'],
     ] as const) {
-      const said = listen();
-      const table = await emptyTable();
-      const { stdout } = await admin(['import', file(Buffer.from(broken))], table.dataDir);
-      expect(said).toEqual([expect.stringContaining(fault)]);
-      expect(JSON.parse(stdout).fault).toContain(fault);
-      expect(process.exitCode).toBe(1);
-      process.exitCode = undefined;
+      const { said, exitCode, answer } = await importBroken(broken, (await emptyTable()).dataDir);
+      expect([...said, answer.fault]).toEqual(Array(2).fill(expect.stringContaining(fault)));
+      expect(exitCode).toBe(1);
     }
   });
 
@@ -637,7 +525,6 @@ describe('npm run admin -- export, import', () => {
     await live();
     const whole = await exported();
     const out = path();
-    const { Spool } = await import('../../shared/transfer/spool.ts');
     const spool = new Spool(`${out}.part`);
     const items = await scanTable();
     const half = items.slice(0, items.length / 2);
@@ -685,8 +572,7 @@ describe('npm run admin -- export, import', () => {
     ]);
     expect([code, JSON.parse(stdout).written]).toEqual([0, records(content)[0].counts]);
     expect(Date.now() / 1000).toBeGreaterThan(until);
-    process.env.TABLE_NAME = name;
-    expect(await differences()).toEqual([]);
+    await expectRight(name);
   });
 
   test('writes to stdout, and reads what a program gives', async () => {

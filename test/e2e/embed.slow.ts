@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { listen } from '../helpers/listen.ts';
+import { serve } from '../helpers/listen.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -19,7 +19,7 @@ const site = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html');
   response.end(`<!doctype html><title>Another site</title>${content}`);
 });
-const siteUrl = `http://127.0.0.1:${await listen(site)}/`;
+const siteUrl = `${await serve(site)}/`;
 const text = '</script><script>document.title = "owned"</script> <!-- <script> and more of it';
 const review_id = await makeReview(await makeUser(), { entity_id, text, language: 'en' });
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { callerOf } from '../helpers/api.ts';
 import { launchBrowser } from '../helpers/chromium.ts';
-import { listen } from '../helpers/listen.ts';
+import { serve } from '../helpers/listen.ts';
 import { complaintsOn, handsOn } from '../helpers/page.ts';
 import { startTestStack } from '../helpers/stack.ts';
 
@@ -15,7 +15,7 @@ const application = createServer((_, response) => {
   response.setHeader('Content-Type', 'text/html');
   response.end('<!doctype html><html lang="en"><title>Application</title><h1>Welcome back</h1>');
 });
-const website = `http://127.0.0.1:${await listen(application)}`;
+const website = await serve(application);
 const redirect_uri = `${website}/callback`;
 
 let context: BrowserContext;

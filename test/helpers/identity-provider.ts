@@ -4,7 +4,7 @@ import { expect } from '@jest/globals';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { interactionPolicy } from 'oidc-provider';
 import { headingOf, openBrowser, userIdOn } from './browser.ts';
-import { listen } from './listen.ts';
+import { serve } from './listen.ts';
 import { startTestStack } from './stack.ts';
 
 type StackOptions = Parameters<typeof startTestStack>[0];
@@ -23,8 +23,8 @@ export async function startStackWithProvider(
 ) {
   // Answers 503 until it knows the address of the service.
   let answer: RequestListener = (_, response) => response.writeHead(503).end();
-  const port = await listen(createServer((request, response) => answer(request, response)));
-  const issuer = await publish(`http://127.0.0.1:${port}`);
+  const provider = createServer((request, response) => answer(request, response));
+  const issuer = await publish(await serve(provider));
   Object.assign(process.env, {
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: client.client_id,

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server as HttpServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import { afterAll } from '@jest/globals';
 
-/** Starts a server on a free port of this machine, for one test file. Returns the port. */
-export async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+/** Starts a server on a free port of this machine. Returns its URL, without a path. */
+export async function listen(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Starts a server for one test file, as `listen` does. */
+export async function serve(server: HttpServer): Promise<string> {
   afterAll(() => {
     server.closeAllConnections();
     server.close();
   });
-  return (server.address() as AddressInfo).port;
+  return listen(server);
 }

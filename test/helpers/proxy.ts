@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll } from '@jest/globals';
-import { listen } from './listen.ts';
+import { serve } from './listen.ts';
 
 /** A request and its response that passed a proxy. */
 export interface Passed {
@@ -53,7 +53,7 @@ export async function startTlsProxy(
     passed.on('error', () => response.writeHead(502).end());
     request.pipe(passed);
   });
-  const port = await listen(server);
+  const port = Number(new URL(await serve(server)).port);
 
   const elsewhere = globalThis.fetch;
   globalThis.fetch = async (input, init) => {

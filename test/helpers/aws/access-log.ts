@@ -30,32 +30,22 @@ export function takes(pattern: string, line: string): boolean {
     if (expected && token !== expected) throw new Error(`${pattern}: ${token} is no ${expected}`);
     return token;
   };
-  const any = (): boolean => {
-    let result = all();
-    while (tokens[0] === '||') {
-      next();
-      result = all() || result;
-    }
-    return result;
+  const joined = (operator: string, operand: () => boolean): boolean[] => {
+    const results = [operand()];
+    for (; tokens[0] === operator; results.push(operand())) next();
+    return results;
   };
-  const all = (): boolean => {
-    let result = one();
-    while (tokens[0] === '&&') {
-      next();
-      result = one() && result;
-    }
-    return result;
-  };
-  const one = (): boolean => {
-    if (tokens[0] !== '(') return compare(fieldOf(event, next()), next(), next());
-    next('(');
+  const any = (): boolean => joined('||', all).some(Boolean);
+  const all = (): boolean => joined('&&', one).every(Boolean);
+  const within = (open: string, close: string): boolean => {
+    next(open);
     const result = any();
-    next(')');
+    next(close);
     return result;
   };
-  next('{');
-  const result = any();
-  next('}');
+  const one = (): boolean =>
+    tokens[0] === '(' ? within('(', ')') : compare(fieldOf(event, next()), next(), next());
+  const result = within('{', '}');
   if (tokens.length > 0) throw new Error(`${pattern}: more follows`);
   return result;
 }
@@ -78,16 +68,10 @@ function compare(field: unknown, operator: string, operand: string): boolean {
   }
   if (!/^\d+$/.test(operand)) throw new Error(`${operand} is no value`);
   if (typeof field !== 'number') return false;
-  switch (operator) {
-    case '=':
-      return field === Number(operand);
-    case '!=':
-      return field !== Number(operand);
-    case '<':
-      return field < Number(operand);
-    case '>=':
-      return field >= Number(operand);
-    default:
-      throw new Error(`${operator} is not known here`);
-  }
+  const value = Number(operand);
+  if (operator === '=') return field === value;
+  if (operator === '!=') return field !== value;
+  if (operator === '<') return field < value;
+  if (operator === '>=') return field >= value;
+  throw new Error(`${operator} is not known here`);
 }

@@ -1,4 +1,4 @@
-import { pathOf, references, resources, type Template, textOf } from './checks.ts';
+import { pathOf, propertiesOf, references, type Template, textOf, theOne } from './checks.ts';
 import { isLike } from './roles.ts';
 
 /** A call by API Gateway. `source` is the ARN that Lambda compares with permissions. */
@@ -9,7 +9,7 @@ interface Call {
 
 /** Returns the prefix of all ARNs of the one API of a template. */
 function arnOf(template: Template): string {
-  const [[api = ''] = []] = resources(template, 'AWS::ApiGateway::RestApi');
+  const [api] = theOne(template, 'AWS::ApiGateway::RestApi');
   return `arn:\${AWS::Partition}:execute-api:\${AWS::Region}:\${AWS::AccountId}:\${${api}}`;
 }
 
@@ -21,10 +21,9 @@ function calledBy(template: Template, uri: unknown): string {
 /** Lists each call that API Gateway makes: every method, with and without a slash at the end. */
 function callsIn(template: Template): Call[] {
   const api = arnOf(template);
-  const methods = resources(template, 'AWS::ApiGateway::Method')
-    .filter(([, { Properties }]) => Properties.Integration.Type !== 'MOCK')
-    .flatMap(([, { Properties }]) => {
-      const { HttpMethod, ResourceId, Integration } = Properties;
+  const methods = propertiesOf(template, 'AWS::ApiGateway::Method')
+    .filter(({ Integration }) => Integration.Type !== 'MOCK')
+    .flatMap(({ HttpMethod, ResourceId, Integration }) => {
       const path = pathOf(template, ResourceId).replaceAll(/{.+?}/g, '0b1f-x');
       const method = HttpMethod === 'ANY' ? 'PATCH' : HttpMethod;
       return [path, `${path}/`].map((sent) => ({
@@ -32,9 +31,9 @@ function callsIn(template: Template): Call[] {
         source: `${api}/ws/${method}${sent}`,
       }));
     });
-  const authorizers = resources(template, 'AWS::ApiGateway::Authorizer').map(
-    ([, { Properties }]) => ({
-      function: calledBy(template, Properties.AuthorizerUri),
+  const authorizers = propertiesOf(template, 'AWS::ApiGateway::Authorizer').map(
+    ({ AuthorizerUri }) => ({
+      function: calledBy(template, AuthorizerUri),
       source: `${api}/authorizers/a1b2c3`,
     }),
   );
@@ -43,19 +42,12 @@ function callsIn(template: Template): Call[] {
 
 /** Functions that API Gateway may call. `source` is a pattern. */
 export function permissionsIn(template: Template): Call[] {
-  return resources(template, 'AWS::Lambda::Permission')
-    .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
-    .map(
-      ([
-        ,
-        {
-          Properties: { FunctionName, SourceArn },
-        },
-      ]) => ({
-        function: references(FunctionName).join(),
-        source: textOf(SourceArn ?? 'anybody'),
-      }),
-    );
+  return propertiesOf(template, 'AWS::Lambda::Permission')
+    .filter(({ Principal }) => Principal === 'apigateway.amazonaws.com')
+    .map(({ FunctionName, SourceArn }) => ({
+      function: references(FunctionName).join(),
+      source: textOf(SourceArn ?? 'anybody'),
+    }));
 }
 
 /**

@@ -14,10 +14,7 @@ type Resource = { Type: string; Properties: any; [key: string]: any };
 
 /** Merges the resources of the one nested stack into its template. */
 export function merged(outer: Template, nested: Template): Template {
-  const [[stack = '', { Properties } = { Properties: {} }] = []] = resources(
-    outer,
-    'AWS::CloudFormation::Stack',
-  );
+  const [stack, { Properties }] = theOne(outer, 'AWS::CloudFormation::Stack');
   const { Parameters = {} } = Properties;
   const inlined = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inlined);
@@ -36,14 +33,29 @@ export function merged(outer: Template, nested: Template): Template {
 const others: readonly Pick<Route, 'operation' | 'table' | 'secrets'>[] = [
   { operation: 'authorizer', table: 'read', secrets: ['SIGNING_KEYS'] },
   { operation: 'no-route', table: 'none' },
-  ...[...consumers, ...schedules].map(({ operation }) => {
-    return { operation, table: 'write' as const };
-  }),
+  ...[...consumers, ...schedules].map(({ operation }) => ({ operation, table: 'write' }) as const),
 ];
 
 /** Returns the resources of one type, by logical id. */
 export function resources({ Resources }: Template, type: string): [string, Resource][] {
   return Object.entries(Resources).filter(([, { Type }]) => Type === type);
+}
+
+/** Returns the properties of the resources of one type. */
+export function propertiesOf(template: Template, type: string): Resource['Properties'][] {
+  return resources(template, type).map(([, { Properties }]) => Properties);
+}
+
+/** Returns the only resource of a type, with its logical id. */
+export function theOne(template: Template, type: string): [string, Resource] {
+  const [found, ...others] = resources(template, type);
+  if (!found || others.length > 0) throw new Error(`${type}: one is expected`);
+  return found;
+}
+
+/** Returns the properties of the only resource of a type. */
+export function only(template: Template, type: string): Resource['Properties'] {
+  return theOne(template, type)[1].Properties;
 }
 
 /** Returns the functions with their operations. */
@@ -55,33 +67,23 @@ export function functions(template: Template): [string, Resource][] {
   });
 }
 
-/**
- * Tests if a resource belongs to the function of an operation. CDK omits the hyphens of an
- * operation in ids.
- */
+/** Tests if a resource belongs to the function of an operation. CDK omits hyphens in ids. */
 function isOf(operation: string, logicalId: string): boolean {
   const name = operation.replaceAll('-', '');
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
-/**
- * Lists missing routes, routes with a wrong authorizer or function, and methods without a route.
- */
+/** Lists missing routes, those with a wrong authorizer or function, and other methods. */
 export function wrongMethods(template: Template): string[] {
-  const [[authorizer, { Properties: settings }] = ['', { Properties: {} }]] = resources(
-    template,
-    'AWS::ApiGateway::Authorizer',
-  );
-  const problems =
-    settings.Type === 'TOKEN' && settings.AuthorizerResultTtlInSeconds === 0
-      ? []
-      : ['the authorizer caches'];
-  const expected = new Map<string, Pick<Route, 'operation' | 'access'>>(
-    routes.map((route) => [`${route.method} ${resourceOf(route)}`, route]),
-  );
+  const [authorizer, { Properties: settings }] = theOne(template, 'AWS::ApiGateway::Authorizer');
+  const isFresh = settings.Type === 'TOKEN' && settings.AuthorizerResultTtlInSeconds === 0;
+  const problems = isFresh ? [] : ['the authorizer caches'];
+  const expected = new Map<string, Pick<Route, 'operation' | 'access'>>();
   for (const route of routes) {
-    if (route.method !== 'GET' || route.access !== 'public') continue;
-    expected.set(`HEAD ${resourceOf(route)}`, route);
+    const hasHead = route.method === 'GET' && route.access === 'public';
+    for (const method of hasHead ? ['GET', 'HEAD'] : [route.method]) {
+      expected.set(`${method} ${resourceOf(route)}`, route);
+    }
   }
   for (const path of ['/', '/{proxy+}']) {
     expected.set(`ANY ${path}`, { operation: 'no-route', access: 'public' });
@@ -107,10 +109,7 @@ export function wrongMethods(template: Template): string[] {
   return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
 }
 
-/**
- * Lists resources without a preflight, and gateway responses that scripts of another origin cannot
- * read.
- */
+/** Lists paths without a preflight, and gateway responses that another origin cannot read. */
 export function withoutCors(template: Template): string[] {
   const isPreflight = ({ HttpMethod, Integration }: Resource['Properties']) => {
     if (HttpMethod !== 'OPTIONS') return false;
@@ -119,20 +118,19 @@ export function withoutCors(template: Template): string[] {
       ResponseParameters[`method.response.header.Access-Control-Allow-${name}`];
     return header('Origin') === "'*'" && /\bAuthorization,Content-Type\b/.test(header('Headers'));
   };
-  const preflights = resources(template, 'AWS::ApiGateway::Method')
-    .filter(([, { Properties }]) => isPreflight(Properties))
-    .map(([, { Properties }]) => pathOf(template, Properties.ResourceId));
+  const preflights = propertiesOf(template, 'AWS::ApiGateway::Method')
+    .filter(isPreflight)
+    .map(({ ResourceId }) => pathOf(template, ResourceId));
   const paths = resources(template, 'AWS::ApiGateway::Resource').map(([Ref]) =>
     pathOf(template, { Ref }),
   );
-  const answers = resources(template, 'AWS::ApiGateway::GatewayResponse').filter(
-    ([, { Properties }]) =>
-      Properties.ResponseParameters?.['gatewayresponse.header.Access-Control-Allow-Origin'] !==
-      "'*'",
+  const origin = 'gatewayresponse.header.Access-Control-Allow-Origin';
+  const answers = propertiesOf(template, 'AWS::ApiGateway::GatewayResponse').filter(
+    ({ ResponseParameters }) => ResponseParameters?.[origin] !== "'*'",
   );
   return [
     ...['/', ...paths].filter((path) => !preflights.includes(path)),
-    ...answers.map(([, { Properties }]) => Properties.ResponseType as string),
+    ...answers.map(({ ResponseType }) => ResponseType),
   ];
 }
 
@@ -143,9 +141,7 @@ export function wildcardRights(template: Template): string[] {
   );
 }
 
-/**
- * Lists functions with more rights to the table, or to other secrets, than the route table gives.
- */
+/** Lists rights to the table and to secrets that the route table does not give. */
 export function excessRights(template: Template): string[] {
   const reading = ['GetItem', 'BatchGetItem', 'Query'];
   const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'ConditionCheckItem'];
@@ -210,14 +206,7 @@ function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
  * because the SDK's own pagers name them.
  */
 function rightsToTable(code: string): Right[] {
-  const named = [
-    'GetItem',
-    'BatchGetItem',
-    'PutItem',
-    'UpdateItem',
-    'DeleteItem',
-    'BatchWriteItem',
-  ];
+  const named = 'GetItem BatchGetItem PutItem UpdateItem DeleteItem BatchWriteItem'.split(' ');
   // Excludes the SDK's own table of the members of transactions that hold items and keys.
   const inTransactions = /\b(Put|Update|Delete|ConditionCheck):(?!{(?:Item|Key):\w+,Expression)/g;
   const actions = [
@@ -235,53 +224,53 @@ function rightsToTable(code: string): Right[] {
   ];
 }
 
-function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
-  const variables = Object.entries(Environment?.Variables ?? {});
-  return variables
-    .filter(([name]) => name.endsWith('_ARN'))
-    .map(([, arn]) => [
-      'secretsmanager:GetSecretValue',
-      (secret) => secret === JSON.stringify(arn),
-    ]);
+/** Tests if a resource is this expression. */
+function is(expression: unknown): Right[1] {
+  return (resource) => resource === JSON.stringify(expression);
 }
 
-/**
- * Rights that Lambda needs in the function's name, to read the stream and to send failed batches to
- * the queue.
- */
+function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
+  const arns = Object.entries(Environment?.Variables ?? {}).filter(([name]) => /_ARN$/.test(name));
+  return arns.map(([, arn]) => ['secretsmanager:GetSecretValue', is(arn)]);
+}
+
+/** Rights that Lambda needs to read the stream and to send failed batches to the queue. */
 function rightsInBackground(template: Template, lambda: Resource['Properties']): Right[] {
-  const settings = ['EventSourceMapping', 'EventInvokeConfig'].flatMap((type) =>
-    resources(template, `AWS::Lambda::${type}`).map(([, { Properties }]) => Properties),
-  );
-  return settings
+  const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
+  return ['EventSourceMapping', 'EventInvokeConfig']
+    .flatMap((type) => propertiesOf(template, `AWS::Lambda::${type}`))
     .filter(({ FunctionName }) => template.Resources[FunctionName.Ref]?.Properties === lambda)
-    .flatMap(({ EventSourceArn, DestinationConfig }) => {
-      const is = (expression: unknown) => (resource: string) =>
-        resource === JSON.stringify(expression);
-      const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
-      return [
-        ...(EventSourceArn ? reading : []).map(
-          (action): Right => [`dynamodb:${action}`, is(EventSourceArn)],
-        ),
-        ['sqs:SendMessage', is(DestinationConfig?.OnFailure?.Destination)] satisfies Right,
-      ];
-    });
+    .flatMap(({ EventSourceArn, DestinationConfig }): Right[] => [
+      ...(EventSourceArn ? reading : []).map(
+        (action): Right => [`dynamodb:${action}`, is(EventSourceArn)],
+      ),
+      ['sqs:SendMessage', is(DestinationConfig?.OnFailure?.Destination)],
+    ]);
 }
 
 /** Lists queues and topics that accept messages without TLS. */
 export function withoutTls(template: Template): string[] {
-  const policies = ['SQS::Queue', 'SNS::Topic'].flatMap((type) =>
-    resources(template, `AWS::${type}Policy`).map(([, { Properties }]) => Properties),
-  );
-  const denied = policies.flatMap(({ PolicyDocument }) =>
-    PolicyDocument.Statement.filter(
-      ({ Effect, Condition }: Resource['Properties']) =>
+  return ['AWS::SQS::Queue', 'AWS::SNS::Topic'].flatMap((type) =>
+    withoutStatement(
+      template,
+      type,
+      ({ Effect, Condition }) =>
         Effect === 'Deny' && Condition?.Bool?.['aws:SecureTransport'] === 'false',
-    ).flatMap(({ Resource }: Resource['Properties']) => references(Resource)),
+    ),
   );
-  return [...resources(template, 'AWS::SQS::Queue'), ...resources(template, 'AWS::SNS::Topic')]
-    .map(([id]) => id)
-    .filter((id) => !denied.includes(id));
+}
+
+/** Lists resources of a type whose policies have no statement of this kind on them. */
+function withoutStatement(
+  template: Template,
+  type: string,
+  isMeant: (statement: Resource['Properties']) => boolean,
+): string[] {
+  const statements = propertiesOf(template, `${type}Policy`).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+  const named = statements.filter(isMeant).flatMap(({ Resource }) => references(Resource));
+  return resources(template, type).flatMap(([id]) => (named.includes(id) ? [] : [id]));
 }
 
 /** The metrics of an alarm and its condition. */
@@ -300,10 +289,7 @@ export interface Watch {
 
 /** Returns all alarms, by their ids in their stack. */
 export function alarms(template: Template): Record<string, Watch> {
-  const operators: Record<string, string> = {
-    GreaterThanThreshold: '>',
-    LessThanThreshold: '<',
-  };
+  const operators: Record<string, string> = { GreaterThanThreshold: '>', LessThanThreshold: '<' };
   return Object.fromEntries(
     resources(template, 'AWS::CloudWatch::Alarm').map(([id, { Properties }]) => {
       const { EvaluationPeriods: of, DatapointsToAlarm: must = of, ...alarm } = Properties;
@@ -339,39 +325,34 @@ function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properti
   return values.length > 0 ? ` of ${values}` : '';
 }
 
-/**
- * Returns the metrics that a log event adds to by the filters of its log, each with the value of
- * its dimension.
- */
+/** Returns the metrics that a log event adds to, each with the value of its dimension. */
 export function countedBy(
   template: Template,
   logGroup: RegExp,
   takes: (pattern: string) => boolean,
 ): string[] {
-  return resources(template, 'AWS::Logs::MetricFilter').flatMap(([, { Properties }]) => {
-    if (!logGroup.test(Properties.LogGroupName.Ref) || !takes(Properties.FilterPattern)) return [];
-    return Properties.MetricTransformations.map(
-      ({ MetricName, MetricValue, Dimensions = [] }: Resource) =>
-        [`${MetricValue} ${MetricName}`, ...Dimensions.map(({ Value }: Resource) => Value)].join(
-          ' by ',
-        ),
+  return propertiesOf(template, 'AWS::Logs::MetricFilter')
+    .filter(({ LogGroupName }) => logGroup.test(LogGroupName.Ref))
+    .filter(({ FilterPattern }) => takes(FilterPattern))
+    .flatMap(({ MetricTransformations }) => MetricTransformations)
+    .map(({ MetricName, MetricValue, Dimensions = [] }) =>
+      [`${MetricValue} ${MetricName}`, ...Dimensions.map(({ Value }: Resource) => Value)].join(
+        ' by ',
+      ),
     );
-  });
 }
 
 /** Lists topics that refuse messages of our alarms, or accept alarms of any account. */
 export function deafTopics(template: Template): string[] {
-  const permits = resources(template, 'AWS::SNS::TopicPolicy').flatMap(([, { Properties }]) =>
-    Properties.PolicyDocument.Statement.filter(
-      ({ Effect, Action, Principal, Condition }: Resource['Properties']) =>
-        Effect === 'Allow' &&
-        [Action].flat().includes('sns:Publish') &&
-        Principal.Service === 'cloudwatch.amazonaws.com' &&
-        Condition?.StringEquals?.['aws:SourceAccount']?.Ref === 'AWS::AccountId',
-    ),
+  return withoutStatement(
+    template,
+    'AWS::SNS::Topic',
+    ({ Effect, Action, Principal, Condition }) =>
+      Effect === 'Allow' &&
+      [Action].flat().includes('sns:Publish') &&
+      Principal.Service === 'cloudwatch.amazonaws.com' &&
+      Condition?.StringEquals?.['aws:SourceAccount']?.Ref === 'AWS::AccountId',
   );
-  const heard = permits.flatMap(({ Resource }) => references(Resource));
-  return resources(template, 'AWS::SNS::Topic').flatMap(([id]) => (heard.includes(id) ? [] : [id]));
 }
 
 /** Lists environment variables that the code of a function reads, and that nothing sets. */
@@ -415,12 +396,9 @@ export function circles(template: Template): string[] {
   const visit = (id: string, path: readonly string[]): void => {
     if (path.includes(id)) found.push([...path.slice(path.indexOf(id)), id].join(' → '));
     if (done.has(id) || path.includes(id)) return;
-    const resource = template.Resources[id];
-    const needed = [
-      ...references(resource?.Properties),
-      ...[resource?.DependsOn ?? []].flat(),
-    ] as string[];
-    for (const next of needed) if (template.Resources[next]) visit(next, [...path, id]);
+    const { Properties, DependsOn = [] } = template.Resources[id] as Resource;
+    for (const next of [...references(Properties), ...[DependsOn].flat()])
+      if (template.Resources[next]) visit(next, [...path, id]);
     done.add(id);
   };
   for (const id of Object.keys(template.Resources)) visit(id, []);
@@ -430,12 +408,8 @@ export function circles(template: Template): string[] {
 /** Returns the statements of each function's role, by operation. */
 export function rolesOf(template: Template): Map<string, Statement[]> {
   const all = statements(template);
-  return new Map(
-    [...routes, ...others].map(({ operation }) => [
-      operation,
-      all.filter(({ id }) => isOf(operation, id)),
-    ]),
-  );
+  const own = (operation: string) => all.filter(({ id }) => isOf(operation, id));
+  return new Map([...routes, ...others].map(({ operation }) => [operation, own(operation)]));
 }
 
 /** A statement of a policy. */
@@ -452,13 +426,9 @@ function statements(template: Template): Statement[] {
   const roles = resources(template, 'AWS::IAM::Role').flatMap(([id, { Properties }]) =>
     (Properties.Policies ?? []).map((policy: Resource['Properties']) => [id, policy]),
   );
-  const policies = [
-    ...resources(template, 'AWS::IAM::Policy'),
-    ...resources(template, 'AWS::IAM::ManagedPolicy'),
-  ].map(([, { Properties }]) => [
-    Properties.Roles.map(({ Ref }: { Ref: string }) => Ref).join(),
-    Properties,
-  ]);
+  const policies = ['AWS::IAM::Policy', 'AWS::IAM::ManagedPolicy']
+    .flatMap((type) => propertiesOf(template, type))
+    .map((policy) => [policy.Roles.map(({ Ref }: { Ref: string }) => Ref).join(), policy]);
   return [...roles, ...policies].flatMap(([id, { PolicyDocument }]) =>
     PolicyDocument.Statement.map((statement: Statement) => ({ ...statement, id })),
   );
@@ -483,10 +453,8 @@ export function pathOf(template: Template, reference: { Ref?: string }): string 
 /** Returns an expression as text, with `${…}` for values unknown before the deployment. */
 export function textOf(expression: unknown): string {
   if (typeof expression === 'string') return expression;
-  const { Ref, 'Fn::Join': join } = expression as {
-    Ref?: string;
-    'Fn::Join'?: [string, unknown[]];
-  };
+  type Expression = { Ref?: string; 'Fn::Join'?: [string, unknown[]] };
+  const { Ref, 'Fn::Join': join } = expression as Expression;
   if (join) return join[1].map(textOf).join(join[0]);
   return `\${${Ref ?? JSON.stringify(expression)}}`;
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../listen.ts';
 import { rolesOf, type Statement, secretOf, type Template } from './checks.ts';
 
 /** One action that a statement of a role allows on some resources. */
@@ -33,21 +32,18 @@ export interface Deed {
  * Returns the rights to the table and the secrets that each function's role gives, by operation.
  */
 export function rightsIn(template: Template): Map<string, Right[]> {
-  return new Map(
-    [...rolesOf(template)].map(([operation, statements]) => [
-      operation,
-      statements.flatMap(({ Effect, Action, Resource, Condition }) => {
-        if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
-        const partitions = partitionsIn(Condition);
-        const resources = [Resource].flat().map(resourceIn);
-        // Lambda itself reads the stream.
-        if (resources.includes('stream')) return [];
-        return ([Action].flat() as string[])
-          .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
-          .map((action) => ({ operation, action, resources, partitions }));
-      }),
-    ]),
-  );
+  const rightsOf = (operation: string, statements: Statement[]): Right[] =>
+    statements.flatMap(({ Effect, Action, Resource, Condition }) => {
+      if (Effect !== 'Allow') throw new Error(`${operation} has a statement that denies`);
+      const partitions = partitionsIn(Condition);
+      const resources = [Resource].flat().map(resourceIn);
+      // Lambda itself reads the stream.
+      if (resources.includes('stream')) return [];
+      return ([Action].flat() as string[])
+        .filter((action) => /^(dynamodb|secretsmanager):/.test(action))
+        .map((action) => ({ operation, action, resources, partitions }));
+    });
+  return new Map([...rolesOf(template)].map(([name, all]) => [name, rightsOf(name, all)]));
 }
 
 /** Reads the only condition that the roles have. Another condition must be added here first. */
@@ -119,10 +115,8 @@ export function deedsOf(command: string, body: Body): Deed[] {
       return { action: name, resource, partitions: [partitionOf(of)] };
     });
   }
-  const batch = Object.values(RequestItems).flatMap((items) =>
-    'Keys' in items
-      ? items.Keys.map((Key) => ({ Key }))
-      : items.flatMap((item) => Object.values(item)),
+  const batch = Object.values(RequestItems).flatMap((items): Part[] =>
+    'Keys' in items ? items.Keys.map((Key) => ({ Key })) : items.flatMap(Object.values<Part>),
   );
   if (command === 'Query') return [{ action, resource, partitions: [queried(body)] }];
   const parts = body.Item || body.Key ? [body] : batch;
@@ -142,8 +136,9 @@ function queried({
 }: Body): string {
   const attribute = IndexName === undefined ? 'pk' : IndexName.split('-by-')[0];
   const equalities = KeyConditionExpression.matchAll(/([#\w]+) = (:\w+)/g);
-  const found = [...equalities].find(([, name = '']) => (names[name] ?? name) === attribute);
-  const partition = values[found?.[2] ?? '']?.S;
+  const [, , value = ''] =
+    [...equalities].find(([, name = '']) => (names[name] ?? name) === attribute) ?? [];
+  const partition = values[value]?.S;
   if (partition === undefined) throw new Error(`No partition in ${KeyConditionExpression}`);
   return partition;
 }
@@ -214,8 +209,7 @@ export async function startProxy({
       const name = isSecret ? kind : `com.amazon.coral.service#${kind}`;
       const message =
         fault ?? `User: ${caller} is not authorized to perform: ${refused[0]?.action}`;
-      response.statusCode = 400;
-      response.setHeader('Content-Type', 'application/x-amz-json-1.0');
+      response.writeHead(400, { 'Content-Type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify({ __type: name, message, Message: message }));
       if (fault !== undefined) return;
       for (const { action, resource, partitions } of refused) {
@@ -228,20 +222,11 @@ export async function startProxy({
       response.end(JSON.stringify({ ARN: body.SecretId, SecretString: secrets[body.SecretId] }));
       return;
     }
-    const { headers } = request;
-    const answer = await fetch(database, {
-      method: 'POST',
-      headers: {
-        'Content-Type': `${headers['content-type']}`,
-        'X-Amz-Target': `${headers['x-amz-target']}`,
-        'X-Amz-Date': `${headers['x-amz-date']}`,
-        Authorization: `${headers.authorization}`,
-      },
-      body: text,
-    });
-    response.statusCode = answer.status;
-    response.setHeader('Content-Type', `${answer.headers.get('content-type')}`);
-    response.end(Buffer.from(await answer.arrayBuffer()));
+    const passed = ['content-type', 'x-amz-target', 'x-amz-date', 'authorization'];
+    const headers = passed.map((name): [string, string] => [name, `${request.headers[name]}`]);
+    const answer = await fetch(database, { method: 'POST', headers, body: text });
+    const type = { 'Content-Type': `${answer.headers.get('content-type')}` };
+    response.writeHead(answer.status, type).end(Buffer.from(await answer.arrayBuffer()));
   }
 
   function take(caller: string, deed: Deed): boolean {
@@ -255,10 +240,9 @@ export async function startProxy({
     return true;
   }
 
-  const server = createServer(serve).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(serve);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     /** Rights used so far, with the partitions they were used for. */
     used,
     /** Refused requests: operation, action and resource. */

@@ -10,22 +10,26 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { merged, type Template } from './checks.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
 const { PATH, NODE_COMPILE_CACHE, RUN_FOLDER = '' } = process.env;
 
-/** Every option, with a value other than its default. */
-const everyOption = {
-  name: 'reviews',
-  environment: 'development',
+/** The options of a domain of one's own. */
+export const ownDomain = {
   domain: 'reviews.example.org',
   certificateArn:
     'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
   hostedZoneId: 'Z0123456789',
   hostedZoneName: 'example.org',
+};
+
+/** Every option, with a value other than its default. */
+const everyOption = {
+  name: 'reviews',
+  environment: 'development',
+  ...ownDomain,
   firewall: 'true',
   tracing: 'true',
   sourceMaps: 'true',
@@ -47,11 +51,8 @@ export async function synthesized() {
   const [plain, everything] = [join(folder, 'plain'), join(folder, 'everything')];
   if (mkdirSync(folder, { recursive: true }) !== undefined) {
     const { context } = json(join(root, 'cdk.json'));
-    const result = await synthesize({
-      [plain]: context,
-      [everything]: { ...context, ...everyOption },
-    });
-    writeFileSync(`${outcome}~`, JSON.stringify(result));
+    const contexts = { [plain]: context, [everything]: { ...context, ...everyOption } };
+    writeFileSync(`${outcome}~`, JSON.stringify(await synthesize(contexts)));
     renameSync(`${outcome}~`, outcome);
   }
   for (const start = Date.now(); !existsSync(outcome); await sleep(50)) {
@@ -98,18 +99,16 @@ export function runApp(chosen: Record<string, string>) {
   return run("import './bin/app.ts'", { CDK_CONTEXT_JSON: JSON.stringify(chosen) });
 }
 
-async function run(script: string, environment = {}) {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(
+function run(script: string, environment = {}) {
+  const options = { cwd: root, env: { PATH, NODE_COMPILE_CACHE, ...environment } };
+  return new Promise<{ said: string; failed: boolean }>((resolve) => {
+    execFile(
       process.execPath,
       ['--input-type=module', '-e', script],
-      { cwd: root, env: { PATH, NODE_COMPILE_CACHE, ...environment } },
+      options,
+      (error, stdout, stderr) => resolve({ said: stdout + stderr, failed: error !== null }),
     );
-    return { said: stdout + stderr, failed: false };
-  } catch (error) {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    return { said: stdout + stderr, failed: true };
-  }
+  });
 }
 
 /** Returns the templates of two stacks, the findings of cdk-nag and the functions' code. */

@@ -8,8 +8,15 @@ import { App, NestedStack, Stack } from 'aws-cdk-lib/core';
 import { addStacks } from '../../../infra/aws/app.ts';
 import { keepEnvironment } from '../../../infra/aws/environment.ts';
 import { type Route, routes } from '../../../shared/routes.ts';
-import { functions, merged, resources, type Template } from '../../helpers/aws/checks.ts';
-import { synthesized } from '../../helpers/aws/synthesized.ts';
+import {
+  functions,
+  merged,
+  only,
+  propertiesOf,
+  resources,
+  type Template,
+} from '../../helpers/aws/checks.ts';
+import { ownDomain, synthesized } from '../../helpers/aws/synthesized.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'review-service-choices-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,13 +66,6 @@ function json(stack: Stack): Template {
   return Synthesized.fromStack(stack).toJSON() as Template;
 }
 
-/** Returns the properties of the one resource of a type. */
-function only(template: Template, type: string) {
-  const found = resources(template, type);
-  expect(found).toHaveLength(1);
-  return found[0]?.[1].Properties;
-}
-
 /** Returns an expression as text, with values that only CloudFormation knows in angle brackets. */
 function text(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -85,11 +85,7 @@ process.env.CDK_VALIDATION = 'false';
 const { plain } = await synthesized();
 const chosen = deployed({
   name: 'reviews',
-  domain: 'reviews.example.org',
-  certificateArn:
-    'arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-4000-8000-000000000000',
-  hostedZoneId: 'Z0123456789',
-  hostedZoneName: 'example.org',
+  ...ownDomain,
   alarmMail: 'ops@example.org',
   budget: 50,
   mailFrom: 'reviews@example.org',
@@ -102,16 +98,13 @@ const chosen = deployed({
 describe('a first deployment that fails', () => {
   test('leaves no keys, and can delete protected resources', () => {
     const policies = (type: string) =>
-      resources(plain.data, type).map(([, { DeletionPolicy, UpdateReplacePolicy }]) => [
-        DeletionPolicy,
-        UpdateReplacePolicy,
-      ]);
-    expect(policies('AWS::SecretsManager::Secret')).toEqual([
-      ['RetainExceptOnCreate', 'Retain'],
-      ['RetainExceptOnCreate', 'Retain'],
-    ]);
-    expect(policies('AWS::DynamoDB::Table')).toEqual([['Retain', 'Retain']]);
-    expect(policies('AWS::Cognito::UserPool')).toEqual([['Retain', 'Retain']]);
+      resources(plain.data, type).map(
+        ([, { DeletionPolicy, UpdateReplacePolicy }]) => `${DeletionPolicy} ${UpdateReplacePolicy}`,
+      );
+    const kept = 'RetainExceptOnCreate Retain';
+    expect(policies('AWS::SecretsManager::Secret')).toEqual([kept, kept]);
+    expect(policies('AWS::DynamoDB::Table')).toEqual(['Retain Retain']);
+    expect(policies('AWS::Cognito::UserPool')).toEqual(['Retain Retain']);
   });
 });
 
@@ -136,39 +129,30 @@ describe('the environment', () => {
       AllowedValues: ['development'],
       ConstraintDescription: expect.stringContaining('--context environment=production'),
     });
-    expect(Rules).toMatchObject({
-      KeepsEnvironment: {
-        Assertions: [
-          {
-            Assert: { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] },
-            AssertDescription: expect.stringContaining('this stack is production'),
-          },
-        ],
-      },
-    });
+    const Assert = { 'Fn::Equals': [{ Ref: 'Environment' }, 'development'] };
+    const AssertDescription = expect.stringContaining('this stack is production');
+    const Assertions = [{ Assert, AssertDescription }];
+    expect(Rules).toMatchObject({ KeepsEnvironment: { Assertions } });
   });
 });
 
 describe('the user pool', () => {
   test('sends mail from the chosen address, by Amazon SES in its region', () => {
-    const { From, EmailSendingAccount, SourceArn } = only(
-      chosen.data,
-      'AWS::Cognito::UserPool',
-    ).EmailConfiguration;
-    expect([From, EmailSendingAccount]).toEqual(['reviews@example.org', 'DEVELOPER']);
-    expect(text(SourceArn)).toBe(
+    const mail = only(chosen.data, 'AWS::Cognito::UserPool').EmailConfiguration;
+    expect(mail).toMatchObject({ From: 'reviews@example.org', EmailSendingAccount: 'DEVELOPER' });
+    expect(text(mail.SourceArn)).toBe(
       'arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/reviews@example.org',
     );
     expect(only(plain.data, 'AWS::Cognito::UserPool').EmailConfiguration).toBeUndefined();
   });
   test('signs people out at an address that leads back to the pages', () => {
     const pool = 'https://<RefUserPoolDomain>.auth.<AWS::Region>.amazoncognito.com/logout';
-    expect(logoutUrl(chosen.service)).toBe(
-      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2Freviews.example.org%2Fws%2Faccount%2Fsign-out`,
-    );
-    expect(logoutUrl(plain.service)).toBe(
-      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2F<ApiRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>%2Fws%2Faccount%2Fsign-out`,
-    );
+    const leadsTo = (host: string) =>
+      `${pool}?client_id=<SignInClient>&logout_uri=https%3A%2F%2F${host}%2Fws%2Faccount%2Fsign-out`;
+    expect([logoutUrl(chosen.service), logoutUrl(plain.service)]).toEqual([
+      leadsTo('reviews.example.org'),
+      leadsTo('<ApiRestApi>.execute-api.<AWS::Region>.<AWS::URLSuffix>'),
+    ]);
     const { LogoutURLs, CallbackURLs } = only(chosen.service, 'AWS::Cognito::UserPoolClient');
     expect(LogoutURLs).toEqual(['https://reviews.example.org/ws/account/sign-out']);
     expect(CallbackURLs).toEqual(['https://reviews.example.org/ws/account/callback']);
@@ -188,40 +172,30 @@ describe('the API', () => {
       setting.ThrottlingRateLimit,
       setting.ThrottlingBurstLimit,
     ]);
+    const reads = (path: string, rate: number, burst: number) =>
+      ['GET', 'HEAD'].map((method) => [`${method} ${path}`, rate, burst]);
     expect(limits).toEqual([
       ['* *', 200, 400],
       ['POST /1/oauth/token', 20, 40],
       ['POST /1/oauth/revoke', 20, 40],
-      ['GET /1/openapi.json', 5, 20],
-      ['HEAD /1/openapi.json', 5, 20],
-      ['GET /docs/api', 5, 20],
-      ['HEAD /docs/api', 5, 20],
-      ['GET /docs/api/{file}', 5, 20],
-      ['HEAD /docs/api/{file}', 5, 20],
-      ['GET /oauth/authorize', 20, 40],
-      ['HEAD /oauth/authorize', 20, 40],
+      ...reads('/1/openapi.json', 5, 20),
+      ...reads('/docs/api', 5, 20),
+      ...reads('/docs/api/{file}', 5, 20),
+      ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],
-      ['GET /account/sign-in', 20, 40],
-      ['HEAD /account/sign-in', 20, 40],
-      ['GET /account/callback', 20, 40],
-      ['HEAD /account/callback', 20, 40],
+      ...reads('/account/sign-in', 20, 40),
+      ...reads('/account/callback', 20, 40),
     ]);
   });
   test('reserves, if chosen, executions for sign-ins and tokens only', () => {
     const reserved = ({ service }: Templates) =>
-      functions(service).flatMap(([operation, { Properties }]) => {
-        const { ReservedConcurrentExecutions: executions } = Properties;
-        return executions === undefined ? [] : [[operation, executions]];
-      });
+      functions(service)
+        .map(([operation, { Properties }]) => [operation, Properties.ReservedConcurrentExecutions])
+        .filter(([, executions]) => executions !== undefined);
     expect(reserved(plain)).toEqual([]);
-    expect(reserved(chosen).sort()).toEqual([
-      ['answer-authorization', 20],
-      ['create-token', 20],
-      ['finish-sign-in', 20],
-      ['request-authorization', 20],
-      ['revoke-token', 20],
-      ['sign-in', 20],
-    ]);
+    const limited =
+      'answer-authorization create-token finish-sign-in request-authorization revoke-token sign-in';
+    expect(reserved(chosen).sort()).toEqual(limited.split(' ').map((operation) => [operation, 20]));
   });
   test('answers at its own domain only, for IPv4 and IPv6', () => {
     const closed = ({ service }: Templates) =>
@@ -231,12 +205,9 @@ describe('the API', () => {
       Types: ['REGIONAL'],
       IpAddressType: 'dualstack',
     });
-    const records = resources(chosen.service, 'AWS::Route53::RecordSet').map(
-      ([, { Properties }]) => [Properties.Type, Properties.Name],
-    );
-    expect(records).toEqual([
-      ['A', 'reviews.example.org.'],
-      ['AAAA', 'reviews.example.org.'],
+    expect(propertiesOf(chosen.service, 'AWS::Route53::RecordSet')).toMatchObject([
+      { Type: 'A', Name: 'reviews.example.org.' },
+      { Type: 'AAAA', Name: 'reviews.example.org.' },
     ]);
   });
 });
@@ -244,10 +215,8 @@ describe('the API', () => {
 describe('costs', () => {
   test('of the table and its indexes stop at the chosen request units', () => {
     const limits = ({ data }: Templates) => {
-      const { OnDemandThroughput, GlobalSecondaryIndexes } = only(data, 'AWS::DynamoDB::Table');
-      return [{ OnDemandThroughput }, ...GlobalSecondaryIndexes].map(
-        (table) => table.OnDemandThroughput,
-      );
+      const table = only(data, 'AWS::DynamoDB::Table');
+      return [table, ...table.GlobalSecondaryIndexes].map((each) => each.OnDemandThroughput);
     };
     const most = { MaxReadRequestUnits: 1000, MaxWriteRequestUnits: 2000 };
     expect(limits(chosen)).toEqual(Array(9).fill(most));
@@ -260,20 +229,12 @@ describe('costs', () => {
       TimeUnit: 'MONTHLY',
       BudgetLimit: { Amount: 50, Unit: 'USD' },
     });
-    const subscribers = [{ SubscriptionType: 'EMAIL', Address: 'ops@example.org' }];
+    const Subscribers = [{ SubscriptionType: 'EMAIL', Address: 'ops@example.org' }];
+    const above = { ComparisonOperator: 'GREATER_THAN', ThresholdType: 'PERCENTAGE' };
     expect(NotificationsWithSubscribers).toMatchObject([
-      { Notification: { NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers: subscribers },
-      {
-        Notification: { NotificationType: 'FORECASTED', Threshold: 100 },
-        Subscribers: subscribers,
-      },
+      { Notification: { ...above, NotificationType: 'ACTUAL', Threshold: 80 }, Subscribers },
+      { Notification: { ...above, NotificationType: 'FORECASTED', Threshold: 100 }, Subscribers },
     ]);
-    for (const { Notification } of NotificationsWithSubscribers) {
-      expect(Notification).toMatchObject({
-        ComparisonOperator: 'GREATER_THAN',
-        ThresholdType: 'PERCENTAGE',
-      });
-    }
     expect(resources(plain.service, 'AWS::Budgets::Budget')).toEqual([]);
   });
 });

@@ -5,36 +5,30 @@ import { handler as batchGetEntities } from '../../../functions/batch-get-entiti
 import { handler as batchGetReviews } from '../../../functions/batch-get-reviews.ts';
 import { routes } from '../../../shared/routes.ts';
 import { accessLine, functionLine, takes } from '../../helpers/aws/access-log.ts';
-import {
-  alarms,
-  countedBy,
-  deafTopics,
-  resources,
-  type Template,
-} from '../../helpers/aws/checks.ts';
+import { alarms, countedBy, deafTopics, only, propertiesOf } from '../../helpers/aws/checks.ts';
 import { synthesized } from '../../helpers/aws/synthesized.ts';
 import { prices } from '../../helpers/costs.ts';
 import { invoke } from '../../helpers/invoke.ts';
 
 const { service } = (await synthesized()).everything;
-const indexes = [
-  'all-by-date',
-  'all-by-popularity',
-  'facet-by-date',
-  'facet-by-popularity',
-  'entity-by-date',
-  'entity-by-popularity',
-  'author-by-date',
-  'author-by-popularity',
-];
+const indexes = ['all', 'facet', 'entity', 'author'].flatMap((scope) => [
+  `${scope}-by-date`,
+  `${scope}-by-popularity`,
+]);
 
 describe('the alarms', () => {
   // CloudWatch's names for what it counts: nothing here is taken from the code.
-  const ofTable = (name: string) => [
-    `AWS/DynamoDB ${name} Sum`,
-    ...indexes.map((index) => `AWS/DynamoDB ${name} Sum of ${index}`),
-  ];
-  const unlessSaid = { within: '2 of 2 × 300 s', missing: 'notBreaching' };
+  const silent = { missing: 'notBreaching' };
+  const unlessSaid = { within: '2 of 2 × 300 s', ...silent };
+  const atOnce = { within: '1 of 1 × 300 s', ...silent };
+  const daily = { rings: '< 1', within: '2 of 24 × 3600 s', ...silent };
+  const ofTable = (name: string) => ({
+    ...unlessSaid,
+    metrics: ['', ...indexes.map((index) => ` of ${index}`)].map(
+      (of) => `AWS/DynamoDB ${name} Sum${of}`,
+    ),
+    expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
+  });
   const all = Object.entries(alarms(service));
   const ofLatency = all.filter(([id]) => /^Latency\d$/.test(id)).map(([, alarm]) => alarm);
   const others = all.filter(([, alarm]) => !ofLatency.includes(alarm));
@@ -48,29 +42,15 @@ describe('the alarms', () => {
         rings: '> 1',
       },
       Throttles: { ...unlessSaid, metrics: ['reviews Throttles Sum'], rings: '> 10' },
-      TooManyRequests: {
-        ...unlessSaid,
-        metrics: ['reviews TooManyRequests Sum'],
-        rings: '> 100',
-      },
+      TooManyRequests: { ...unlessSaid, metrics: ['reviews TooManyRequests Sum'], rings: '> 100' },
       TransactionConflicts: {
         ...unlessSaid,
         metrics: ['AWS/DynamoDB TransactionConflict Sum'],
         rings: '> 300',
         within: '3 of 3 × 300 s',
       },
-      TableReadThrottles: {
-        ...unlessSaid,
-        metrics: ofTable('ReadThrottleEvents'),
-        expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
-        rings: '> 0',
-      },
-      TableWriteThrottles: {
-        ...unlessSaid,
-        metrics: ofTable('WriteThrottleEvents'),
-        expression: 'MAX([m0,m1,m2,m3,m4,m5,m6,m7,m8])',
-        rings: '> 0',
-      },
+      TableReadThrottles: { ...ofTable('ReadThrottleEvents'), rings: '> 0' },
+      TableWriteThrottles: { ...ofTable('WriteThrottleEvents'), rings: '> 0' },
       IteratorAgeupdateaggregates: {
         ...unlessSaid,
         metrics: ['AWS/Lambda IteratorAge Maximum of update-aggregates'],
@@ -82,43 +62,32 @@ describe('the alarms', () => {
         rings: '> 3600000',
       },
       Unfollowedupdateaggregates: {
+        ...daily,
         metrics: [
           'reviews Changes Sum of POST /1/review',
           'AWS/Lambda Invocations Sum of update-aggregates',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0])',
-        rings: '< 1',
-        within: '2 of 24 × 3600 s',
-        missing: 'notBreaching',
       },
       Unfollowederaser: {
+        ...daily,
         metrics: [
           'reviews Changes Sum of DELETE /1/review/{review_id}',
           'reviews Changes Sum of DELETE /1/user/me',
           'AWS/Lambda Invocations Sum of eraser',
         ],
         expression: 'MAX([none, invocations]); 0 * MAX([changes0,changes1])',
-        rings: '< 1',
-        within: '2 of 24 × 3600 s',
-        missing: 'notBreaching',
       },
       DeadLetters: {
+        ...atOnce,
         metrics: ['AWS/SQS ApproximateNumberOfMessagesVisible Maximum'],
         rings: '> 0',
-        within: '1 of 1 × 300 s',
-        missing: 'notBreaching',
       },
-      AuthorizerFailures: {
-        metrics: ['reviews AuthorizerFailures Sum'],
-        rings: '> 5',
-        within: '1 of 1 × 300 s',
-        missing: 'notBreaching',
-      },
+      AuthorizerFailures: { ...atOnce, metrics: ['reviews AuthorizerFailures Sum'], rings: '> 5' },
       Errorsexpirevotecounters: {
+        ...atOnce,
         metrics: ['AWS/Lambda Errors Sum of expire-vote-counters'],
         rings: '> 0',
-        within: '1 of 1 × 300 s',
-        missing: 'notBreaching',
       },
       NotRunexpirevotecounters: {
         metrics: ['AWS/Lambda Invocations Sum of expire-vote-counters'],
@@ -132,11 +101,11 @@ describe('the alarms', () => {
   test('watch the latency of every route', () => {
     for (const alarm of ofLatency) {
       expect(alarm).toEqual({
+        ...silent,
         metrics: expect.any(Array),
         expression: expect.stringMatching(/^MAX\(\[m0(,m\d)*\]\)$/),
         rings: '> 2000',
         within: '3 of 3 × 300 s',
-        missing: 'notBreaching',
       });
     }
     expect(ofLatency.flatMap(({ metrics }) => metrics).sort()).toEqual(
@@ -144,10 +113,8 @@ describe('the alarms', () => {
     );
   });
   test('are of a kind that CloudWatch takes', () => {
-    for (const { metrics, within } of all.map(([, alarm]) => alarm)) {
-      const [periods, seconds] = [/of (\d+)/, /(\d+) s$/].map((part) =>
-        Number(part.exec(within)?.[1]),
-      );
+    for (const [, { metrics, within }] of all) {
+      const [, periods, seconds] = (/of (\d+) × (\d+) s$/.exec(within) ?? []).map(Number);
       // PutMetricAlarm: a day at most, or a week where a period is an hour or longer.
       const longest = Number(seconds) < 3600 ? 86_400 : 604_800;
       expect(Number(periods) * Number(seconds)).toBeLessThanOrEqual(longest);
@@ -155,47 +122,32 @@ describe('the alarms', () => {
     }
   });
   test('mail whom they should', () => {
-    const [[, { Properties }] = ['', { Properties: {} }]] = resources(
-      service,
-      'AWS::SNS::Subscription',
-    );
-    expect(Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.org' });
-    for (const [, { Properties }] of resources(service, 'AWS::CloudWatch::Alarm')) {
-      expect(Properties.AlarmActions).toHaveLength(1);
+    const mail = { Protocol: 'email', Endpoint: 'ops@example.org' };
+    expect(only(service, 'AWS::SNS::Subscription')).toMatchObject(mail);
+    for (const { AlarmActions } of propertiesOf(service, 'AWS::CloudWatch::Alarm')) {
+      expect(AlarmActions).toHaveLength(1);
     }
     expect(deafTopics(service)).toEqual([]);
   });
   test('a mistake is found: a topic that no alarm, or that any account may publish to', () => {
-    const deaf = withPolicy((all) => all.splice(all.findIndex(isAllow), 1));
-    const open = withPolicy((all) => delete all.find(isAllow)?.Condition);
-    const topic = expect.stringMatching(/^MonitoringTopic/);
-    expect([deafTopics(deaf), deafTopics(open)]).toEqual([[topic], [topic]]);
+    const broken = structuredClone(service);
+    const { Statement } = only(broken, 'AWS::SNS::TopicPolicy').PolicyDocument;
+    const isAllow = ({ Effect }: { Effect: string }) => Effect === 'Allow';
+    delete Statement.find(isAllow).Condition;
+    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringTopic/)]);
+    Statement.splice(Statement.findIndex(isAllow), 1);
+    expect(deafTopics(broken)).toEqual([expect.stringMatching(/^MonitoringTopic/)]);
   });
 });
 
-interface Statement {
-  Effect: string;
-  Condition?: unknown;
-}
-
-function isAllow({ Effect }: Statement): boolean {
-  return Effect === 'Allow';
-}
-
-function withPolicy(mistake: (statements: Statement[]) => void): Template {
-  const copy = structuredClone(service);
-  for (const [, { Properties }] of resources(copy, 'AWS::SNS::TopicPolicy')) {
-    mistake(Properties.PolicyDocument.Statement);
-  }
-  return copy;
-}
-
 test('what a month costs at least stands in the guides', async () => {
   const { data, service: deployed } = (await synthesized()).plain;
-  const count = (type: string) => resources(deployed, type).length + resources(data, type).length;
+  const secrets = [deployed, data].flatMap((stack) =>
+    propertiesOf(stack, 'AWS::SecretsManager::Secret'),
+  );
   const watched = Object.values(alarms(deployed));
-  const metrics = watched.reduce((sum, { metrics }) => sum + metrics.length, 0);
-  const keys = count('AWS::SecretsManager::Secret') * prices.secret;
+  const metrics = watched.flatMap((alarm) => alarm.metrics).length;
+  const keys = secrets.length * prices.secret;
   const alarmed = metrics * prices.alarmMetric;
   const month = Math.round(keys + alarmed);
   expect(guide('infra/aws/README.md')).toContain(
@@ -210,9 +162,13 @@ function guide(name: string): string {
   return readFileSync(file, 'utf8').replaceAll(/\s+/g, ' ');
 }
 
+/** The metrics that a line of a log adds to. */
+function countedIn(line: string, logGroup: RegExp): string[] {
+  return countedBy(service, logGroup, (pattern) => takes(pattern, line));
+}
+
 describe('the access log', () => {
-  const [[, stage] = ['', { Properties: {} }]] = resources(service, 'AWS::ApiGateway::Stage');
-  const format: string = stage.Properties.AccessLogSetting.Format;
+  const format: string = only(service, 'AWS::ApiGateway::Stage').AccessLogSetting.Format;
   const answered = (request: string, status: number, more: Record<string, string> = {}) => {
     const [httpMethod = '', resourcePath = ''] = request.split(' ');
     return accessLine(format, { httpMethod, resourcePath, status: `${status}`, ...more });
@@ -222,24 +178,16 @@ describe('the access log', () => {
     'integration.integrationStatus': '200',
     responseLatency: '12',
   });
-  const byGateway = (type: string, more: Record<string, string> = {}) => ({
-    'error.responseType': type,
-    ...more,
-  });
+  const byGateway = (type: string, more = {}) => ({ 'error.responseType': type, ...more });
 
   test('is JSON, whatever is not set', () => {
-    expect(JSON.parse(accessLine(format, { status: '429' }))).toMatchObject({
-      status: 429,
-      milliseconds: '-',
-      bytes: '-',
-      error: '-',
-      client: '-',
-    });
+    const unset = { milliseconds: '-', bytes: '-', error: '-', client: '-' };
+    const line = JSON.parse(accessLine(format, { status: '429' }));
+    expect(line).toMatchObject({ status: 429, ...unset });
   });
   test('holds no address, path, token or message', () => {
-    expect(format).not.toMatch(
-      /identity|\.path\b|[Aa]uthorization|user_id|[Mm]essage|\.error["\s]/,
-    );
+    const secret = /identity|\.path\b|[Aa]uthorization|user_id|[Mm]essage|\.error["\s]/;
+    expect(format).not.toMatch(secret);
   });
 
   const throttled = { 'integration.integrationStatus': '429' };
@@ -281,8 +229,7 @@ describe('the access log', () => {
     ['GET /1/review', 429, byGateway('THROTTLED'), ['1 TooManyRequests']],
   ])('counts of %s, %d, %j: %j', (request, status, more, expected) => {
     const line = answered(request, status, more);
-    const counted = countedBy(service, /AccessLog/, (pattern) => takes(pattern, line));
-    expect(counted).toEqual(expected);
+    expect(countedIn(line, /AccessLog/)).toEqual(expected);
     expect(JSON.parse(line).route).toBe(request);
   });
 });
@@ -300,10 +247,7 @@ describe.each([
     const { status } = await invoke(handler, { query });
     const lines = logged.mock.calls.map(([message]) => functionLine(message));
     jest.restoreAllMocks();
-    const counted = lines.flatMap((line) =>
-      countedBy(service, itsLog, (pattern) => takes(pattern, line)),
-    );
-    return { status, counted };
+    return { status, counted: lines.flatMap((line) => countedIn(line, itsLog)) };
   }
 
   test('is an error where DynamoDB is busy', async () => {
@@ -317,10 +261,7 @@ describe.each([
 });
 
 test('the dashboard finds changes by names in quotes, as those with a hyphen must be', () => {
-  const [[, { Properties }] = ['', { Properties: {} }]] = resources(
-    service,
-    'AWS::CloudWatch::Dashboard',
-  );
-  const text = JSON.stringify(Properties.DashboardBody).replaceAll('\\', '');
+  const { DashboardBody } = only(service, 'AWS::CloudWatch::Dashboard');
+  const text = JSON.stringify(DashboardBody).replaceAll('\\', '');
   expect(text).toContain(`SEARCH('{"reviews",Route} MetricName="Changes"', 'Sum', 300)`);
 });

@@ -16,15 +16,14 @@ beforeEach(() => {
   stored = `${old},${older}`;
   process.env.SIGNING_KEYS_ARN = 'arn:signing';
   secretsManager.reset();
+  const SecretId = 'arn:signing';
   secretsManager
-    .on(GetSecretValueCommand, { SecretId: 'arn:signing' })
+    .on(GetSecretValueCommand, { SecretId })
     .callsFake(() => ({ SecretString: stored }));
-  secretsManager
-    .on(PutSecretValueCommand, { SecretId: 'arn:signing' })
-    .callsFake(({ SecretString }) => {
-      stored = SecretString;
-      return {};
-    });
+  secretsManager.on(PutSecretValueCommand, { SecretId }).callsFake(({ SecretString }) => {
+    stored = SecretString;
+    return {};
+  });
 });
 
 test('a new key verifies everywhere before it signs, and earlier keys still verify', async () => {

@@ -9,6 +9,8 @@ test('a command needs its action, also when a bundler renamed it', () => {
 test('a transaction needs the actions of its members', () => {
   const code = 'new TransactWriteCommand({}); ({ ConditionCheck: { Key } }, { Update: add(Key) })';
   expect(actionsIn(code)).toEqual(['ConditionCheckItem', 'UpdateItem']);
+  const shorthand = 'new TransactWriteCommand({}); [{ Put }, { Update, otherwise }]';
+  expect(actionsIn(shorthand)).toEqual(['PutItem', 'UpdateItem']);
   expect(actionsIn('({ Update: add(Key) })')).toEqual([]);
 });
 

@@ -88,10 +88,8 @@ const codes = {
 
 test('errors explains every code with its status, and says what to do', () => {
   const { html = '' } = guides.find(({ slug }) => slug === 'errors') ?? {};
-  const sections = [
-    ...html.matchAll(/<h3 id="(\w+)">.*?<\/h3>\n<p>(\d+): “.*?”<\/p>\n<p>(.{9,})</g),
-  ];
-  expect(sections.map(([, code, status]) => `${status} ${code}`)).toEqual(
+  const section = /<h3 id="(\w+)">.*?<\/h3>\n<p>(\d+): “.*?”<\/p>\n<p>(.{9,})</g;
+  expect([...html.matchAll(section)].map(([, code, status]) => `${status} ${code}`)).toEqual(
     Object.entries(codes).flatMap(([status, names]) => names.map((name) => `${status} ${name}`)),
   );
 });
@@ -110,12 +108,8 @@ test('errors includes every code that the code or the gateway returns', () => {
 });
 
 test('escapes HTML in a guide or a fact, and refuses an unknown fact', () => {
-  const facts = new Proxy(
-    { errors: '<script>alert(1)</script> [x](javascript:alert)' },
-    {
-      has: () => true,
-    },
-  );
+  const errors = '<script>alert(1)</script> [x](javascript:alert)';
+  const facts = new Proxy({ errors }, { has: () => true });
   const { html } = renderGuides(facts).guides[5] ?? {};
   expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; [x](javascript:alert)');
   expect(() => renderGuides({})).toThrow('quickstart.md: there is no fact {{base_url}}');

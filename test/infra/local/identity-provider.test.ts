@@ -12,45 +12,39 @@ const { origin } = new URL(gateway.url);
 const callback = `${origin}/ws/account/callback`;
 const provider = await identityProvider(origin, callback);
 gateway.mount(provider);
+const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = provider.environment;
 afterAll(() => gateway.stop());
 
 /** Opens the sign-in page for a new authorization request, with its cookies. */
 async function openSignIn() {
   const query = new URLSearchParams({
-    client_id: provider.environment.OIDC_CLIENT_ID,
+    client_id: OIDC_CLIENT_ID,
     response_type: 'code',
     scope: 'openid email',
     redirect_uri: callback,
     code_challenge: challenge,
     code_challenge_method: 'S256',
   });
-  const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`, {
-    redirect: 'manual',
-  });
-  const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0]);
+  const { headers } = await fetch(`${OIDC_ISSUER}/auth?${query}`, { redirect: 'manual' });
+  const cookies = headers.getSetCookie().map((line) => line.split(';')[0]);
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
   return {
-    url: new URL(response.headers.get('location') ?? '', origin),
-    headers: {
-      Cookie: cookies.join('; '),
-      'Content-Type': 'application/x-www-form-urlencoded',
-    },
+    url: new URL(headers.get('location') ?? '', origin),
+    headers: { Cookie: cookies.join('; '), ...form },
   };
 }
 
 /** Returns the claims of the ID token for a code. */
 async function claimsOf(code: string): Promise<unknown> {
-  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET } = provider.environment;
-  const response = await fetch(`${OIDC_ISSUER}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code,
-      code_verifier: verifier,
-      redirect_uri: callback,
-      client_id: OIDC_CLIENT_ID,
-      client_secret: OIDC_CLIENT_SECRET,
-    }),
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    redirect_uri: callback,
+    client_id: OIDC_CLIENT_ID,
+    client_secret: OIDC_CLIENT_SECRET,
   });
+  const response = await fetch(`${OIDC_ISSUER}/token`, { method: 'POST', body });
   const { id_token = '' } = (await response.json()) as { id_token?: string };
   return JSON.parse(Buffer.from(id_token.split('.')[1] ?? '', 'base64url').toString());
 }
@@ -66,15 +60,11 @@ describe('the development sign-in', () => {
     const { url, headers } = await openSignIn();
     const body = new URLSearchParams({ name });
     const signedIn = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-    const resumed = await fetch(signedIn.headers.get('location') ?? '', {
-      headers,
-      redirect: 'manual',
-    });
+    const next = signedIn.headers.get('location') ?? '';
+    const resumed = await fetch(next, { headers, redirect: 'manual' });
     const { searchParams } = new URL(resumed.headers.get('location') ?? '');
-    expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject({
-      sub: taken,
-      email: `${mailbox}@example.com`,
-    });
+    const claims = { sub: taken, email: `${mailbox}@example.com` };
+    expect(await claimsOf(searchParams.get('code') ?? '')).toMatchObject(claims);
   });
 
   test.each(['name=', 'a&'])('refuses 64 KB of %s and more: 413', async (piece) => {
@@ -91,8 +81,7 @@ describe('the development sign-in', () => {
     for (const piece of ['a&', 'a=&', '&']) {
       const query = piece.repeat(200_000 / piece.length);
       const taken = await cpuOf(async () => {
-        const response = await fetch(`${provider.environment.OIDC_ISSUER}/auth?${query}`);
-        expect(response.status).toBe(414);
+        expect((await fetch(`${OIDC_ISSUER}/auth?${query}`)).status).toBe(414);
       });
       expect(taken).toBeLessThan(2_000);
     }

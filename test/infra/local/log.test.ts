@@ -13,11 +13,11 @@ const served = {
 
 test('a request is one line', () => {
   expect(requestLine(served, false)).toBe('PUT /ws/1/review/x/vote?a=b 200 13 ms');
-  const caller = { ...served, user: 'u-1', application: 'a-1' };
-  expect(requestLine(caller, false)).toBe(
+  const client = { ...served, application: 'a-1' };
+  expect(requestLine({ ...client, user: 'u-1' }, false)).toBe(
     'PUT /ws/1/review/x/vote?a=b 200 13 ms user u-1 application a-1',
   );
-  expect(requestLine({ ...served, application: 'a-1' }, true)).toBe(
+  expect(requestLine(client, true)).toBe(
     'PUT /ws/1/review/x/vote?a=b 200 13 ms application a-1 3 round trips request r-1',
   );
   expect(requestLine({ ...served, roundTrips: 1 }, true)).toContain(' 1 round trip request r-1');
@@ -37,12 +37,10 @@ test.each([
 });
 
 test('prints an object as text, with an error’s stack on lines of their own', () => {
-  expect(readable({ message: 'Expired vote counters', deleted: 5 })).toBe(
-    'Expired vote counters, deleted 5',
-  );
-  expect(readable({ message: 'Not ended', error: 'TimeoutError' })).toBe(
-    'Not ended\n  TimeoutError',
-  );
+  const expired = { message: 'Expired vote counters', deleted: 5 };
+  expect(readable(expired)).toBe('Expired vote counters, deleted 5');
+  const ended = { message: 'Not ended', error: 'TimeoutError' };
+  expect(readable(ended)).toBe('Not ended\n  TimeoutError');
   const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   const error = new TypeError('no table', { cause });
   error.stack = 'TypeError: no table\n    at one (a.ts:1:2)\n    at two (b.ts:3:4)';

@@ -41,14 +41,20 @@ describe('PUBLIC_URL', () => {
 });
 
 describe('TRUSTED_PROXIES', () => {
-  test.each(['proxy', '10.0.0.0/33', '10.0.0', '10.0.0.0/', '10.0.0.0/8/8', '::/129', '::1/-1'])(
-    'refuses %s',
-    (entry) => {
-      expect(() => readPublicAddress(site, `10.1.1.1, ${entry}`)).toThrow(
-        `TRUSTED_PROXIES contains ${entry}: write IP addresses or ranges`,
-      );
-    },
-  );
+  const invalid = [
+    'proxy',
+    '10.0.0.0/33',
+    '10.0.0',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '::/129',
+    '::1/-1',
+  ];
+  test.each(invalid)('refuses %s', (entry) => {
+    expect(() => readPublicAddress(site, `10.1.1.1, ${entry}`)).toThrow(
+      `TRUSTED_PROXIES contains ${entry}: write IP addresses or ranges`,
+    );
+  });
 
   const spoofed = {
     'x-forwarded-proto': 'https',

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -15,21 +15,12 @@ import { clientOptions, startDatabase } from '../../../infra/local/database.ts';
 import { announce, type Discovery } from '../../../infra/local/discovery.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 import { scanTable } from '../../helpers/items.ts';
-
-interface Run {
-  child: ChildProcess;
-  /** The base URL, once it is printed. */
-  url: Promise<string>;
-  /** Returns the output so far. */
-  said(): string;
-  /** The exit status, and everything written to stderr. */
-  end: Promise<{ code: number | null; stderr: string }>;
-}
+import { listen } from '../../helpers/listen.ts';
+import { root } from '../../helpers/service.ts';
 
 const { PATH, NODE_COMPILE_CACHE } = process.env;
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 let dataDir: string;
-let runs: Run[] = [];
+let runs: { child: ChildProcess; end: Promise<unknown> }[] = [];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'stack-test-'));
@@ -44,7 +35,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-function start(args: string[] = [], env: Record<string, string> = {}): Run {
+/** Returns promises of the URL that a stack prints, and of how it ends; and its output so far. */
+function start(args: string[] = [], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['bin/start.ts', '--port', '0', ...args], {
     cwd: root,
     env: { PATH, NODE_COMPILE_CACHE, DATA_DIR: dataDir, ...env },
@@ -72,10 +64,13 @@ function discovery(folder = dataDir): Discovery {
   return JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8'));
 }
 
-/**
- * Tests if a process is alive. A dead process whose status nobody has read still has an entry, but
- * no command line.
- */
+/** Leaves the record of a stack that has ended without deleting it. */
+function leave(engine_pid: number | null, dynamodb_endpoint: string | null): void {
+  const stack = { pid: 1, url: null, identity_provider: null, table_name: 'reviews' };
+  announce(dataDir, { ...stack, engine_pid, dynamodb_endpoint });
+}
+
+/** Tests if a process is alive. A dead one that nobody has waited for has no command line. */
 function isAlive(pid: number | null): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`).length > 0;
@@ -88,18 +83,17 @@ async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('waited for too long');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
 }
 
 async function languages(url: string): Promise<unknown> {
-  const response = await fetch(`${url}/review/languages`);
-  return response.json();
+  return (await fetch(`${url}/review/languages`)).json();
 }
 
 describe('a running stack', () => {
   const DATA_DIR = mkdtempSync(join(tmpdir(), 'stack-test-'));
-  let run: Run;
+  let run: ReturnType<typeof start>;
   let base: string;
   beforeAll(async () => {
     run = start([], { DATA_DIR });
@@ -188,8 +182,7 @@ describe('a running stack', () => {
     const { engine_pid, dynamodb_endpoint } = discovery(DATA_DIR);
     const deadline = Date.now() + 10_000;
     let left = await scanTable(dynamodb_endpoint ?? '');
-    while (left.length > 1 && Date.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    for (; left.length > 1 && Date.now() < deadline; await sleep(20)) {
       left = await scanTable(dynamodb_endpoint ?? '');
     }
     expect(left.filter(({ sk }) => sk === 'REQUEST')).toEqual([items[1]]);
@@ -214,14 +207,7 @@ test('leaves no engine at SIGKILL, and restarts', async () => {
 
 test('stops an engine that outlived its stack before it starts its own', async () => {
   const leftover = await startDatabase({ file: join(dataDir, 'dynamodb.sqlite') });
-  announce(dataDir, {
-    pid: 1,
-    engine_pid: leftover.pid,
-    url: null,
-    identity_provider: null,
-    dynamodb_endpoint: leftover.endpoint,
-    table_name: 'reviews',
-  });
+  leave(leftover.pid, leftover.endpoint);
   await start().url;
   expect(isAlive(leftover.pid)).toBe(false);
   expect(await leftover.failure).toContain('exit status 0');
@@ -231,14 +217,7 @@ test('stops an engine that outlived its stack before it starts its own', async (
 test('uses a given database, and spares a process that reuses an engine’s pid', async () => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
   const other = spawn('sleep', ['60']);
-  announce(dataDir, {
-    pid: 1,
-    engine_pid: other.pid ?? null,
-    url: null,
-    identity_provider: null,
-    dynamodb_endpoint: null,
-    table_name: 'reviews',
-  });
+  leave(other.pid ?? null, null);
   await start([], { DYNAMODB_ENDPOINT: endpoint }).url;
   expect(isAlive(other.pid ?? null)).toBe(true);
   expect(discovery()).toMatchObject({ dynamodb_endpoint: endpoint, engine_pid: null });
@@ -272,29 +251,24 @@ describe('one sentence explains', () => {
 
   /** Returns the reason why the stack does not start. */
   async function reason(options: Partial<Parameters<typeof startStack>[0]> = {}): Promise<string> {
-    const message = await startStack({ port: 0, dataDir, ...options }).then(
-      () => 'it started',
-      (error: Error) => error.message,
-    );
+    const start = startStack({ port: 0, dataDir, ...options });
+    const message = await start.then(String, (error: Error) => error.message);
     expect(message).not.toContain('\n');
     expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
     return message;
   }
 
-  async function serve(server: Server): Promise<string> {
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  function serve(server: Server): Promise<string> {
+    servers.push(server);
+    return listen(server);
   }
 
-  test.each(['localhost:8000', 'foo', 'ftp://localhost'])(
-    'the invalid endpoint %s',
-    async (endpoint) => {
-      expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
-        `DYNAMODB_ENDPOINT ${endpoint} is not a URL: set it to one such as http://localhost:8000`,
-      );
-    },
-  );
+  const invalid = ['localhost:8000', 'foo', 'ftp://localhost'];
+  test.each(invalid)('the invalid endpoint %s', async (dynamodbEndpoint) => {
+    expect(await reason({ dynamodbEndpoint })).toBe(
+      `DYNAMODB_ENDPOINT ${dynamodbEndpoint} is not a URL: set it to one such as http://localhost:8000`,
+    );
+  });
 
   test('an endpoint that accepts connections but never answers', async () => {
     const endpoint = await serve(createTcpServer((socket) => socket.resume()).unref());
@@ -308,9 +282,8 @@ describe('one sentence explains', () => {
     [404, '{"error":"not_found"}'],
     [501, '<!doctype html>'],
   ])('an endpoint of another server, with %i %s', async (status, body) => {
-    const endpoint = await serve(
-      createServer((_, response) => response.writeHead(status).end(body)),
-    );
+    const other = createServer((_, response) => response.writeHead(status).end(body));
+    const endpoint = await serve(other);
     expect(await reason({ dynamodbEndpoint: endpoint })).toBe(
       `the server at ${endpoint} is not a DynamoDB: check DYNAMODB_ENDPOINT`,
     );
@@ -318,15 +291,13 @@ describe('one sentence explains', () => {
 
   test('a public address with a sign-in as anybody', async () => {
     const publicUrl = 'https://reviews.example.org';
-    const remedy = 'For a demonstration, start with --insecure-sign-in instead';
-    expect(await reason({ publicUrl })).toBe(
-      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET. ${remedy}`,
-    );
+    const needs = (names: string) =>
+      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set ${names}. For a demonstration, start with --insecure-sign-in instead`;
+    const all = needs('OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET');
+    expect(await reason({ publicUrl })).toBe(all);
     process.env.OIDC_CLIENT_ID = 'reviews';
     const oidcIssuer = 'https://login.example.org';
-    expect(await reason({ publicUrl, oidcIssuer })).toBe(
-      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set OIDC_CLIENT_SECRET. ${remedy}`,
-    );
+    expect(await reason({ publicUrl, oidcIssuer })).toBe(needs('OIDC_CLIENT_SECRET'));
   });
 
   test('proxies without a public address', async () => {
@@ -338,20 +309,18 @@ describe('one sentence explains', () => {
   test('a table with another schema', async () => {
     const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? '';
     const client = new DynamoDBClient(clientOptions(endpoint));
-    const key = { AttributeName: 'pk' };
-    await client.send(
-      new CreateTableCommand({
-        TableName: 'other',
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ ...key, AttributeType: 'S' }],
-        KeySchema: [{ ...key, KeyType: 'HASH' }],
-      }),
-    );
+    const AttributeName = 'pk';
+    const other = new CreateTableCommand({
+      TableName: 'other',
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName, AttributeType: 'S' }],
+      KeySchema: [{ AttributeName, KeyType: 'HASH' }],
+    });
+    await client.send(other);
     client.destroy();
     process.env.TABLE_NAME = 'other';
-    expect(await reason({ dynamodbEndpoint: endpoint })).toMatch(
-      /^the table other at .* has other keys, indexes or/,
-    );
+    const fault = /^the table other at .* has other keys, indexes or/;
+    expect(await reason({ dynamodbEndpoint: endpoint })).toMatch(fault);
   });
 
   test.each<[string, (file: string) => void]>([
@@ -398,11 +367,8 @@ describe('one sentence explains', () => {
   });
 
   test.each(['/dev/null', '/dev/null/x'])('an unusable data folder: %s', async (folder) => {
-    expect(await reason({ dataDir: folder })).toMatch(
-      new RegExp(
-        `^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another folder with`,
-      ),
-    );
+    const fault = `^the data folder ${folder} cannot be used \\(ENOTDIR.*\\): choose another folder with`;
+    expect(await reason({ dataDir: folder })).toMatch(new RegExp(fault));
   });
 
   test('an address of another machine', async () => {
@@ -438,9 +404,8 @@ test('says that no database answers', () => {
 
 test('requires an identity provider in public, and announces the public address', async () => {
   const PUBLIC_URL = 'https://example.org/reviews';
-  expect(refusal([], { PUBLIC_URL })).toMatch(
-    /^Error: PUBLIC_URL needs [^\n]*OIDC_ISSUER[^\n]*\n$/,
-  );
+  const needed = /^Error: PUBLIC_URL needs [^\n]*OIDC_ISSUER[^\n]*\n$/;
+  expect(refusal([], { PUBLIC_URL })).toMatch(needed);
   const args = ['--memory', '--insecure-sign-in', '--trusted-proxies', '10.0.0.0/8'];
   const run = start(args, { PUBLIC_URL, SECURITY_CONTACT: 'security@example.org' });
   expect(await run.url).toBe(`${PUBLIC_URL}/ws/1`);
@@ -497,33 +462,26 @@ test('logs more or nothing on request, and ignores an empty variable', async () 
 
 test('prints the stack of an error on lines of their own', async () => {
   const { url, child, end } = start([], { SIGNING_KEYS: 'short' });
-  const form = 'grant_type=refresh_token&client_id=x&client_secret=x&refresh_token=x';
-  const response = await fetch(`${await url}/oauth/token`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    body: `${form}&redirect_uri=http://localhost/`,
-  });
+  const of = { client_id: 'x', client_secret: 'x', redirect_uri: 'http://localhost/' };
+  const form = { grant_type: 'refresh_token', refresh_token: 'x', ...of };
+  const body = new URLSearchParams(form);
+  const response = await fetch(`${await url}/oauth/token`, { method: 'POST', body });
   const { request_id } = (await response.json()) as { request_id: string };
   child.kill('SIGTERM');
-  expect((await end).stderr).toMatch(
-    new RegExp(
-      `^Request failed, requestId ${request_id}\n  Error: SIGNING_KEYS must hold .*\n    at keysOf .*\n    at `,
-    ),
-  );
+  const logged = `^Request failed, requestId ${request_id}\n  Error: SIGNING_KEYS must hold .*\n    at keysOf .*\n    at `;
+  expect((await end).stderr).toMatch(new RegExp(logged));
 });
 
-test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'deletes the data of a --memory run at %s',
-  async (signal) => {
-    const { child, url, end } = start(['--memory']);
-    await url;
-    const { engine_pid } = discovery();
-    const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
-    const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
-    expect(existsSync(file)).toBe(true);
-    expect(file.startsWith(dataDir)).toBe(false);
-    child.kill(signal);
-    await end;
-    await until(() => !isAlive(engine_pid) && !existsSync(file));
-  },
-);
+const signals = ['SIGTERM', 'SIGKILL'] as const;
+test.each(signals)('deletes the data of a --memory run at %s', async (signal) => {
+  const { child, url, end } = start(['--memory']);
+  await url;
+  const { engine_pid } = discovery();
+  const words = readFileSync(`/proc/${engine_pid}/cmdline`, 'utf8').split('\0');
+  const file = words.find((word) => word.endsWith('dynamodb.sqlite')) ?? '';
+  expect(existsSync(file)).toBe(true);
+  expect(file.startsWith(dataDir)).toBe(false);
+  child.kill(signal);
+  await end;
+  await until(() => !isAlive(engine_pid) && !existsSync(file));
+});

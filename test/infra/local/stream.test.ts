@@ -1,16 +1,17 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
 import { clientOptions, type Database, startDatabase } from '../../../infra/local/database.ts';
 import { followStream, type Stream } from '../../../infra/local/stream.ts';
 import { createTable } from '../../../infra/local/table.ts';
+import { listen } from '../../helpers/listen.ts';
 
 type Consume = (event: DynamoDBStreamEvent) => unknown;
 
@@ -38,8 +39,6 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-afterAll(() => logged.mockRestore());
-
 async function start(): Promise<void> {
   database = await startDatabase({ file });
   streamArn = await createTable(database.endpoint, TableName);
@@ -51,22 +50,30 @@ async function stopDatabase(): Promise<void> {
   await database.stop();
 }
 
-async function follow(
-  consumers: Record<string, Consume>,
+/** A consumer of reviews. */
+function consumerOf(operation: string) {
+  return { operation, records: [{ sortKey: 'REVIEW' }], batchSize: 100 };
+}
+
+async function followAll(
+  handlers: Record<string, Consume>,
   endpoint = database.endpoint,
 ): Promise<Stream> {
-  stream = await followStream({
-    endpoint,
-    streamArn,
-    file,
-    consumers: Object.keys(consumers).map((operation) => ({
-      operation,
-      records: [{ sortKey: 'REVIEW' }],
-      batchSize: 100,
-    })),
-    load: async (operation) => (event) => consumers[operation]?.(event as DynamoDBStreamEvent),
-  });
+  const consumers = Object.keys(handlers).map(consumerOf);
+  const load = async (operation: string) => (event: unknown) =>
+    handlers[operation]?.(event as DynamoDBStreamEvent);
+  stream = await followStream({ endpoint, streamArn, file, consumers, load });
   return stream;
+}
+
+/** Follows the stream with one consumer. */
+function follow(consume: Consume, endpoint?: string): Promise<Stream> {
+  return followAll({ 'update-aggregates': consume }, endpoint);
+}
+
+/** A consumer that notes the names of what it has seen. */
+function noteIn(seen: string[]): Consume {
+  return ({ Records }) => void seen.push(...namesIn(Records));
 }
 
 async function put(pk: string, sk = 'REVIEW', rating = 1): Promise<void> {
@@ -92,9 +99,7 @@ function records(): number {
 
 test('delivers the changes subscribed to, as Lambda does', async () => {
   const seen: DynamoDBRecord[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void seen.push(...Records),
-  });
+  const { idle } = await follow(({ Records }) => void seen.push(...Records));
   await put('a');
   await put('a', 'VOTE#1');
   await put('a');
@@ -105,17 +110,10 @@ test('delivers the changes subscribed to, as Lambda does', async () => {
   const Keys = { pk: { S: 'a' }, sk: { S: 'REVIEW' } };
   const one = { ...Keys, rating: { N: '1' } };
   const two = { ...Keys, rating: { N: '2' } };
+  const numbered = { SequenceNumber: '1', ApproximateCreationDateTime: expect.any(Number) };
+  const inserted = { Keys, NewImage: one, ...numbered };
   expect(seen).toMatchObject([
-    {
-      eventName: 'INSERT',
-      eventSource: 'aws:dynamodb',
-      dynamodb: {
-        Keys,
-        NewImage: one,
-        SequenceNumber: '1',
-        ApproximateCreationDateTime: expect.any(Number),
-      },
-    },
+    { eventName: 'INSERT', eventSource: 'aws:dynamodb', dynamodb: inserted },
     { eventName: 'MODIFY', dynamodb: { Keys, OldImage: one, NewImage: two } },
     { eventName: 'REMOVE', dynamodb: { Keys, OldImage: two } },
   ]);
@@ -124,9 +122,7 @@ test('delivers the changes subscribed to, as Lambda does', async () => {
 test('keeps the order, in batches of up to 100', async () => {
   const names = await putMany(250);
   const batches: string[][] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void batches.push(namesIn(Records)),
-  });
+  const { idle } = await follow(({ Records }) => void batches.push(namesIn(Records)));
   await idle();
   expect(batches.map((batch) => batch.length)).toEqual([100, 100, 50]);
   expect(batches.flat()).toEqual(names);
@@ -136,11 +132,9 @@ test('repeats a batch that throws, and logs it once', async () => {
   const names = await putMany(3);
   let attempts = 0;
   const seen: string[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => {
-      if (++attempts <= 3) throw new Error('not yet');
-      seen.push(...namesIn(Records));
-    },
+  const { idle } = await follow((event) => {
+    if (++attempts <= 3) throw new Error('not yet');
+    noteIn(seen)(event);
   });
   await idle();
   expect(seen).toEqual(names);
@@ -150,16 +144,11 @@ test('repeats a batch that throws, and logs it once', async () => {
 test('resumes from the first record that failed', async () => {
   const names = await putMany(6);
   const batches: string[][] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => {
-      batches.push(namesIn(Records));
-      const failed = batches.length > 2 ? [] : [...Records.slice(4), ...Records.slice(2, 3)];
-      return {
-        batchItemFailures: failed.map(({ dynamodb }) => ({
-          itemIdentifier: dynamodb?.SequenceNumber,
-        })),
-      };
-    },
+  const { idle } = await follow(({ Records }) => {
+    batches.push(namesIn(Records));
+    const failed = batches.length > 2 ? [] : [...Records.slice(4), ...Records.slice(2, 3)];
+    const ids = failed.map(({ dynamodb }) => dynamodb?.SequenceNumber);
+    return { batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })) };
   });
   await idle();
   expect(batches).toEqual([names, names.slice(2), names.slice(4)]);
@@ -168,11 +157,9 @@ test('resumes from the first record that failed', async () => {
 test('treats an unknown record id as a failure of the whole batch', async () => {
   const names = await putMany(2);
   const batches: string[][] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => {
-      batches.push(namesIn(Records));
-      return { batchItemFailures: batches.length > 1 ? [] : [{ itemIdentifier: '99' }] };
-    },
+  const { idle } = await follow(({ Records }) => {
+    batches.push(namesIn(Records));
+    return { batchItemFailures: batches.length > 1 ? [] : [{ itemIdentifier: '99' }] };
   });
   await idle();
   expect(batches).toEqual([names, names]);
@@ -183,27 +170,25 @@ test('lets no consumer wait for another, and keeps unread records', async () => 
   const fed: string[] = [];
   let broken = true;
   const erased: string[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void fed.push(...namesIn(Records)),
-    eraser: ({ Records }) => {
+  const { idle } = await followAll({
+    'update-aggregates': noteIn(fed),
+    eraser: (event) => {
       if (broken) throw new Error('not yet');
-      erased.push(...namesIn(Records));
+      noteIn(erased)(event);
     },
   });
-  while (fed.length < names.length) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (fed.length < names.length) await sleep(10);
   expect(records()).toBe(150);
   broken = false;
   await idle();
-  expect(fed).toEqual(names);
-  expect(erased).toEqual(names);
+  expect([fed, erased]).toEqual([names, names]);
   expect(records()).toBe(1);
 });
 
 test('deletes processed records, and the numbering continues', async () => {
   const numbers: number[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) =>
-      void numbers.push(...Records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber))),
+  const { idle } = await follow(({ Records }) => {
+    numbers.push(...Records.map(({ dynamodb }) => Number(dynamodb?.SequenceNumber)));
   });
   for (let from = 0; from < 60; from += 20) {
     await putMany(20, from);
@@ -214,7 +199,7 @@ test('deletes processed records, and the numbering continues', async () => {
 });
 
 test('writes never fail while records are removed', async () => {
-  const { idle } = await follow({ 'update-aggregates': () => undefined });
+  const { idle } = await follow(() => undefined);
   for (let round = 0; round < 20; round++) {
     await Promise.all(Array.from({ length: 20 }, (_, i) => put(`${round}-${i}`)));
   }
@@ -224,9 +209,7 @@ test('writes never fail while records are removed', async () => {
 
 test('resumes after a restart with everything unprocessed', async () => {
   const before: string[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void before.push(...namesIn(Records)),
-  });
+  const { idle } = await follow(noteIn(before));
   const names = await putMany(30);
   await idle();
   await stream?.stop();
@@ -235,9 +218,7 @@ test('resumes after a restart with everything unprocessed', async () => {
   await start();
 
   const after: string[] = [];
-  await (
-    await follow({ 'update-aggregates': ({ Records }) => void after.push(...namesIn(Records)) })
-  ).idle();
+  await (await follow(noteIn(after))).idle();
   // The last processed record is kept for the numbering, so it repeats.
   expect(after).toEqual(names.slice(29));
   expect([...before, ...after.slice(1)]).toEqual(names);
@@ -245,39 +226,32 @@ test('resumes after a restart with everything unprocessed', async () => {
 
 test('stops during a failure, and loses nothing', async () => {
   const names = await putMany(3);
-  await follow({ 'update-aggregates': () => Promise.reject(new Error('never')) });
+  await follow(() => Promise.reject(new Error('never')));
   await stream?.stop();
   expect(records()).toBe(3);
 
   const seen: string[] = [];
-  await (
-    await follow({ 'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)) })
-  ).idle();
+  await (await follow(noteIn(seen))).idle();
   expect(seen).toEqual(names);
 });
 
 test('notices a write by itself', async () => {
   const seen: string[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)),
-  });
+  const { idle } = await follow(noteIn(seen));
   await idle();
   await put('unannounced');
   const deadline = Date.now() + 5_000;
-  while (seen.length < 1 && Date.now() < deadline)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  while (seen.length < 1 && Date.now() < deadline) await sleep(5);
   expect(seen).toEqual(['unannounced']);
 });
 
 test('survives a pause of the engine', async () => {
   const seen: string[] = [];
-  const { idle } = await follow({
-    'update-aggregates': ({ Records }) => void seen.push(...namesIn(Records)),
-  });
+  const { idle } = await follow(noteIn(seen));
   await put('a');
   await idle();
   process.kill(database.pid, 'SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await sleep(400);
   process.kill(database.pid, 'SIGCONT');
   await put('b');
   await idle();
@@ -293,12 +267,10 @@ test('survives requests that are never answered', async () => {
     onward.on('data', (bytes) => socket.write(bytes));
     for (const each of [socket, onward]) sockets.add(each.on('error', () => {}));
   });
-  await once(proxy.listen(0, '127.0.0.1'), 'listening');
-  const { port } = proxy.address() as AddressInfo;
+  const endpoint = await listen(proxy);
   try {
     const seen: string[] = [];
-    const consume: Consume = ({ Records }) => void seen.push(...namesIn(Records));
-    const { idle } = await follow({ 'update-aggregates': consume }, `http://127.0.0.1:${port}`);
+    const { idle } = await follow(noteIn(seen), endpoint);
     await idle();
     const asked = new Promise((resolve) => {
       for (const socket of sockets) socket.once('data', resolve);
@@ -318,13 +290,8 @@ test('survives requests that are never answered', async () => {
 });
 
 test('refuses to start without a consumer', async () => {
-  const load = async () => {
-    throw new Error('functions/update-aggregates.ts is missing');
-  };
-  const consumers = [
-    { operation: 'update-aggregates', records: [{ sortKey: 'REVIEW' }], batchSize: 100 },
-  ];
-  await expect(
-    followStream({ endpoint: database.endpoint, streamArn, consumers, load }),
-  ).rejects.toThrow('functions/update-aggregates.ts is missing');
+  const load = () => Promise.reject(new Error('functions/update-aggregates.ts is missing'));
+  const consumers = [consumerOf('update-aggregates')];
+  const start = followStream({ endpoint: database.endpoint, streamArn, consumers, load });
+  await expect(start).rejects.toThrow('functions/update-aggregates.ts is missing');
 });
