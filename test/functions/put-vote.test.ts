@@ -34,8 +34,12 @@ beforeEach(async () => {
 
 afterEach(restore);
 
-const put = (body: unknown, { caller }: TestUser = voter, review_id = id, headers = {}) =>
-  invoke(handler, { method: 'PUT', caller, path: { review_id }, body, headers });
+const put = (
+  body: unknown,
+  { caller }: TestUser = voter,
+  review_id = id,
+  headers?: Record<string, string>,
+) => invoke(handler, { method: 'PUT', caller, path: { review_id }, body, headers });
 
 const read = ({ caller }: TestUser = voter, review_id = id) =>
   invoke(getVote, { caller, path: { review_id } });

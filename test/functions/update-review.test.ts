@@ -19,8 +19,12 @@ beforeEach(async () => {
   id = await makeReview(author, { entity_id });
 });
 
-const update = (body: unknown, { caller }: TestUser = author, review_id = id, headers = {}) =>
-  invoke(handler, { method: 'POST', caller, path: { review_id }, body, headers });
+const update = (
+  body: unknown,
+  { caller }: TestUser = author,
+  review_id = id,
+  headers?: Record<string, string>,
+) => invoke(handler, { method: 'POST', caller, path: { review_id }, body, headers });
 
 const show = async () => (await invoke(getReview, { path: { review_id: id } })).body.review;
 const revisions = async () =>

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const report = 'validation-report.json';
 const { PATH, NODE_COMPILE_CACHE, RUN_FOLDER = '' } = process.env;
 
-/** The options of a domain of one's own. */
+/** The options of an own domain. */
 export const ownDomain = {
   domain: 'reviews.example.org',
   certificateArn:
