@@ -22,20 +22,19 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   if (isBegun)
     console.error('An earlier import was interrupted: this import recounts everything at its end');
   const end = await beginBulk();
-  try {
-    const result = await withoutStream(async () => {
-      const worked = await work(true);
-      await recountOwners(showProgress('Counting'));
-      return worked;
-    });
-    const totals = await rebuild(showProgress('Listing'));
-    await end();
-    return { ...result, totals };
-  } catch (error) {
+  const working = withoutStream(async () => {
+    const worked = await work(true);
+    await recountOwners(showProgress('Counting'));
+    return worked;
+  });
+  const result = await working.catch(async (error) => {
     // A file that cannot be read at all has written nothing.
     if (await isEmptyTable()) await end();
     throw error;
-  }
+  });
+  const totals = await rebuild(showProgress('Listing'));
+  await end();
+  return { ...result, totals };
 }
 
 /** Runs `work` with the stream off. The embedded engine slows down with every stream record. */

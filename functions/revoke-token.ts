@@ -35,6 +35,7 @@ export const docs = {
 
 export const handler = oauthEndpoint(RevocationForm, async (client, { token }) => {
   const grant = (await openToken('refresh', token)) ?? (await openToken('access', token));
+  // An unknown token is a success (RFC 7009 section 2.2).
   if (!grant) return {};
   if (grant.client_id !== client.client_id) throw invalidGrant('The token is of another client');
   await deleteGrant(grant);

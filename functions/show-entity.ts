@@ -4,6 +4,7 @@ import { nameOfEntityType } from '../shared/entity/entity-type.ts';
 import { feedUrl } from '../shared/feed/link.ts';
 import { EntityPath } from '../shared/http/request.ts';
 import { headOf, ratingData } from '../shared/pages/head.ts';
+import { nameOfLanguage } from '../shared/pages/language-names.ts';
 import {
   embedCode,
   type NamedEntity,
@@ -20,7 +21,7 @@ import {
   reviewSection,
   reviewsOf,
 } from '../shared/pages/review-list.ts';
-import { counted, hostOf, nameOfLanguage } from '../shared/pages/words.ts';
+import { counted, hostOf } from '../shared/pages/words.ts';
 import { Language, Stars } from '../shared/review/review.ts';
 
 export const request = v.object({

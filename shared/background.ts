@@ -6,7 +6,9 @@ export interface Consumer {
   batchSize: number;
 }
 
-/** Records of items with this sort key: all, inserts, removals, or new images with an attribute. */
+/**
+ * Records of items with this sort key: all, inserts, removals, or new images with a text attribute.
+ */
 export interface RecordKind {
   sortKey: string;
   only?: 'INSERT' | 'REMOVE' | { has: string };

@@ -28,8 +28,8 @@ export function actionsIn(code: string): string[] {
     return known;
   });
   if (commands.includes('TransactWrite')) {
-    // A property, `Put: …` or the shorthand `{ Put }`.
-    const isWritten = (part: string) => new RegExp(`[{,]\\s*${part}\\s*[:,}]`).test(code);
+    // A property `Put: …`, or the shorthand `{ Put }`.
+    const isWritten = (part: string) => new RegExp(`\\b${part}(: |\\s*[,}])`).test(code);
     const parts = partsOfTransactWrite.filter(isWritten);
     actions.push(...parts.map((part) => `${part}Item`));
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { APIGatewayEventIdentity, APIGatewayProxyEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { readPairs } from '../../shared/http/form.ts';
 import { type Match, resourceOf } from '../../shared/http/match-route.ts';
 import { stage } from '../../shared/routes.ts';
@@ -100,8 +100,12 @@ export function gatewayEvent({
       domainPrefix: 'local',
       extendedRequestId: requestId,
       httpMethod: method,
-      // The other fields are of IAM, Cognito, API keys and client certificates.
-      identity: { sourceIp, userAgent } as APIGatewayEventIdentity,
+      identity: {
+        ...{ accessKey: null, accountId: null, apiKey: null, apiKeyId: null, caller: null },
+        ...{ clientCert: null, principalOrgId: null, user: null, userArn: null },
+        ...{ cognitoAuthenticationProvider: null, cognitoAuthenticationType: null },
+        ...{ cognitoIdentityId: null, cognitoIdentityPoolId: null, sourceIp, userAgent },
+      },
       path: `/${stage}${path}`,
       protocol,
       requestId,

@@ -94,6 +94,8 @@ export async function startGateway(options: {
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);
       const refusal = error instanceof GatewayError ? error : new GatewayError('DEFAULT_5XX', 502);
       for (const name of response.getHeaderNames()) response.removeHeader(name);
+      // What follows a malformed head may be no request of this client.
+      if (refusal.message === 'DEFAULT_4XX') response.setHeader('Connection', 'close');
       await reply(render(refusal, requestId), 'own');
     }
   }

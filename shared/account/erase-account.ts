@@ -12,8 +12,8 @@ import { detachIdentity } from './identity-repository.ts';
 
 /**
  * Deletes everything a deleted account has made, updates all counts, and finally deletes the
- * account. Can be stopped anywhere and repeated. The stream starts a second run after the deletion,
- * for items that an index did not show before.
+ * account. Each transaction checks that the account was not restored. Can be stopped anywhere and
+ * repeated. The stream starts a second run, for items that an index did not show before.
  */
 export async function eraseAccount(userId: string): Promise<void> {
   const Key = userKey(userId);

@@ -60,8 +60,11 @@ export async function readOwnData(
     throw invalidRequest('cursor must be one that came with a part of your own data');
   }
   const [first, after] = from ?? [lists[0], ''];
-  const empty = Object.fromEntries(lists.map((list) => [list, []])) as Record<List, never[]>;
-  const part: OwnData = { ...(from ? {} : await readAccount(userId)), ...empty };
+  const part: OwnData = {
+    ...(from ? {} : await readAccount(userId)),
+    ...{ connections: [], reviews: [], hidden_and_deleted: [] },
+    ...{ decisions: [], votes: [], reports: [] },
+  };
   const end = performance.now() + maxMilliseconds;
   let bytes = bytesOf(JSON.stringify(part));
   let position: v.InferOutput<typeof Cursor> | undefined;

@@ -26,7 +26,7 @@ export function splitDeferrable(amounts: Amounts): { now: Amounts; later: Amount
   };
 }
 
-/** Stores amounts to be added later. */
+/** Returns the write that stores amounts to be added later. A rebuild makes them void. */
 export function defer(amounts: Amounts): Write[] {
   const counts = changesOf(amounts).map(({ key: { pk, sk }, by }) => ({ pk, sk, by }));
   return counts.length > 0 ? [{ Put: { Item: { ...deferredKey(randomUUID()), counts } } }] : [];

@@ -11,7 +11,7 @@ const renewSeconds = 10;
 
 /** Lock of a rebuild. Nothing else changes totals and rank trees while it is held. */
 export interface Lock {
-  /** Call this before every write. Throws ApiError 503 if the lock has expired. */
+  /** Renews the lock; call it before every write. Throws ApiError 503 if the lock has expired. */
   keep(): Promise<void>;
   /** Throws ApiError 503 if the lock has expired. Numbers written may then be wrong. */
   release(): Promise<void>;

@@ -30,10 +30,11 @@ import { markTrees } from './grow.ts';
 import { takeLock } from './lock.ts';
 
 /**
- * Recomputes totals and rank trees from the table. The consumer of the stream waits meanwhile.
- * Throws ApiError 503 if the table is busy or the lock is taken or lost. Use `inTransactions` with
- * the embedded engine, which waits for the disk once for a transaction, but for each item of a
- * batch. On AWS transactions cost twice the units.
+ * Recomputes totals and rank trees from the table, while the consumer of the stream waits. Returns
+ * how many reviews, users and wrong projections there were. Throws ApiError 503 if the table is
+ * busy or the lock is taken or lost. Use `inTransactions` with the embedded engine, which waits for
+ * the disk once for a transaction, but for each item of a batch. On AWS transactions cost twice the
+ * units.
  */
 export async function rebuildTotals(
   onProgress: (items: number) => void = () => {},

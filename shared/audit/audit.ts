@@ -28,9 +28,10 @@ interface AuditOptions {
 }
 
 /**
- * Compares every number that transactions keep with a recount, page by page. Safe beside traffic: a
- * difference counts if two checks, `settle` milliseconds apart, find it at the same version of the
- * item. The pause is for indexes that lag behind. A repair is conditional on that version.
+ * Compares every number that transactions keep (votes, karma, counts, ratings, cases) with a
+ * recount, page by page. Safe beside traffic: a difference counts if two checks, `settle`
+ * milliseconds apart, find it at the same version of the item. The pause is for indexes that lag
+ * behind. A repair is conditional on that version.
  */
 export async function* audit({
   from,

@@ -6,7 +6,8 @@ import { requireMediaType, requireUtf8 } from './media-type.ts';
 export const largestForm = 64 * 1024;
 
 /**
- * Reads a form. Throws ApiError 413 above 64 KB and 415 for bytes in another charset than UTF-8.
+ * Reads a form. Percent-encoded text is ASCII, whatever charset a client names (some name
+ * ISO-8859-1). Throws ApiError 413 above 64 KB, 415 for other bytes in another charset than UTF-8.
  * Throws 400 for another type, invalid UTF-8 or a repeated field (RFC 6749 section 3.2).
  */
 export function readForm(event: APIGatewayProxyEvent): Record<string, string> {

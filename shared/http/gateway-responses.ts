@@ -40,7 +40,8 @@ const broken = 'The request could not be processed; please report the request_id
 
 /**
  * Responses that clients can meet, in the API's error format. API Gateway cannot tell a missing
- * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1).
+ * token from an invalid one, so both get the header for an invalid one (RFC 6750 section 3.1). The
+ * authorizer supplies the header that names the missing scope.
  */
 export const gatewayResponses: readonly GatewayResponse[] = [
   response(

@@ -87,10 +87,14 @@ export function PathParameter<T extends v.GenericSchema>(what: string, schema: T
   );
 }
 
-/** Paths with the id of a review, an entity or a user. */
-export const ReviewPath = v.object({ review_id: PathId('Review') });
-export const EntityPath = v.object({ entity_id: PathId('Entity') });
-export const UserPath = v.object({ user_id: PathId('User') });
+/** Paths with an id. The marks keep them out of the bundles of other endpoints. */
+export const ReviewPath = /* @__PURE__ */ v.object({
+  review_id: /* @__PURE__ */ PathId('Review'),
+});
+export const EntityPath = /* @__PURE__ */ v.object({
+  entity_id: /* @__PURE__ */ PathId('Entity'),
+});
+export const UserPath = /* @__PURE__ */ v.object({ user_id: /* @__PURE__ */ PathId('User') });
 
 /** `limit` and `offset` of a list: up to 50 items. With limit 0 the answer holds only the count. */
 export const pageParameters = {

@@ -63,7 +63,8 @@ export interface RankPosition {
 
 /**
  * A counter of a node: an attribute `<child><letter>`, or `v<value><letter>` in the root. A capital
- * letter in the tree by date counts only entries with a popularity.
+ * letter in the tree by date counts only entries with a popularity. Trees that tell stars apart
+ * append the stars.
  */
 export interface Counter {
   key: Key;

@@ -120,7 +120,10 @@ export async function listCodes(userId: string, clientId?: string): Promise<Key[
     .map(({ pk, sk }) => ({ pk, sk }));
 }
 
-/** Redeems a code. The write fails, as a stale read, if the code was redeemed before. */
+/**
+ * Returns the write that redeems a code. It fails, as a stale read, if the code was redeemed
+ * before.
+ */
 export function redeemed(code: string): Write {
   const Key = codeKey(hash('sha256', code));
   return { Update: { Key, set: { is_redeemed: true }, was: { is_redeemed: false } } };

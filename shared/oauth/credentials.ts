@@ -12,6 +12,7 @@ export interface TokenContent {
   user_id: string;
   client_id: string;
   grant_id: string;
+  /** Number of refreshes, which tells a spent refresh token from the current one. */
   generation: number;
   /** Epoch seconds; 0 for a token without expiry. */
   expires_at: number;

@@ -28,7 +28,7 @@ const deletions = 5;
 
 type GrantId = Pick<Grant, 'user_id' | 'client_id' | 'grant_id'>;
 
-const notValid = invalidGrant('code is not valid');
+const notValid = () => invalidGrant('code is not valid');
 
 /** Returns a token's grant, unless revoked. An eventually consistent read costs half a unit. */
 export async function findGrant(
@@ -67,10 +67,10 @@ export async function redeemCode(
   codeVerifier: string | undefined,
 ): Promise<Grant> {
   const content = await openToken('code', code);
-  if (content?.client_id !== clientId) throw notValid;
+  if (content?.client_id !== clientId) throw notValid();
   return retryStale(async () => {
     const stored = await findCode(code);
-    if (!stored) throw notValid;
+    if (!stored) throw notValid();
     if (stored.redirect_uri !== redirectUri) {
       throw invalidGrant('redirect_uri must be the one that the code was asked for');
     }
@@ -84,7 +84,7 @@ export async function redeemCode(
     const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
     await transact([
       redeemed(code),
-      ...grantWrites(grant, { approved, noUser: notValid, noApplication: notValid }),
+      ...grantWrites(grant, { approved, noUser: notValid(), noApplication: notValid() }),
     ]);
     await deleteOldest(grant);
     return grant;
@@ -144,9 +144,9 @@ export async function* listGrantsOf(clientId: string): AsyncGenerator<Grant[]> {
 }
 
 /**
- * Revokes a user's grants and codes, all or for one application. Returns the number of grants.
- * Codes go first, so that none creates a grant afterwards. Repeats until nothing is left, because
- * the index may lack recent codes.
+ * Revokes a user's grants and codes, all or for one application, by `remove`. Returns the number of
+ * grants. Codes go first, so that none creates a grant afterwards. Repeats until nothing is left,
+ * because the index may lack recent codes.
  */
 export async function deleteGrants(
   userId: string,

@@ -15,6 +15,7 @@ import { findUsers } from '../user/user-repository.ts';
 import { historyOf } from './author-page.ts';
 import { blank, type FormState, faultOf } from './fields.ts';
 import type { Page } from './html-response.ts';
+import { nameOfLanguage } from './language-names.ts';
 import { csrfField, type Visitor } from './layout.ts';
 import {
   decisionOf,
@@ -28,7 +29,7 @@ import {
   whyFields,
 } from './moderation.ts';
 import { stars, textOf } from './review-card.ts';
-import { counted, minuteOf, nameOfLanguage } from './words.ts';
+import { counted, minuteOf } from './words.ts';
 
 /** The number of reports to read, and to show of open and of earlier ones. */
 const mostRead = 1000;

@@ -20,7 +20,10 @@ export interface Reputation {
   granted: readonly Grant[];
 }
 
-/** Asks a person whether an application may act for them, unless its developer is blocked. */
+/**
+ * Asks a person whether an application may act for them, unless its developer is blocked. The words
+ * of the developer come last, after the facts.
+ */
 export function consentPage(
   id: string,
   request: AuthorizationRequest,

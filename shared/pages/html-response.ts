@@ -66,7 +66,10 @@ export async function respond(
   };
 }
 
-/** The headers of every page. Only a page made for it can be framed (RFC 9700 section 4.16). */
+/**
+ * The headers of every page: no script, no form or frame elsewhere. Only a page made for it can be
+ * framed (RFC 9700 section 4.16).
+ */
 export function securityHeaders(
   policy: readonly string[],
   { isFramed = false } = {},

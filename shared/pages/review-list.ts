@@ -7,11 +7,12 @@ import { readFromCursor } from '../list/cursor.ts';
 import { listWritten } from '../review/own-reviews.ts';
 import { listReviewsOf, type ReviewList } from '../review/review-list.ts';
 import { oneOf } from '../values.ts';
+import { nameOfLanguage } from './language-names.ts';
 import type { Html } from './layout.ts';
 import { perPage, readDated, tabs } from './lists.ts';
 import { withQuery } from './own-url.ts';
 import { reviewCard } from './review-card.ts';
-import { counted, nameOfLanguage } from './words.ts';
+import { counted } from './words.ts';
 
 /** Query parameters of a list of reviews, named as in the API. */
 export const listParameters = {

@@ -75,7 +75,10 @@ export function publication(review: Review, claimed?: ApiError, writer?: Writer)
   ];
 }
 
-/** Returns the writes that count a change on author and entity. The author must meet `writer`. */
+/**
+ * Returns the writes that count a change on author and entity. The author must meet the condition
+ * of `writer`, by default to exist.
+ */
 export function countWrites(
   before: Review | undefined,
   after: Review | undefined,

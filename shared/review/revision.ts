@@ -4,7 +4,7 @@ import { httpDate } from '../time.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type Review } from './review.ts';
 
-/** One state of a review's text and rating, as stored. */
+/** One state of a review's text and rating, as stored. Ids start at 1, times are ISO 8601. */
 export const Revision = v.object({
   review_id: v.string(),
   id: v.number(),

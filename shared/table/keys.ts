@@ -112,7 +112,9 @@ export const lastRunKey = (task: string) => key('HEALTH', `DONE#${task}`);
 /** Returns the key of deferred counts, or the prefix of all such keys. */
 export const deferredKey = (id = '') => key('DEFERRED', `COUNTS#${id}`);
 
-/** Lanes of the change log. Writers of different reviews seldom meet in one. */
+/**
+ * Lanes of the change log. A review keeps its lane, so writers of different reviews seldom meet.
+ */
 export const changesLanes = 8;
 
 /** Returns the key of changes logged at a time (epoch ms), or the prefix for the lane. */
@@ -120,7 +122,7 @@ export function changesKey(lane: number, at?: number): Key {
   return { pk: `CHANGES#${lane}`, sk: `AT#${at === undefined ? '' : `${at}`.padStart(13, '0')}` };
 }
 
-/** Returns the key of the head of a lane, its last item, or the prefix of all heads. */
+/** Returns the key of the head of a lane, which points to its last item, or the prefix of all. */
 export const laneKey = (lane?: number) => key('CHANGES', `LANE#${lane ?? ''}`);
 
 export function projectionKey({ pk }: Pick<Key, 'pk'>): Key {

@@ -6,8 +6,9 @@ const mostBytes = 3_000_000;
 
 /**
  * Merges the writes of several operations into the actions of one transaction, one for each item.
- * Sums the amounts for an item; an item that an operation puts includes them. Drops every
- * `otherwise`, because all conditions then guard what was read.
+ * Sums the amounts for an item. An item that an operation puts includes them, and meets the
+ * conditions of the others. Drops every `otherwise`, because all conditions then guard what was
+ * read.
  */
 export function merged(writes: readonly Write[]): Write[] {
   return [...mergeInto(new Map(), writes).values()];

@@ -59,7 +59,8 @@ const attempts = 10;
 
 /**
  * Milliseconds until `transact` and `retryStale` give up. Both together, and 2 s for a request
- * under way, end before Lambda's 15 s.
+ * under way, end before Lambda's 15 s. A transaction that stays in progress would take half a
+ * minute.
  */
 const timeouts = { transaction: 8_000, stale: 4_000 };
 

@@ -167,10 +167,15 @@ async function readAll(records: readonly TransferRecord[], dryRunItems: Readonly
     // One request at a time, because several chunks are processed in parallel.
     for (const some of chunks(unseen, 100)) {
       const found = await batchGet(some, { consistent: true, attributes });
-      for (const name of some.map(keyString)) {
-        const item = dryRunItems.get(name) ?? found.get(name);
-        if (item) known.set(name, item);
-      }
+      for (const [name, item] of found) known.set(name, item);
+    }
+    pretend();
+  };
+  // Other chunks pretend to write meanwhile, so this comes again after the last read.
+  const pretend = () => {
+    for (const name of seen) {
+      const item = dryRunItems.get(name);
+      if (item) known.set(name, item);
     }
   };
   await read(records.flatMap(keysOf));
@@ -188,6 +193,7 @@ async function readAll(records: readonly TransferRecord[], dryRunItems: Readonly
       }
     }),
   );
+  pretend();
   return known;
 }
 

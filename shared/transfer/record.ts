@@ -15,7 +15,6 @@ import {
   decisionKey,
   grantKey,
   identityKey,
-  idIn,
   reportKey,
 } from '../table/keys.ts';
 import { Contact, User } from '../user/user.ts';
@@ -117,6 +116,13 @@ const Identity = v.pipe(
 /** Schema and key of a kind that is exported as stored items, and the ids that the key takes. */
 type Stored = readonly [v.GenericSchema, (...ids: string[]) => Key, ...names: string[]];
 
+const Hex = v.pipe(v.string(), v.regex(/^[\da-f]{32}$/));
+/** Forms of the ids that are no UUIDs. */
+const forms: Record<string, v.GenericSchema> = {
+  ...{ client_id: Hex, grant_id: Hex },
+  id: v.pipe(v.string(), v.regex(/^[^\n]+$/)),
+};
+
 const stored = {
   // The item lacks the values whose hash is its id.
   identity: [Identity, identityKey],
@@ -143,9 +149,9 @@ export const RawRecord = v.pipe(
   }),
   v.check(({ kind, item }) => {
     const [, keyOf, ...names]: Stored = stored[kind];
-    const ids = names.length === 0 ? [idIn(item)] : names.map((name) => `${item[name]}`);
-    const areIds = ids.every((id) => /^[\da-f-]{32,64}$/.test(id));
-    return areIds && keyString(keyOf(...ids)) === keyString(item);
+    if (names.length === 0) return /^IDENTITY#[\da-f]{64}\nIDENTITY$/.test(keyString(item));
+    const areIds = names.every((name) => v.is(forms[name] ?? Uuid, item[name]));
+    return areIds && keyString(keyOf(...names.map((name) => `${item[name]}`))) === keyString(item);
   }, 'pk and sk do not match the item'),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;

@@ -70,12 +70,17 @@ export class Spool {
   /** Reads the items of a kind and their parts by id, all items of an id together by sort key. */
   *read(kind: ItemKind): Generator<{ id: string; items: Item[] }> {
     const rows = this.#database.prepare(
-      `SELECT id, '[' || group_concat(item ORDER BY sk) || ']' AS items
-         FROM spooled WHERE kind = ? GROUP BY id ORDER BY id`,
+      'SELECT id, item FROM spooled WHERE kind = ? ORDER BY id, sk',
     );
-    for (const { id, items } of rows.iterate(kind)) {
-      yield { id: `${id}`, items: JSON.parse(`${items}`) };
+    let last: { id: string; items: Item[] } | undefined;
+    for (const { id, item } of rows.iterate(kind)) {
+      if (last?.id !== id) {
+        if (last) yield last;
+        last = { id: `${id}`, items: [] };
+      }
+      last?.items.push(JSON.parse(`${item}`));
     }
+    if (last) yield last;
   }
 
   has(kind: ItemKind, id: string, sk: string): boolean {

@@ -47,8 +47,9 @@ export function limitHeaders(
 }
 
 /**
- * Uses one daily vote or report, on the UTC day of `at` (ISO 8601). Throws ApiError 403 at the
- * limit. The transaction also needs `ableAs`, because the limit depends on karma.
+ * Returns the write of one daily vote or report, on the UTC day of `at` (ISO 8601). It fails with
+ * ApiError 403 at the limit; a limit of 0 throws at once. The transaction also needs `ableAs`,
+ * because the limit depends on karma.
  */
 export function spend(what: Limited, user: User, at: string): Write {
   const { label, votes_per_day: limit } = userTypeOf(user);

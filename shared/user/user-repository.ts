@@ -69,7 +69,9 @@ export async function insertUser(profile: Pick<User, 'display_name'> & Contact):
   return user;
 }
 
-/** Creates an account. `version` must exceed that of a deleted account with this id. */
+/**
+ * Returns the writes of a new account. `version` must exceed that of a deleted one with this id.
+ */
 export function accountWrites(user: User, contact: Contact | null, version = 1): Write[] {
   return [
     putNew(userItem(user, version)),

@@ -38,7 +38,7 @@ export async function writeAs<T>(
   }
 }
 
-/** Checks the writer's condition and changes nothing. */
+/** Returns the write that checks the writer's condition and changes nothing. */
 export function checkWriter(userId: string, { ConditionExpression, otherwise }: Writer): Write {
   return { ConditionCheck: { Key: userKey(userId), ConditionExpression }, otherwise };
 }

@@ -79,9 +79,10 @@ export async function saveVote(
   vote: boolean,
 ): Promise<Record<string, string>> {
   return retryStale(async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    const { review, previous, voter, spent } = await readBallot(reviewId, userId, today);
+    // After the read, so that it is later than the previous vote's.
     const voted_at = new Date().toISOString();
-    const day = voted_at.slice(0, 10);
-    const { review, previous, voter, spent } = await readBallot(reviewId, userId, day);
     if (review.user_id === userId) throw invalidRequest('You cannot vote on your own review');
     if (review.text === null) throw invalidRequest('A review without text cannot be voted on');
     const revision = currentRevision(review);

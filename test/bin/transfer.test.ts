@@ -469,6 +469,10 @@ describe('npm run admin -- export, import', () => {
         { kind: 'grant', item: { pk: 'TOTALS', sk: 'TOTAL#work' } },
         'grant: pk and sk do not match the item',
       ],
+      [
+        { kind: 'identity', item: { pk: `IDENTITY#${'-'.repeat(40)}`, sk: 'IDENTITY' } },
+        'identity: pk and sk do not match the item',
+      ],
       // What would be answered 500 for ever after.
       [{ ...user, id, signed_out: 'yesterday' }, 'signed_out: '],
       [{ ...user, id, display_name: '\u200b' }, 'display_name: must have some visible character'],

@@ -9,8 +9,9 @@ test('a command needs its action, also when a bundler renamed it', () => {
 test('a transaction needs the actions of its members', () => {
   const code = 'new TransactWriteCommand({}); ({ ConditionCheck: { Key } }, { Update: add(Key) })';
   expect(actionsIn(code)).toEqual(['ConditionCheckItem', 'UpdateItem']);
-  const shorthand = 'new TransactWriteCommand({}); [{ Put }, { Update, otherwise }]';
-  expect(actionsIn(shorthand)).toEqual(['PutItem', 'UpdateItem']);
+  const others = '[{ Put }, { Update, otherwise }, { /* why */ Delete: { Key } }]';
+  const needed = ['DeleteItem', 'PutItem', 'UpdateItem'];
+  expect(actionsIn(`new TransactWriteCommand({}); ${others}`)).toEqual(needed);
   expect(actionsIn('({ Update: add(Key) })')).toEqual([]);
 });
 
