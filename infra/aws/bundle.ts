@@ -47,9 +47,6 @@ export const bundleOptions = {
   alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
 } satisfies BuildOptions;
 
-/** Files that functions read from their own folder. */
-const files = { 'get-reference-asset': Object.values(assets) };
-
 /** Bundles files under functions/ into folders in `outdir`. Returns the bundles by operation. */
 export function bundleFunctions(
   outdir: string,
@@ -73,11 +70,10 @@ export function bundleFunctions(
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
-  for (const [operation, paths] of Object.entries(files)) {
-    if (!operations.includes(operation)) continue;
-    for (const file of paths) {
-      copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
-    }
+  // This function reads files from its own folder.
+  const reader = 'get-reference-asset';
+  for (const file of operations.includes(reader) ? Object.values(assets) : []) {
+    copyFileSync(join(root, file), resolve(outdir, reader, parse(file).base));
   }
   // A second bundle without packages has only our own code. In the first, the SDK's paginators
   // would add Query and Scan to every function.
