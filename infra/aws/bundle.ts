@@ -1,11 +1,4 @@
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,8 +21,7 @@ export interface Bundle {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Options of esbuild for the code of a Lambda. */
-export const bundleOptions = {
+const bundleOptions = {
   bundle: true,
   minify: true,
   // An ESM import would load all exports of a Node module. One of them, a WebSocket client, takes a
@@ -73,7 +65,7 @@ export function bundleFunctions(
   // This function reads files from its own folder.
   const reader = 'get-reference-asset';
   for (const file of operations.includes(reader) ? Object.values(assets) : []) {
-    copyFileSync(join(root, file), resolve(outdir, reader, parse(file).base));
+    cpSync(join(root, file), resolve(outdir, reader, parse(file).base));
   }
   // A second bundle without packages has only our own code. In the first, the SDK's paginators
   // would add Query and Scan to every function.

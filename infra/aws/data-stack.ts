@@ -13,9 +13,7 @@ export class DataStack extends Stack {
   readonly signingKeys: Secret;
   readonly sessionKeys: Secret;
   /** Undefined if people sign in at another identity provider. */
-  readonly userPool: cognito.UserPool | undefined;
-  /** The domain of the pool's pages. */
-  readonly userPoolDomain: cognito.UserPoolDomain | undefined;
+  readonly users: { pool: cognito.UserPool; domain: cognito.UserPoolDomain } | undefined;
 
   constructor(scope: App, id: string, options: Options) {
     const { isProduction, issuer, maxReadRequestUnits, maxWriteRequestUnits } = options;
@@ -56,12 +54,13 @@ export class DataStack extends Stack {
     this.sessionKeys = this.#keys('SessionKeys', 'Sign the sessions of the pages', isProduction);
 
     if (!issuer) {
-      this.userPool = this.#userPool(options);
-      this.userPoolDomain = this.userPool.addDomain('Domain', {
+      const pool = this.#userPool(options);
+      const domain = pool.addDomain('Domain', {
         // The prefix must be unique in the region across all accounts.
         cognitoDomain: { domainPrefix: `${options.name}-${Aws.ACCOUNT_ID}` },
         managedLoginVersion: cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
       });
+      this.users = { pool, domain };
     }
 
     // Read by the admin tool, see connect.ts.

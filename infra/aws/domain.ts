@@ -7,14 +7,13 @@ import { Construct } from 'constructs';
 import { stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 
-export interface DomainProps {
-  restApi: apigateway.RestApi;
-  domain: NonNullable<Options['domain']>;
-}
-
 /** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
 export class Domain extends Construct {
-  constructor(scope: Construct, id: string, { restApi, domain }: DomainProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { restApi, domain }: { restApi: apigateway.RestApi; domain: NonNullable<Options['domain']> },
+  ) {
     super(scope, id);
     const name = new apigateway.DomainName(this, 'Name', {
       domainName: domain.name,

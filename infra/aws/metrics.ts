@@ -115,16 +115,10 @@ export function anyOf(metrics: readonly IMetric[], label: string): MathExpressio
 }
 
 /** Returns metrics of the table and of each index: a throttled index blocks writes of the table. */
-export function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[] {
+export function tableThrottles(table: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
-  return [{}, ...indexes].map(
-    (index) =>
-      new Metric({
-        namespace: 'AWS/DynamoDB',
-        metricName: `${kind}ThrottleEvents`,
-        dimensionsMap: { TableName: tableName, ...index },
-        statistic: 'Sum',
-        period,
-      }),
-  );
+  return [{}, ...indexes].map((index) => {
+    const dimensionsMap = { TableName: table.tableName, ...index };
+    return table.metric(`${kind}ThrottleEvents`, { dimensionsMap, statistic: 'Sum', period });
+  });
 }

@@ -12,20 +12,11 @@ import type { Background } from './background.ts';
 import { anyOf, changesBy, hour, metricsOf, period, tableThrottles } from './metrics.ts';
 import type { Options } from './options.ts';
 
-/** Most metrics of one alarm in CloudWatch. */
-const perAlarm = 10;
-
 /** The largest delay of each consumer, and the routes whose every success makes a record for it. */
 const consumerLimits: Readonly<Record<string, { behind: Duration; fedBy: readonly string[] }>> = {
   'update-aggregates': { behind: Duration.minutes(5), fedBy: ['create-review'] },
   // Erasing a large account takes a while.
   eraser: { behind: Duration.hours(1), fedBy: ['delete-review', 'delete-me'] },
-};
-
-/** Limits for a count that must not be zero. */
-const belowOne = {
-  threshold: 1,
-  comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
 };
 
 /** A dashboard, alarms, and mails about them if an address is given. */
@@ -65,7 +56,8 @@ export class Monitoring extends Construct {
       alarmDescription: 'More than 1 % of the requests have a 5xx response',
       threshold: 1,
     });
-    for (const [i, group] of chunks(latencies, perAlarm).entries()) {
+    // An alarm of CloudWatch has at most ten metrics.
+    for (const [i, group] of chunks(latencies, 10).entries()) {
       this.#alarm(`Latency${i + 1}`, anyOf(group, 'The slowest route, p99 in ms'), {
         alarmDescription: `The slowest 1 % of requests take over 2 s at one of these routes: ${group.map(({ label }) => label).join(', ')}`,
         threshold: 2000,
@@ -121,7 +113,8 @@ export class Monitoring extends Construct {
       });
       this.#alarm(`Unfollowed-${node.id}`, calls, {
         alarmDescription: `There were changes, but ${node.id} was not called: its event source mapping is disabled or broken. Repair it within a day, because the stream then drops its records`,
-        ...belowOne,
+        threshold: 1,
+        comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
         // Within the day that the stream keeps records. Two hours, because one hour may end between
         // a change and its processing.
         evaluationPeriods: 24,
@@ -155,7 +148,8 @@ export class Monitoring extends Construct {
       });
       this.#alarm(`NotRun-${node.id}`, runs, {
         alarmDescription: `${node.id} has not run for 26 hours: its rule is disabled or broken. A new service is in this state until its first night`,
-        ...belowOne,
+        threshold: 1,
+        comparisonOperator: cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
         // An alarm may cover a day with periods below an hour, and a week with longer periods.
         evaluationPeriods: 26,
         treatMissingData: cloudwatch.TreatMissingData.BREACHING,

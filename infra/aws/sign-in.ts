@@ -23,10 +23,8 @@ export class SignIn extends Construct {
       this.clientSecret = Secret.fromSecretCompleteArn(this, 'Secret', issuer.oidcClientSecretArn);
       return;
     }
-    const { userPool, userPoolDomain } = data;
-    if (!userPool || !userPoolDomain) {
-      throw new Error('Without an issuer there must be a user pool and its domain');
-    }
+    if (!data.users) throw new Error('Without an issuer there must be a user pool');
+    const { pool: userPool, domain } = data.users;
     const signedOut = `${authUrl}/account/sign-out`;
     const client = new cognito.UserPoolClient(this, 'Client', {
       userPool,
@@ -49,7 +47,7 @@ export class SignIn extends Construct {
     this.settings = {
       OIDC_ISSUER: userPool.userPoolProviderUrl,
       OIDC_CLIENT_ID: client.userPoolClientId,
-      OIDC_LOGOUT_URL: `${userPoolDomain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
+      OIDC_LOGOUT_URL: `${domain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
     };
     // From CloudFormation: the construct would add a Lambda that may describe every client.
     const { attrClientSecret } = client.node.defaultChild as cognito.CfnUserPoolClient;
