@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { jsonLine, readable, requestLine, startedLine } from '../infra/local/log.ts';
+import { jsonLine, readable, requestLine } from '../infra/local/log.ts';
 import { startStack } from '../infra/local/stack.ts';
 
 // An empty variable, for example from a line of a .env file, counts as unset.
@@ -147,7 +147,8 @@ try {
   Data   ${dynamodbEndpoint ?? (memory ? memoryOnly : dataDir)}
 ${demo ? `  Demo   ${demo.notice}\n` : ''}  Stop   Ctrl-C
 `;
-  console.log(log === 'json' ? startedLine(stack.url) : banner);
+  const started = { time: new Date().toISOString(), message: 'started', url: stack.url };
+  console.log(log === 'json' ? JSON.stringify(started) : banner);
 
   const reason = await stack.failure;
   await stack.stop();

@@ -62,12 +62,10 @@ export async function measureEvent(operation: string, event: object): Promise<Co
 }
 
 /** Measures the database cost of a function. */
-export function measureRun<T>(run: () => Promise<T>) {
-  return countRoundTrips(async (roundTrips) => {
-    const tally = { read: 0, write: 0 };
-    const result = await units.run(tally, run);
-    return { result, ...tally, roundTrips: roundTrips() };
-  });
+export async function measureRun<T>(run: () => Promise<T>) {
+  const tally = { read: 0, write: 0, roundTrips: 0 };
+  const result = await countRoundTrips(tally, () => units.run(tally, run));
+  return { result, ...tally };
 }
 
 /** Compares a cost with its budget. Throws if the answer has another status than expected. */

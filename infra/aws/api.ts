@@ -1,15 +1,6 @@
-import {
-  AccessLogFormat,
-  AwsIntegration,
-  EndpointType,
-  LogGroupLogDestination,
-  MethodLoggingLevel,
-  ResponseType,
-  RestApi,
-  TokenAuthorizer,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Aws, Duration, NestedStack, RemovalPolicy, Size, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -67,7 +58,7 @@ function limitsOf(route: Route, rate: number) {
 
 /** The REST API, at first without its routes: other constructs need its address before. */
 export class Api extends Construct {
-  readonly restApi: RestApi;
+  readonly restApi: apigateway.RestApi;
   readonly accessLog: LogGroup;
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the routes. */
   readonly url: string;
@@ -77,14 +68,14 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, options: Options) {
     super(scope, id);
-    const { logDays, rateLimit, hasTracing, hasFirewall, hasExactChallenge, domain } = options;
+    const { logDays, rateLimit, tracing, firewall, exactChallenge, domain } = options;
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: logDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    this.restApi = new RestApi(this, 'RestApi', {
+    this.restApi = new apigateway.RestApi(this, 'RestApi', {
       restApiName: options.name,
-      endpointTypes: [EndpointType.REGIONAL],
+      endpointTypes: [apigateway.EndpointType.REGIONAL],
       // The default address would be a second issuer of tokens.
       disableExecuteApiEndpoint: domain !== undefined,
       // Smallest body that is compressed for a client that accepts it.
@@ -103,10 +94,10 @@ export class Api extends Construct {
               : [];
           }),
         ),
-        accessLogDestination: new LogGroupLogDestination(this.accessLog),
-        accessLogFormat: AccessLogFormat.custom(accessLogLine),
-        loggingLevel: MethodLoggingLevel.OFF,
-        tracingEnabled: hasTracing,
+        accessLogDestination: new apigateway.LogGroupLogDestination(this.accessLog),
+        accessLogFormat: apigateway.AccessLogFormat.custom(accessLogLine),
+        loggingLevel: apigateway.MethodLoggingLevel.OFF,
+        tracingEnabled: tracing,
       },
       defaultCorsPreflightOptions: {
         allowOrigins: [preflightHeaders['Access-Control-Allow-Origin']],
@@ -119,18 +110,18 @@ export class Api extends Construct {
 
     for (const { type, status, headers, body } of gatewayResponses) {
       this.restApi.addGatewayResponse(type, {
-        type: ResponseType.of(type),
+        type: apigateway.ResponseType.of(type),
         statusCode: status?.toString(),
         responseHeaders: Object.fromEntries(
           Object.entries(headers).map(([name, value]) => {
-            const isMapped = value.startsWith('context.authorizer.') && !hasExactChallenge;
+            const isMapped = value.startsWith('context.authorizer.') && !exactChallenge;
             return [name, isMapped ? challenge : value];
           }),
         ),
         templates: { 'application/json': body },
       });
     }
-    acknowledge(this.restApi, { ...accepted, ...(hasFirewall ? {} : noFirewall) });
+    acknowledge(this.restApi, { ...accepted, ...(firewall ? {} : noFirewall) });
     this.#functionStack = new NestedStack(this, 'Functions', {
       description: 'Review service: the functions behind the API',
     });
@@ -161,9 +152,9 @@ export class Api extends Construct {
       return { route, handler };
     });
 
-    const authorizer = new TokenAuthorizer(this, 'Authorizer', {
+    const authorizer = new apigateway.TokenAuthorizer(this, 'Authorizer', {
       // The construct's permission would depend on the authorizer, which depends on the function.
-      handler: LambdaFunction.fromFunctionAttributes(this, 'AuthorizerFunction', {
+      handler: lambda.Function.fromFunctionAttributes(this, 'AuthorizerFunction', {
         functionArn: authorizerFunction.functionArn,
         skipPermissions: true,
       }),
@@ -171,10 +162,10 @@ export class Api extends Construct {
       // A cached policy would also apply to other routes, and outlive a revoked token.
       resultsCacheTtl: Duration.seconds(0),
     });
-    const addMethod = (method: string, path: string, to: LambdaFunction, guard = {}) => {
-      const invocations = `2015-03-31/functions/${to.functionArn}/invocations`;
-      const integration = new AwsIntegration({ service: 'lambda', path: invocations, proxy: true });
-      this.restApi.root.resourceForPath(path).addMethod(method, integration, guard);
+    const addMethod = (method: string, resource: string, to: lambda.Function, guard = {}) => {
+      const path = `2015-03-31/functions/${to.functionArn}/invocations`;
+      const integration = new apigateway.AwsIntegration({ service: 'lambda', path, proxy: true });
+      this.restApi.root.resourceForPath(resource).addMethod(method, integration, guard);
     };
     for (const { route, handler } of served) {
       for (const method of methodsOf(route)) {

@@ -17,7 +17,7 @@ export function addStacks(app: App, bundle: typeof bundleFunctions = bundleFunct
   const code = join(app.outdir, 'functions');
   // A source map left by an earlier synthesis would be uploaded.
   rmSync(code, { recursive: true, force: true });
-  const bundles = bundle(code, options.hasSourceMaps);
+  const bundles = bundle(code, options.sourceMaps);
   const data = new DataStack(app, `${options.name}-data`, options);
   return { data, service: new ServiceStack(app, options.name, { options, data, bundles }) };
 }

@@ -1,11 +1,4 @@
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, parse, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,8 +21,7 @@ export interface Bundle {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Options of esbuild for the code of a Lambda. */
-export const bundleOptions = {
+const bundleOptions = {
   bundle: true,
   minify: true,
   // An ESM import would load all exports of a Node module. One of them, a WebSocket client, takes a
@@ -46,9 +38,6 @@ export const bundleOptions = {
   // The SDK's search for credentials is 130 KB of code and takes 10 ms of every cold start.
   alias: { '@aws-sdk/credential-provider-node': join(root, 'infra/aws/credentials.ts') },
 } satisfies BuildOptions;
-
-/** Files that functions read from their own folder. */
-const files = { 'get-reference-asset': Object.values(assets) };
 
 /** Bundles files under functions/ into folders in `outdir`. Returns the bundles by operation. */
 export function bundleFunctions(
@@ -73,11 +62,10 @@ export function bundleFunctions(
     logLevel: 'warning',
   } satisfies BuildOptions;
   const { metafile } = buildSync({ ...options, metafile: true });
-  for (const [operation, paths] of Object.entries(files)) {
-    if (!operations.includes(operation)) continue;
-    for (const file of paths) {
-      copyFileSync(join(root, file), resolve(outdir, operation, parse(file).base));
-    }
+  // This function reads files from its own folder.
+  const reader = 'get-reference-asset';
+  for (const file of operations.includes(reader) ? Object.values(assets) : []) {
+    cpSync(join(root, file), resolve(outdir, reader, parse(file).base));
   }
   // A second bundle without packages has only our own code. In the first, the SDK's paginators
   // would add Query and Scan to every function.

@@ -1,19 +1,5 @@
-import {
-  AccountRecovery,
-  FeaturePlan,
-  ManagedLoginVersion,
-  Mfa,
-  UserPool,
-  type UserPoolDomain,
-  UserPoolEmail,
-} from 'aws-cdk-lib/aws-cognito';
-import {
-  type AttributeType,
-  BillingMode,
-  ProjectionType,
-  StreamViewType,
-  Table,
-} from 'aws-cdk-lib/aws-dynamodb';
+import * as cognito from 'aws-cdk-lib/aws-cognito';
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type App, Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { tableDefinition } from '../../shared/table/definition.ts';
@@ -23,13 +9,11 @@ import type { Options } from './options.ts';
 
 /** The data: table, user pool and keys. In production they stay when the stack is deleted. */
 export class DataStack extends Stack {
-  readonly table: Table;
+  readonly table: dynamodb.Table;
   readonly signingKeys: Secret;
   readonly sessionKeys: Secret;
   /** Undefined if people sign in at another identity provider. */
-  readonly userPool: UserPool | undefined;
-  /** The domain of the pool's pages. */
-  readonly userPoolDomain: UserPoolDomain | undefined;
+  readonly users: { pool: cognito.UserPool; domain: cognito.UserPoolDomain } | undefined;
 
   constructor(scope: App, id: string, options: Options) {
     const { isProduction, issuer, maxReadRequestUnits, maxWriteRequestUnits } = options;
@@ -41,17 +25,17 @@ export class DataStack extends Stack {
 
     const attribute = (attribute: keyof typeof tableDefinition.attributeTypes) => ({
       name: attribute,
-      type: tableDefinition.attributeTypes[attribute] as AttributeType,
+      type: tableDefinition.attributeTypes[attribute] as dynamodb.AttributeType,
     });
     const caps = { maxReadRequestUnits, maxWriteRequestUnits };
     // Not TableV2. A global table costs the same, but fewer tools and local emulators support it.
-    this.table = new Table(this, 'Table', {
+    this.table = new dynamodb.Table(this, 'Table', {
       partitionKey: attribute(tableDefinition.partitionKey),
       sortKey: attribute(tableDefinition.sortKey),
       timeToLiveAttribute: tableDefinition.timeToLive,
-      billingMode: BillingMode.PAY_PER_REQUEST,
+      billingMode: dynamodb.BillingMode.PAY_PER_REQUEST,
       ...caps,
-      stream: StreamViewType.NEW_AND_OLD_IMAGES,
+      stream: dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       ...protection(isProduction),
     });
@@ -60,7 +44,7 @@ export class DataStack extends Stack {
         indexName: index.name,
         partitionKey: attribute(index.partitionKey),
         sortKey: attribute(index.sortKey),
-        projectionType: ProjectionType.INCLUDE,
+        projectionType: dynamodb.ProjectionType.INCLUDE,
         nonKeyAttributes: [...index.projection],
         ...caps,
       });
@@ -70,12 +54,13 @@ export class DataStack extends Stack {
     this.sessionKeys = this.#keys('SessionKeys', 'Sign the sessions of the pages', isProduction);
 
     if (!issuer) {
-      this.userPool = this.#userPool(options);
-      this.userPoolDomain = this.userPool.addDomain('Domain', {
+      const pool = this.#userPool(options);
+      const domain = pool.addDomain('Domain', {
         // The prefix must be unique in the region across all accounts.
         cognitoDomain: { domainPrefix: `${options.name}-${Aws.ACCOUNT_ID}` },
-        managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+        managedLoginVersion: cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
       });
+      this.users = { pool, domain };
     }
 
     // Read by the admin tool, see connect.ts.
@@ -101,13 +86,13 @@ export class DataStack extends Stack {
   }
 
   #userPool({ isProduction, mailFrom }: Options) {
-    const pool = new UserPool(this, 'UserPool', {
+    const pool = new cognito.UserPool(this, 'UserPool', {
       selfSignUpEnabled: true,
       signInAliases: { email: true },
       autoVerify: { email: true },
       standardAttributes: { email: { required: true, mutable: true } },
-      accountRecovery: AccountRecovery.EMAIL_ONLY,
-      mfa: Mfa.OPTIONAL,
+      accountRecovery: cognito.AccountRecovery.EMAIL_ONLY,
+      mfa: cognito.Mfa.OPTIONAL,
       mfaSecondFactor: { otp: true, sms: false },
       passwordPolicy: {
         minLength: 12,
@@ -118,9 +103,9 @@ export class DataStack extends Stack {
         tempPasswordValidity: Duration.days(3),
       },
       email: mailFrom
-        ? UserPoolEmail.withSES({ fromEmail: mailFrom, sesRegion: Aws.REGION })
+        ? cognito.UserPoolEmail.withSES({ fromEmail: mailFrom, sesRegion: Aws.REGION })
         : undefined,
-      featurePlan: FeaturePlan.ESSENTIALS,
+      featurePlan: cognito.FeaturePlan.ESSENTIALS,
       ...protection(isProduction),
     });
     acknowledge(pool, {

@@ -1,10 +1,4 @@
-import {
-  type CfnDomainName,
-  DomainName,
-  EndpointType,
-  type RestApi,
-  SecurityPolicy,
-} from 'aws-cdk-lib/aws-apigateway';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { AaaaRecord, ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
@@ -13,23 +7,22 @@ import { Construct } from 'constructs';
 import { stage } from '../../shared/routes.ts';
 import type { Options } from './options.ts';
 
-export interface DomainProps {
-  restApi: RestApi;
-  domain: NonNullable<Options['domain']>;
-}
-
 /** The API under a custom domain: `https://<name>/ws/1`. Only the stage, `ws`, is mapped. */
 export class Domain extends Construct {
-  constructor(scope: Construct, id: string, { restApi, domain }: DomainProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { restApi, domain }: { restApi: apigateway.RestApi; domain: NonNullable<Options['domain']> },
+  ) {
     super(scope, id);
-    const name = new DomainName(this, 'Name', {
+    const name = new apigateway.DomainName(this, 'Name', {
       domainName: domain.name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
-      endpointType: EndpointType.REGIONAL,
-      securityPolicy: SecurityPolicy.TLS_1_2,
+      endpointType: apigateway.EndpointType.REGIONAL,
+      securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
     });
     // The construct has no property for this. Without it an AAAA record would lead nowhere.
-    (name.node.defaultChild as CfnDomainName).addPropertyOverride(
+    (name.node.defaultChild as apigateway.CfnDomainName).addPropertyOverride(
       'EndpointConfiguration.IpAddressType',
       'dualstack',
     );

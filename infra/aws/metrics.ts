@@ -1,6 +1,6 @@
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, MetricFilter, type MetricFilterProps } from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { resourceOf } from '../../shared/http/match-route.ts';
@@ -21,15 +21,12 @@ export function metricsOf(
   const logged = (
     metricName: string,
     pattern: string,
-    {
-      id = `${metricName}Logged`,
-      logGroup = api.accessLog,
-      dimensions,
-    }: { id?: string; logGroup?: ILogGroup; dimensions?: Record<string, string> } = {},
+    { id = `${metricName}Logged`, ...others }: { id?: string } & Partial<MetricFilterProps> = {},
   ) => {
     const filterPattern = FilterPattern.literal(pattern);
-    const props = { logGroup, filterPattern, metricNamespace: name, metricName, dimensions };
-    return new MetricFilter(scope, id, props).metric({ statistic: 'Sum', period });
+    const from = { logGroup: api.accessLog, filterPattern, metricNamespace: name, metricName };
+    const filter = new MetricFilter(scope, id, { ...from, ...others });
+    return filter.metric({ statistic: 'Sum', period });
   };
   // A change is a successful request except GET: a review published, a vote cast, a token issued.
   logged(
@@ -118,16 +115,10 @@ export function anyOf(metrics: readonly IMetric[], label: string): MathExpressio
 }
 
 /** Returns metrics of the table and of each index: a throttled index blocks writes of the table. */
-export function tableThrottles({ tableName }: ITable, kind: 'Read' | 'Write'): Metric[] {
+export function tableThrottles(table: ITable, kind: 'Read' | 'Write'): Metric[] {
   const indexes = tableDefinition.indexes.map(({ name }) => ({ GlobalSecondaryIndexName: name }));
-  return [{}, ...indexes].map(
-    (index) =>
-      new Metric({
-        namespace: 'AWS/DynamoDB',
-        metricName: `${kind}ThrottleEvents`,
-        dimensionsMap: { TableName: tableName, ...index },
-        statistic: 'Sum',
-        period,
-      }),
-  );
+  return [{}, ...indexes].map((index) => {
+    const dimensionsMap = { TableName: table.tableName, ...index };
+    return table.metric(`${kind}ThrottleEvents`, { dimensionsMap, statistic: 'Sum', period });
+  });
 }

@@ -130,15 +130,7 @@ export function readOptions(node: Node) {
       certificateArn: domain.certificateArn,
       hostedZone: zone && { id: zone.hostedZoneId, name: zone.hostedZoneName },
     },
-    issuer: issuer && {
-      url: issuer.oidcIssuer,
-      clientId: issuer.oidcClientId,
-      clientSecretArn: issuer.oidcClientSecretArn,
-    },
-    hasFirewall: chosen.firewall,
-    hasTracing: chosen.tracing,
-    hasSourceMaps: chosen.sourceMaps,
-    hasExactChallenge: chosen.exactChallenge,
+    issuer,
     databases: databasesOf(chosen),
     sourceUrl: chosen.sourceUrl ?? '',
   };

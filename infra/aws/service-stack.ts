@@ -20,7 +20,7 @@ export class ServiceStack extends Stack {
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
     const { table, signingKeys, sessionKeys } = data;
-    const { isProduction, issuer, databases, sourceUrl, domain, hasFirewall, budget } = options;
+    const { isProduction, issuer, databases, sourceUrl, domain, firewall, budget } = options;
     keepEnvironment(this, isProduction);
 
     const api = new Api(this, 'Api', options);
@@ -41,7 +41,7 @@ export class ServiceStack extends Stack {
     new Monitoring(this, 'Monitoring', { api, background, table, options });
     if (domain) new Domain(this, 'Domain', { restApi: api.restApi, domain });
     if (budget) new Budget(this, 'Budget', budget);
-    if (hasFirewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
+    if (firewall) new Firewall(this, 'Firewall', { restApi: api.restApi });
 
     new CfnOutput(this, 'BaseUrl', { value: api.url + version });
     new CfnOutput(this, 'AuthUrl', { value: api.url });

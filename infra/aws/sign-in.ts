@@ -1,10 +1,4 @@
-import {
-  CfnManagedLoginBranding,
-  type CfnUserPoolClient,
-  OAuthScope,
-  UserPoolClient,
-  UserPoolClientIdentityProvider,
-} from 'aws-cdk-lib/aws-cognito';
+import * as cognito from 'aws-cdk-lib/aws-cognito';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { SecretValue, Token } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -12,46 +6,40 @@ import type { DataStack } from './data-stack.ts';
 import { acknowledge } from './nag.ts';
 import type { Options } from './options.ts';
 
-export interface SignInProps {
-  /** {auth_url} */
-  authUrl: string;
-  data: DataStack;
-  issuer: Options['issuer'];
-}
-
 /** The sign-in: connects the pages and the identity provider. */
 export class SignIn extends Construct {
   /** Has OIDC_LOGOUT_URL only if the provider's discovery document lacks that address. */
   readonly settings: Readonly<Record<string, string>>;
   readonly clientSecret: ISecret;
 
-  constructor(scope: Construct, id: string, props: SignInProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { authUrl, data, issuer }: { authUrl: string; data: DataStack; issuer: Options['issuer'] },
+  ) {
     super(scope, id);
-    const { authUrl, issuer } = props;
-    const { userPool, userPoolDomain } = props.data;
     if (issuer) {
-      this.settings = { OIDC_ISSUER: issuer.url, OIDC_CLIENT_ID: issuer.clientId };
-      this.clientSecret = Secret.fromSecretCompleteArn(this, 'Secret', issuer.clientSecretArn);
+      this.settings = { OIDC_ISSUER: issuer.oidcIssuer, OIDC_CLIENT_ID: issuer.oidcClientId };
+      this.clientSecret = Secret.fromSecretCompleteArn(this, 'Secret', issuer.oidcClientSecretArn);
       return;
     }
-    if (!userPool || !userPoolDomain) {
-      throw new Error('Without an issuer there must be a user pool and its domain');
-    }
+    if (!data.users) throw new Error('Without an issuer there must be a user pool');
+    const { pool: userPool, domain } = data.users;
     const signedOut = `${authUrl}/account/sign-out`;
-    const client = new UserPoolClient(this, 'Client', {
+    const client = new cognito.UserPoolClient(this, 'Client', {
       userPool,
       generateSecret: true,
       preventUserExistenceErrors: true,
-      supportedIdentityProviders: [UserPoolClientIdentityProvider.COGNITO],
+      supportedIdentityProviders: [cognito.UserPoolClientIdentityProvider.COGNITO],
       oAuth: {
         flows: { authorizationCodeGrant: true },
-        scopes: [OAuthScope.OPENID, OAuthScope.EMAIL, OAuthScope.PROFILE],
+        scopes: [cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL, cognito.OAuthScope.PROFILE],
         callbackUrls: [`${authUrl}/account/callback`],
         logoutUrls: [signedOut],
       },
     });
     // Without a branding the new sign-in page does not appear for a client.
-    new CfnManagedLoginBranding(this, 'Branding', {
+    new cognito.CfnManagedLoginBranding(this, 'Branding', {
       userPoolId: userPool.userPoolId,
       clientId: client.userPoolClientId,
       useCognitoProvidedValues: true,
@@ -59,10 +47,10 @@ export class SignIn extends Construct {
     this.settings = {
       OIDC_ISSUER: userPool.userPoolProviderUrl,
       OIDC_CLIENT_ID: client.userPoolClientId,
-      OIDC_LOGOUT_URL: `${userPoolDomain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
+      OIDC_LOGOUT_URL: `${domain.baseUrl()}/logout?client_id=${client.userPoolClientId}&logout_uri=${encoded(signedOut)}`,
     };
     // From CloudFormation: the construct would add a Lambda that may describe every client.
-    const { attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
+    const { attrClientSecret } = client.node.defaultChild as cognito.CfnUserPoolClient;
     this.clientSecret = new Secret(this, 'Secret', {
       description: 'The client secret of the pages at the user pool',
       secretStringValue: SecretValue.unsafePlainText(Token.asString(attrClientSecret)),

@@ -1,15 +1,6 @@
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
-import { PolicyDocument, type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import {
-  ApplicationLogLevel,
-  Architecture,
-  Code,
-  Function as LambdaFunction,
-  LoggingFormat,
-  Runtime,
-  SystemLogLevel,
-  Tracing,
-} from 'aws-cdk-lib/aws-lambda';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
@@ -36,7 +27,7 @@ export interface TableFunctionProps {
   /** The largest access to the table. The function gets only the rights that its code uses. */
   table: Route['table'];
   secrets?: readonly Secret[];
-  rights?: PolicyStatement[];
+  rights?: iam.PolicyStatement[];
   timeout?: Duration;
   /** Reserved concurrent executions, which are also the maximum. Unset, they are shared. */
   concurrency?: number;
@@ -47,7 +38,7 @@ export interface TableFunctionProps {
  * rights that its code uses. No construct adds to the role.
  */
 export class TableFunction extends Construct {
-  readonly lambda: LambdaFunction;
+  readonly lambda: lambda.Function;
 
   constructor(scope: Construct, operation: string, props: TableFunctionProps) {
     super(scope, operation);
@@ -61,7 +52,7 @@ export class TableFunction extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const secretArns = secrets.map((name) => defaults.secrets[name].secretArn);
-    const traced = options.hasTracing ? ['*'] : [];
+    const traced = options.tracing ? ['*'] : [];
     const statements = [
       // The ARN of a log group includes its streams.
       ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
@@ -70,19 +61,19 @@ export class TableFunction extends Construct {
       ...allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], traced),
       ...rights,
     ];
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      inlinePolicies: { Rights: new PolicyDocument({ statements }) },
+    const role = new iam.Role(this, 'Role', {
+      assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
+      inlinePolicies: { Rights: new iam.PolicyDocument({ statements }) },
     });
-    if (options.hasTracing) {
+    if (options.tracing) {
       acknowledge(role, { 'IAM5[Resource::*]': 'X-Ray has no resources to limit a right to' });
     }
-    this.lambda = new LambdaFunction(this, 'Function', {
+    this.lambda = new lambda.Function(this, 'Function', {
       description,
-      code: Code.fromAsset(bundle.directory),
+      code: lambda.Code.fromAsset(bundle.directory),
       handler: 'index.handler',
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      runtime: lambda.Runtime.NODEJS_24_X,
+      architecture: lambda.Architecture.ARM_64,
       // 0.6 of a CPU, which speeds up the first call to DynamoDB (20 ms of CPU) and a page of 50
       // reviews. Costs $0.07 more per million requests than 512 MB; API Gateway costs $3.50.
       memorySize: 1024,
@@ -91,10 +82,10 @@ export class TableFunction extends Construct {
       role: role.withoutPolicyUpdates(),
       environment: environmentOf(bundle, defaults, secrets),
       logGroup,
-      loggingFormat: LoggingFormat.JSON,
-      applicationLogLevelV2: ApplicationLogLevel.INFO,
-      systemLogLevelV2: SystemLogLevel.WARN,
-      tracing: options.hasTracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      loggingFormat: lambda.LoggingFormat.JSON,
+      applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
+      tracing: options.tracing ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
     });
   }
 }
@@ -110,6 +101,6 @@ function environmentOf(
   return {
     ...Object.fromEntries(known.filter(([name]) => isRead(name))),
     ...Object.fromEntries(names.map((name) => [`${name}_ARN`, secrets[name].secretArn])),
-    ...(options.hasSourceMaps ? { NODE_OPTIONS: '--enable-source-maps' } : {}),
+    ...(options.sourceMaps ? { NODE_OPTIONS: '--enable-source-maps' } : {}),
   };
 }

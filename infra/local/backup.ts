@@ -1,8 +1,6 @@
 import {
-  accessSync,
   chmodSync,
   closeSync,
-  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
@@ -66,7 +64,7 @@ export async function backUp(dataDir: string, target: string): Promise<CopyResul
  */
 export function restore(source: string, dataDir: string): CopyResult {
   try {
-    accessSync(join(source, databaseFile), constants.R_OK);
+    closeSync(openSync(join(source, databaseFile), 'r'));
   } catch (cause) {
     const isPrivate = (cause as NodeJS.ErrnoException).code === 'EACCES';
     const why = isPrivate

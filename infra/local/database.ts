@@ -53,13 +53,10 @@ export function impatientOptions(endpoint: string) {
  * however that ends. A shell waits at a pipe from this process. When the pipe closes, it stops the
  * engine and deletes the folder `temporary`.
  */
-export async function startDatabase({
-  file,
-  temporary = '',
-}: {
-  file?: string;
-  temporary?: string;
-} = {}): Promise<Database> {
+export async function startDatabase(
+  options: { file?: string; temporary?: string } = {},
+): Promise<Database> {
+  const { file, temporary = '' } = options;
   const { engine, endpoint } = await startEngine(file);
   const pid = Number(engine.pid);
   const atTheEnd = 'read _; kill "$1"; [ -z "$2" ] || { sleep 1; rm -rf -- "$2"; }';

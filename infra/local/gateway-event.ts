@@ -49,20 +49,7 @@ export function proxyEvent(
 }
 
 /** Returns the event with these values, of which `resource` is the path pattern of the route. */
-export function gatewayEvent({
-  method,
-  resource,
-  path,
-  headers,
-  query = [],
-  pathParameters = {},
-  body = null,
-  authorizer = null,
-  requestId,
-  domainName,
-  sourceIp,
-  protocol = 'HTTP/1.1',
-}: {
+export function gatewayEvent(values: {
   method: string;
   resource: string;
   path: string;
@@ -76,6 +63,8 @@ export function gatewayEvent({
   sourceIp: string;
   protocol?: string;
 }): APIGatewayProxyEvent {
+  const { method, resource, path, headers, query = [], pathParameters = {}, requestId } = values;
+  const { body = null, authorizer = null, protocol = 'HTTP/1.1', domainName, sourceIp } = values;
   const now = new Date();
   const sent = collect(headers);
   const parameters = query.length === 0 ? { last: null, all: null } : collect(query);

@@ -69,7 +69,6 @@ export function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   setTimeout(() => socket.destroy(), 1_000).unref();
 }
 
-/** A response before it is sent. */
 interface Reply {
   statusCode: number;
   headers: Record<string, unknown>;

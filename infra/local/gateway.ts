@@ -8,7 +8,7 @@ import { stage, version } from '../../shared/routes.ts';
 import { GatewayError, refuse, render, send, toReply } from './gateway-response.ts';
 import { hostFile } from './host.ts';
 import { answer } from './integration.ts';
-import type { Load } from './invoke.ts';
+import { invoke, type Load } from './invoke.ts';
 import type { Served } from './log.ts';
 import { localUrl, type PublicAddress } from './public-address.ts';
 import { countRoundTrips } from './round-trips.ts';
@@ -50,6 +50,8 @@ export async function startGateway(options: {
   const { port, host = '127.0.0.1', load, log, timeout = 29_000, address } = options;
   const server = createServer({ maxHeaderSize: longestUrl + 64 * 1024, requireHostHeader: false });
   const mounts: Mount[] = [];
+  const call = async (operation: string, event: unknown) =>
+    invoke(await load(operation), operation, event, timeout);
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     const start = performance.now();
@@ -79,16 +81,8 @@ export async function startGateway(options: {
         mounted.serve(request, response);
         return;
       }
-      const result =
-        hostFile(method, url, options) ??
-        (await countRoundTrips(async (roundTrips) => {
-          try {
-            return await answer(request, response, { load, timeout, served, address });
-          } finally {
-            served.roundTrips = roundTrips();
-          }
-        }));
-      await reply(result);
+      const run = () => answer(request, response, { call, served, address });
+      await reply(hostFile(method, url, options) ?? (await countRoundTrips(served, run)));
     } catch (error) {
       if (request.errored) return; // The client has closed the connection.
       if (!(error instanceof GatewayError)) console.error(`${requestId}:`, error);

@@ -3,7 +3,6 @@ import { commonHeaders } from '../../shared/http/response.ts';
 import { stage, version } from '../../shared/routes.ts';
 import { type PublicAddress, readPublicAddress } from './public-address.ts';
 
-/** Options of the host, as the operator sets them. */
 export interface HostOptions {
   /** The address to listen on. */
   host?: string;
@@ -47,9 +46,6 @@ export function readSecurityContact(contact: string): string {
   );
 }
 
-/** In days. After this time a reader must fetch security.txt again. */
-const contactLifetime = 30;
-
 /**
  * Returns the response for paths of the host outside the stage: the root, robots.txt and
  * security.txt. Returns undefined for any other path.
@@ -64,29 +60,19 @@ export function hostFile(
   if (url === '/') {
     return { statusCode: 302, headers: { Location: top }, body: `{"message":"See ${top}"}` };
   }
-  if (url === '/robots.txt') return plain(robots(top));
+  if (url === '/robots.txt') {
+    const api = `${top.slice(0, -1)}${version}/`;
+    const hidden = [api, `${top}account`, `${top}oauth/`].map((path) => `Disallow: ${path}`);
+    // The page of the documentation loads the OpenAPI document.
+    return plain(['User-agent: *', `Allow: ${api}openapi.json`, ...hidden]);
+  }
   if (url === '/.well-known/security.txt' && securityContact) {
-    return plain(security(securityContact, address));
+    // After 30 days a reader must fetch the file again.
+    const expires = new Date(Date.now() + 30 * 86_400_000).toISOString();
+    const canonical = address ? [`Canonical: ${address.url.origin}${url}`] : [];
+    return plain([`Contact: ${securityContact}`, `Expires: ${expires}`, ...canonical]);
   }
   return undefined;
-}
-
-/** Allows the home page, other pages, and the documentation, which loads the OpenAPI document. */
-function robots(top: string) {
-  const api = `${top.slice(0, -1)}${version}/`;
-  return [
-    'User-agent: *',
-    `Allow: ${api}openapi.json`,
-    `Disallow: ${api}`,
-    `Disallow: ${top}account`,
-    `Disallow: ${top}oauth/`,
-  ];
-}
-
-function security(contact: string, address: PublicAddress | undefined) {
-  const expires = new Date(Date.now() + contactLifetime * 86_400_000).toISOString();
-  const canonical = address && `Canonical: ${address.url.origin}/.well-known/security.txt`;
-  return [`Contact: ${contact}`, `Expires: ${expires}`, ...(canonical ? [canonical] : [])];
 }
 
 function plain(lines: readonly string[]) {

@@ -38,6 +38,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
     oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
   );
   policy.get('login')?.checks.add(ask);
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const provider = new Provider(issuer.href, {
     adapter: createMemoryAdapter(0),
     clients: [
@@ -50,7 +51,7 @@ export async function identityProvider(host: string, redirect_uri: string) {
         token_endpoint_auth_method: 'client_secret_post',
       },
     ],
-    jwks: { keys: [await signingKey()] },
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     pkce: { required: () => true },
     // No session outlives a sign-in, so there is no sign-out.
@@ -152,9 +153,4 @@ function signInPage() {
     </form>
   </section>`;
   return layout({ title: 'Development sign-in', content, isBare: true });
-}
-
-async function signingKey() {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  return { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' };
 }

@@ -8,7 +8,7 @@ import { bytesOf, largestAnswer, largestEvent } from '../../shared/lambda-limits
 import { stage } from '../../shared/routes.ts';
 import { proxyEvent } from './gateway-event.ts';
 import { GatewayError } from './gateway-response.ts';
-import { invoke, type Load, Timeout } from './invoke.ts';
+import { Timeout } from './invoke.ts';
 import type { Served } from './log.ts';
 import type { PublicAddress } from './public-address.ts';
 
@@ -17,6 +17,9 @@ const largestBody = 10 * 1024 * 1024;
 const surelyFits = 512 * 1024;
 const metadata = '/.well-known/oauth-authorization-server';
 
+/** Runs the function of an operation. */
+type Call = (operation: string, event: unknown) => Promise<unknown>;
+
 /**
  * Answers a request by the function of its route, as Lambda proxy integration does. Throws
  * GatewayError for errors that API Gateway answers itself.
@@ -24,12 +27,7 @@ const metadata = '/.well-known/oauth-authorization-server';
 export async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  {
-    load,
-    timeout,
-    served,
-    address,
-  }: { load: Load; timeout: number; served: Served; address: PublicAddress | undefined },
+  { call, served, address }: { call: Call; served: Served; address: PublicAddress | undefined },
 ): Promise<APIGatewayProxyResult> {
   const { method, requestId, url } = served;
   if (method === 'OPTIONS') return { statusCode: 204, headers: preflightHeaders, body: '' };
@@ -52,7 +50,7 @@ export async function answer(
   const body = await readBody(request, largestBody);
   if (body === undefined) throw new GatewayError('REQUEST_TOO_LARGE');
   if (match && match.route.access !== 'public') {
-    const caller = await authorize(event, load, timeout);
+    const caller = await authorize(event, call);
     event.requestContext.authorizer = caller;
     Object.assign(served, { user: caller.user_id, application: caller.client_id });
   }
@@ -65,12 +63,11 @@ export async function answer(
   }
   const operation = match?.route.operation ?? 'no-route';
   try {
-    const result = await invoke(await load(operation), operation, event, timeout);
-    const answered = result as APIGatewayProxyResult;
-    if ((answered.body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
+    const result = (await call(operation, event)) as APIGatewayProxyResult;
+    if ((result.body?.length ?? 0) > surelyFits && bytesOf(result) > largestAnswer) {
       throw new Error(`the response of ${operation} is too large for Lambda`);
     }
-    return answered;
+    return result;
   } catch (error) {
     if (!(error instanceof Timeout)) throw error;
     console.error(error.message);
@@ -131,7 +128,7 @@ interface AuthorizerPolicy {
  * Calls the authorizer as API Gateway calls a TOKEN authorizer without a cache. Returns the value
  * of `requestContext.authorizer`. Throws GatewayError if the token is refused.
  */
-async function authorize(event: APIGatewayProxyEvent, load: Load, timeout: number) {
+async function authorize(event: APIGatewayProxyEvent, call: Call) {
   const name = Object.keys(event.headers).find((name) => name.toLowerCase() === 'authorization');
   const authorizationToken = event.headers[name ?? ''] ?? '';
   if (!new RegExp(tokenExpression).test(authorizationToken)) throw new GatewayError('UNAUTHORIZED');
@@ -140,8 +137,7 @@ async function authorize(event: APIGatewayProxyEvent, load: Load, timeout: numbe
   let policy: AuthorizerPolicy;
   try {
     const request = { type: 'TOKEN', authorizationToken, methodArn };
-    const result = await invoke(await load('authorizer'), 'authorizer', request, timeout);
-    policy = result as AuthorizerPolicy;
+    policy = (await call('authorizer', request)) as AuthorizerPolicy;
   } catch (error) {
     if (error instanceof Error && error.message === 'Unauthorized') {
       throw new GatewayError('UNAUTHORIZED');

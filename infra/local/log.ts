@@ -56,10 +56,6 @@ export function jsonLine({ method, route, status, milliseconds, requestId }: Ser
   });
 }
 
-export function startedLine(url: string): string {
-  return JSON.stringify({ time: new Date().toISOString(), message: 'started', url });
-}
-
 /** Turns an entry that a function logs as an object, for CloudWatch, into lines of text. */
 export function readable(entry: unknown): unknown {
   if (typeof entry !== 'object' || entry === null || !('message' in entry)) return entry;

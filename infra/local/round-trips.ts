@@ -2,29 +2,27 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 
-/** Round trips of each function call. Parallel requests are one round trip. */
-const tallies = new AsyncLocalStorage<{ trips: number; underWay: number }>();
+const calls = new AsyncLocalStorage<{ tally: { roundTrips: number }; underWay: number }>();
 
-/** Calls `run` with a function that returns the number of round trips to the database so far. */
-export function countRoundTrips<T>(run: (count: () => number) => T): T {
-  const tally = { trips: 0, underWay: 0 };
-  return tallies.run(tally, () => run(() => tally.trips));
+/** Adds the round trips of `run` to the database to `tally`. Parallel requests are one. */
+export function countRoundTrips<T>(tally: { roundTrips: number }, run: () => T): T {
+  return calls.run({ tally, underWay: 0 }, run);
 }
 
 // The SDK uses `node:http`, and nothing else in a function does.
-const tallyOf = new WeakMap<ClientRequest, ReturnType<typeof tallies.getStore>>();
+const callOf = new WeakMap<ClientRequest, ReturnType<typeof calls.getStore>>();
 
 subscribe('http.client.request.start', (message) => {
-  const tally = tallies.getStore();
-  if (!tally) return;
-  tallyOf.set((message as { request: ClientRequest }).request, tally);
-  if (tally.underWay++ === 0) tally.trips++;
+  const call = calls.getStore();
+  if (!call) return;
+  callOf.set((message as { request: ClientRequest }).request, call);
+  if (call.underWay++ === 0) call.tally.roundTrips++;
 });
 for (const end of ['http.client.response.finish', 'http.client.request.error']) {
   subscribe(end, (message) => {
     const { request } = message as { request: ClientRequest };
-    const tally = tallyOf.get(request);
-    tallyOf.delete(request);
-    if (tally) tally.underWay--;
+    const call = callOf.get(request);
+    callOf.delete(request);
+    if (call) call.underWay--;
   });
 }

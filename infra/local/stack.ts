@@ -23,7 +23,6 @@ const patience = 8_500;
 /** Steps that end what was started, in the order of the start. */
 type Undo = (() => unknown)[];
 
-/** The running service on this machine. */
 export interface Stack {
   /** The public base URL. */
   url: string;

@@ -13,9 +13,6 @@ import {
 import { tableDefinition } from '../../shared/table/definition.ts';
 import { impatientOptions, longestAnswer } from './database.ts';
 
-/** In milliseconds. */
-const longestCreation = 60_000;
-
 /**
  * Creates the table if it does not exist, and returns the ARN of its stream. Throws a sentence for
  * the user if the table has another shape.
@@ -117,7 +114,7 @@ function shape({ KeySchema, GlobalSecondaryIndexes, StreamSpecification }: Table
 }
 
 async function activeTable(client: DynamoDBClient, TableName: string) {
-  const deadline = Date.now() + longestCreation;
+  const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {
     const { Table } = await client.send(new DescribeTableCommand({ TableName }));
     if (!Table?.TableStatus) break;
