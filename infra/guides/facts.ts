@@ -19,10 +19,8 @@ import { version } from '../../shared/routes.ts';
 import { userTypes } from '../../shared/user/user-type.ts';
 import { type Endpoint, type ErrorCode, errors, errorsOf } from '../openapi/responses.ts';
 
-/** Addresses of entity pages in the two databases. */
 const pages = { musicdb: 'musicbrainz.org/{type}/{id}', bookdb: 'bookbrainz.org/{type}/{id}' };
 
-/** Remedies for a client, by error code. */
 const remedies: Record<ErrorCode, string> = {
   invalid_request: 'Correct the parameter or field that the description names.',
   invalid_grant:
@@ -111,8 +109,8 @@ export function factsOf({ paths, servers }: OpenApiDocument, endpoints: readonly
         return [`\`${label}\``, range(from, to), `${daily}`, `${daily}`];
       }),
     ),
-    errors: Object.entries(remedies)
-      .map(([code, remedy]) => explain(code, remedy, endpoints))
+    errors: (Object.keys(remedies) as ErrorCode[])
+      .map((code) => explain(code, endpoints))
       .join('\n\n'),
   };
 }
@@ -121,9 +119,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-function codes(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(', ');
-}
+const codes = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
 /** Describes a range of karma. `to` is exclusive. */
 function range(from: number, to?: number): string {
@@ -140,13 +136,11 @@ function maximumOf(parameters: readonly { name: string; schema: object }[], name
 }
 
 /** Returns the first number in a description, for limits that JSON Schema has no keyword for. */
-function numberIn(description = ''): number {
-  return Number(/\d+/.exec(description));
-}
+const numberIn = (description = '') => Number(/\d+/.exec(description));
 
 /** Returns the section on an error, with the endpoints that return it by condition. */
-function explain(code: string, remedy: string, endpoints: readonly Endpoint[]): string {
-  const { status, example } = errors.get(code) ?? {};
+function explain(code: ErrorCode, endpoints: readonly Endpoint[]): string {
+  const [status, example] = errors[code];
   const answers = endpoints.flatMap((endpoint) =>
     errorsOf(endpoint)
       .filter(([each]) => each === code)
@@ -162,5 +156,6 @@ function explain(code: string, remedy: string, endpoints: readonly Endpoint[]): 
       const places = isMost ? others : found.map(({ at }) => at).join(', ');
       return `- ${when.replace(/\.$/, '')}: ${places}.`;
     });
-  return [`### \`${code}\``, `${status}: “${example}”`, remedy, occasions.join('\n')].join('\n\n');
+  const head = `### \`${code}\`\n\n${status}: “${example}”`;
+  return [head, remedies[code], occasions.join('\n')].join('\n\n');
 }

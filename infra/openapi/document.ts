@@ -141,20 +141,18 @@ function bodyOf({ route, docs }: Endpoint, body: v.GenericSchema) {
   };
 }
 
-function isPublic({ route, request }: Pick<Endpoint, 'route' | 'request'>): boolean {
-  return route.method === 'GET' && !request.entries.caller;
-}
+const isPublic = ({ route, request }: Pick<Endpoint, 'route' | 'request'>) =>
+  route.method === 'GET' && !request.entries.caller;
 
 function successesOf(endpoint: Endpoint) {
   const { request, response, docs } = endpoint;
   const [[, only] = []] = fieldsOf(response);
   const isPaged = fieldsOf(request.entries.query).some(([name]) => name === 'cursor');
-  const { headers: own = [] } = docs;
   const headers = headerRefs([
     ...(isPublic(endpoint) ? ['ETag'] : []),
-    ...(isPaged || own.includes('Link') ? ['Link'] : []),
+    ...(isPaged ? ['Link'] : []),
     ...(request.entries.idempotency_key ? ['Idempotent-Replayed'] : []),
-    ...own.filter((name) => name !== 'Link'),
+    ...(docs.headers ?? []),
   ]);
   const content = { schema: jsonSchemaOf(response), example: exampleOf(response) };
   return {

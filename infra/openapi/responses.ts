@@ -12,50 +12,37 @@ export interface Endpoint {
   docs: Docs<RequestSchema> & { fields?: Record<string, string> };
 }
 
-/** Examples of descriptions, by status and error code. */
-const examples = {
-  400: {
-    invalid_request: 'rating must be an integer from 1 to 5',
-    invalid_grant: 'redirect_uri must be exactly the registered one',
-    invalid_scope: 'scope may hold review, vote and user',
-    unsupported_grant_type: 'grant_type must be authorization_code or refresh_token',
-  },
-  401: {
-    not_authorized: 'This request needs an access token',
-    invalid_token:
-      'This request needs a valid access token in the header Authorization: Bearer <access token>',
-    invalid_client: 'The client is unknown or its secret is missing or wrong',
-  },
-  403: {
-    insufficient_scope: 'This request needs an access token with the scope review',
-    access_denied: 'The review is by somebody else',
-    limit_exceeded: 'The votes of today are used up',
-  },
-  404: { not_found: 'Review not found' },
-  405: { method_not_allowed: methodNotAllowed(['GET', 'POST']).message },
-  410: { gone: cursorGone().message },
-  412: { precondition_failed: 'The review has changed: read it again, then try with its new ETag' },
-  413: { payload_too_large: 'The request may have at most 6 MB' },
-  415: { unsupported_media_type: 'The body must be sent as Content-Type: application/json' },
-  422: { idempotency_mismatch: idempotencyMismatch().message },
-  429: { too_many_requests: 'Too many requests: slow down, then try again' },
-  500: { server_error: 'The request could not be processed; please report the request_id' },
-  501: { not_implemented: 'format must be json' },
-  503: { service_unavailable: 'Busy: please try again in a moment' },
-};
-
-type Status = keyof typeof examples;
-export type ErrorCode = { [S in Status]: keyof (typeof examples)[S] }[Status];
-
-/** Status and example of each error code. */
-export const errors = new Map(
-  Object.entries(examples).flatMap(([status, byCode]) =>
-    Object.entries(byCode).map(([code, example]) => [code, { status: Number(status), example }]),
-  ),
-);
+/** The status of each error code, and an example of its description. */
+export const errors = {
+  invalid_request: [400, 'rating must be an integer from 1 to 5'],
+  invalid_grant: [400, 'redirect_uri must be exactly the registered one'],
+  invalid_scope: [400, 'scope may hold review, vote and user'],
+  unsupported_grant_type: [400, 'grant_type must be authorization_code or refresh_token'],
+  not_authorized: [401, 'This request needs an access token'],
+  invalid_token: [
+    401,
+    'This request needs a valid access token in the header Authorization: Bearer <access token>',
+  ],
+  invalid_client: [401, 'The client is unknown or its secret is missing or wrong'],
+  insufficient_scope: [403, 'This request needs an access token with the scope review'],
+  access_denied: [403, 'The review is by somebody else'],
+  limit_exceeded: [403, 'The votes of today are used up'],
+  not_found: [404, 'Review not found'],
+  method_not_allowed: [405, methodNotAllowed(['GET', 'POST']).message],
+  gone: [410, cursorGone().message],
+  precondition_failed: [412, 'The review has changed: read it again, then try with its new ETag'],
+  payload_too_large: [413, 'The request may have at most 6 MB'],
+  unsupported_media_type: [415, 'The body must be sent as Content-Type: application/json'],
+  idempotency_mismatch: [422, idempotencyMismatch().message],
+  too_many_requests: [429, 'Too many requests: slow down, then try again'],
+  server_error: [500, 'The request could not be processed; please report the request_id'],
+  not_implemented: [501, 'format must be json'],
+  service_unavailable: [503, 'Busy: please try again in a moment'],
+} satisfies Record<string, [status: number, example: string]>;
+export type ErrorCode = keyof typeof errors;
 
 /** Conditions of errors, unless the endpoint describes its own. */
-const occasions: Record<string, string> = {
+const occasions: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'A parameter or field is missing or not valid; the description names it.',
   not_authorized: 'There is no access token.',
   invalid_token: 'The access token is missing, invalid, expired or revoked.',
@@ -71,9 +58,9 @@ const occasions: Record<string, string> = {
 };
 
 /** The error codes of an endpoint, each with its condition. */
-export function errorsOf({ route, request, docs }: Endpoint): [code: string, when: string][] {
+export function errorsOf({ route, request, docs }: Endpoint): [code: ErrorCode, when: string][] {
   const { caller, path, query, body, if_match, idempotency_key } = request.entries;
-  const own: Record<string, string> = docs.errors ?? {};
+  const own: typeof occasions = docs.errors ?? {};
   const codes = new Set([
     ...(query || body || if_match || idempotency_key ? ['invalid_request'] : []),
     ...(caller ? ['not_authorized', 'invalid_token'] : []),
@@ -85,7 +72,7 @@ export function errorsOf({ route, request, docs }: Endpoint): [code: string, whe
     ...Object.keys(own),
     ...['too_many_requests', 'server_error', 'service_unavailable'],
   ]);
-  return [...codes].map((code) => [code, own[code] ?? occasions[code] ?? '']);
+  return ([...codes] as ErrorCode[]).map((code) => [code, own[code] ?? occasions[code] ?? '']);
 }
 
 /** The route answers with the errors of RFC 6749. */
@@ -104,7 +91,6 @@ const header = (description: string, example: string | number) => ({
   example,
 });
 
-/** The response headers that clients use. */
 export const headers = {
   ETag: header(
     'Identifies this version of the answer. Send it as `If-None-Match` to get an empty 304 if nothing changed. For a review, it also works as `If-Match`.',
@@ -132,7 +118,7 @@ export const headers = {
 
 /** Returns the error responses of an endpoint by status. Examples are named by error code. */
 export function failuresOf(endpoint: Endpoint): Record<string, unknown> {
-  const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors.get(code)?.status ?? 0);
+  const byStatus = Map.groupBy(errorsOf(endpoint), ([code]) => errors[code][0]);
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => [status, failure(endpoint, status, found)]),
   );
@@ -142,9 +128,9 @@ function failure(endpoint: Endpoint, status: number, found: ReturnType<typeof er
   // A 429 of API Gateway has the same shape on all routes.
   const isOAuth = isOAuthForm(endpoint) && status !== 429;
   const isLimit = found.some(([code]) => code === 'limit_exceeded');
-  const exampleOf = (code: string) => ({
+  const exampleOf = (code: ErrorCode) => ({
     error: code,
-    [isOAuth ? 'error_description' : 'description']: errors.get(code)?.example,
+    [isOAuth ? 'error_description' : 'description']: errors[code][1],
     ...(status >= 500 && { request_id: '6f1e0a52-7b0c-4f43-9d2c-0a2d4f5e6b7c' }),
   });
   return {

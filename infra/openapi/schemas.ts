@@ -32,7 +32,6 @@ const config: ConversionConfig = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
-/** The named schemas, as JSON Schema. */
 export const schemas = toJsonSchemaDefs(named, config);
 
 /** Returns the input of a schema as JSON Schema, or a reference if the schema is named. */
