@@ -15,16 +15,10 @@ const { reviews, writes, dataDir } = new Command('bench')
 
 const stack = await startStack({ port: 0, dataDir: dataDir ?? `.data/bench-${reviews}` });
 try {
-  await bench();
-} finally {
-  await stack.stop();
-}
-
-async function bench(): Promise<void> {
   // Imported here because the stack sets the address of the database in the environment.
   const { seed } = await import('./seed.ts');
   const { benchLists, checkFlatness, someLists } = await import('./bench/lists.ts');
-  const { format, heading, measure } = await import('./bench/measure.ts');
+  const { measure } = await import('./bench/measure.ts');
   const { checkLists } = await import('./bench/recount.ts');
   const { benchEndpoints } = await import('./bench/requests.ts');
   const { writeAtRandom } = await import('./bench/writes.ts');
@@ -41,11 +35,11 @@ async function bench(): Promise<void> {
 
   const failures: string[] = [];
   const lists = await someLists();
-  console.log(heading);
+  print('', 'RRU', 'WRU', 'trips');
   for (const lines of [benchLists(lists), benchEndpoints()]) {
-    for await (const line of lines) {
-      console.log(format(line));
-      failures.push(...line.broken);
+    for await (const { name, read, write, roundTrips, broken } of lines) {
+      print(name, read, write, roundTrips);
+      failures.push(...broken);
     }
   }
   await stack.stream.idle();
@@ -56,4 +50,10 @@ async function bench(): Promise<void> {
   failures.push(...overSizes(sizes));
   for (const failure of failures) console.error(`Over budget: ${failure}`);
   process.exitCode = failures.length > 0 ? 1 : 0;
+} finally {
+  await stack.stop();
+}
+
+function print(name: string, ...cells: (string | number)[]): void {
+  console.log(name.padEnd(38) + cells.map((cell) => `${cell}`.padStart(8)).join(''));
 }

@@ -55,7 +55,6 @@ async function offsetsOf(operation: string, query: ListQuery, offsets: readonly 
   return [...offsets, body.count - 60].filter((at) => at >= 0 && at < body.count);
 }
 
-/** Returns the cursor of the third page, if there is one. */
 async function thirdPage(query: Record<string, string>): Promise<Record<string, string>> {
   let at = {};
   for (let page = 1; page <= 2; page++) {
@@ -69,16 +68,16 @@ async function thirdPage(query: Record<string, string>): Promise<Record<string, 
 export async function checkFlatness(): Promise<string[]> {
   const broken: string[] = [];
   for (const sort of sorts) {
-    const reads: [offset: number, read: number][] = [];
+    const reads = new Map<number, number>();
     for (const offset of await offsetsOf('list-reviews', {}, evenOffsets)) {
       const { read } = await measure('list-reviews', { query: { sort, offset: `${offset}` } });
-      reads.push([offset, read]);
+      reads.set(offset, read);
     }
-    const sorted = reads.map(([, read]) => read).sort((a, b) => a - b);
-    const middle = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    const middle = [...reads.values()].sort((a, b) => a - b)[Math.floor(reads.size / 2)] ?? 0;
     for (const [offset, read] of reads) {
-      if (Math.abs(read / middle - 1) <= 0.15) continue;
-      broken.push(`all ${sort} @${offset}: read ${read}, not ${middle}`);
+      if (Math.abs(read / middle - 1) > 0.15) {
+        broken.push(`all ${sort} @${offset}: read ${read}, not ${middle}`);
+      }
     }
   }
   return broken;
@@ -146,10 +145,7 @@ async function budgetOf(
   const levels = sort === 'popularity' ? 4 : 3;
   const descent = 0.5 * partitions * levels + Math.max(12, partitions / 2);
   const position = (isMerged ? 0.5 * partitions : 0) + (isNear ? offset / 40 : descent);
-  return {
-    read: 0.5 * reviews.length + authors.read + 3 + position,
-    roundTrips: isNear ? 2 : 6,
-  };
+  return { read: 0.5 * reviews.length + authors.read + 3 + position, roundTrips: isNear ? 2 : 6 };
 }
 
 function mostFrequent(values: readonly string[]): string {

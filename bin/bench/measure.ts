@@ -12,7 +12,6 @@ export interface Cost {
   write: number;
   /** Sequential round trips to the database. Parallel round trips count once. */
   roundTrips: number;
-  /** The body, parsed if it is JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the benchmark knows the shape of its own requests.
   body: any;
 }
@@ -21,10 +20,7 @@ export interface Cost {
 export type Budget = Partial<Pick<Cost, 'read' | 'write' | 'roundTrips'>>;
 
 /** A request, its cost, and a sentence for each exceeded limit. */
-export interface Line extends Required<Budget> {
-  name: string;
-  broken: string[];
-}
+export type Line = Required<Budget> & { name: string; broken: string[] };
 
 /** Request units of the current run. Commands outside a run, as of the stream, do not count. */
 const units = new AsyncLocalStorage<{ read: number; write: number }>();
@@ -61,7 +57,6 @@ export async function measureEvent(operation: string, event: object): Promise<Co
   return { ...cost, status, body: body?.startsWith('{') ? JSON.parse(body) : body };
 }
 
-/** Measures the database cost of a function. */
 export async function measureRun<T>(run: () => Promise<T>) {
   const tally = { read: 0, write: 0, roundTrips: 0 };
   const result = await countRoundTrips(tally, () => units.run(tally, run));
@@ -77,14 +72,4 @@ export function toLine(name: string, cost: Cost, budget: Budget, expected = 200)
     return cost[what] > most ? [`${name}: ${what} ${cost[what]} > ${most}`] : [];
   });
   return { name, read, write, roundTrips, broken };
-}
-
-export function format({ name, read, write, roundTrips }: Line): string {
-  return row(name, [read, write, roundTrips]);
-}
-
-export const heading = row('', ['RRU', 'WRU', 'trips']);
-
-function row(name: string, cells: readonly (string | number)[]): string {
-  return name.padEnd(38) + cells.map((cell) => `${cell}`.padStart(8)).join('');
 }

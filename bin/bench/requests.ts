@@ -18,7 +18,6 @@ import { measure, measureEvent, measureRun, toLine } from './measure.ts';
 /** An account with its own application and a grant to it. */
 export type Caller = Awaited<ReturnType<typeof newCaller>>;
 
-/** People and reviews that the requests use. */
 interface Scene {
   author: Caller;
   voter: Caller;
@@ -29,7 +28,6 @@ interface Scene {
   refreshToken: string;
 }
 
-/** A request to an endpoint. */
 interface Step {
   /** Begins with the name of the operation. */
   name: string;
@@ -55,6 +53,10 @@ const asAuthor = ({ author }: Scene) => ({ caller: author.caller });
 const byAuthor = (scene: Scene) => ({ ...asAuthor(scene), path: { review_id: scene.own } });
 const byVoter = ({ voter, own }: Scene) => ({ caller: voter.caller, path: { review_id: own } });
 const deleted = (request: EndpointRequest) => ({ method: 'DELETE', ...request });
+const posted = (request: EndpointRequest, body?: object) => ({ method: 'POST', ...request, body });
+const voted = (scene: Scene, vote: boolean) => {
+  return { method: 'PUT', ...byVoter(scene), body: { vote } };
+};
 const twoTrips = { roundTrips: 2 };
 
 /** A request to each endpoint. Each step leaves what the next steps need. */
@@ -93,16 +95,14 @@ export const steps: readonly Step[] = [
     ({ some }) => ({ query: { entity_ids: entitiesOf(some).join() } }),
     ({ some }) => ({ read: entitiesOf(some).length, roundTrips: 1 }),
   ),
-  {
-    ...step('create-review', (scene) => posted(asAuthor(scene), newReview()), twoTrips),
+  step('create-review', (scene) => posted(asAuthor(scene), newReview()), twoTrips, {
     learn: ({ id = '' }) => ({ own: id }),
     change: 'a publication',
-  },
-  {
-    ...step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), twoTrips),
+  }),
+  step('update-review', (scene) => posted(byAuthor(scene), { rating: 5 }), twoTrips, {
     change: 'an edit',
-  },
-  { ...step('put-vote', (scene) => voted(scene, true), twoTrips), change: 'a vote' },
+  }),
+  step('put-vote', (scene) => voted(scene, true), twoTrips, { change: 'a vote' }),
   step('put-vote again', (scene) => voted(scene, false), twoTrips),
   step('get-vote', byVoter),
   step('delete-vote', (scene) => deleted(byVoter(scene)), twoTrips),
@@ -184,20 +184,14 @@ function step(
   name: string,
   request: (scene: Scene) => EndpointRequest,
   budget: Budget | Step['budget'] = {},
+  rest: Pick<Step, 'learn' | 'change'> = {},
 ): Step {
   return {
+    ...rest,
     name,
     event: (scene) => eventOf(request(scene)),
     budget: typeof budget === 'function' ? budget : () => budget,
   };
-}
-
-function posted(request: EndpointRequest, body?: object): EndpointRequest {
-  return { method: 'POST', ...request, body };
-}
-
-function voted(scene: Scene, vote: boolean): EndpointRequest {
-  return { method: 'PUT', ...byVoter(scene), body: { vote } };
 }
 
 function newReview() {

@@ -7,16 +7,19 @@ import { sample } from './lists.ts';
 import { measure } from './measure.ts';
 import { type Caller, newCaller } from './requests.ts';
 
-/** An account, its reviews, and the reviews that it has voted on. */
-interface Writer extends Caller {
-  reviews: string[];
-  votes: string[];
-}
+type Writer = Caller & { reviews: string[]; votes: string[] };
 
 const writersAtOnce = 8;
 /** Low enough that the daily limit of a new user hardly ever applies. */
 const writesPerWriter = 20;
 const text = 'It grew on me, and then it stayed: every side of it has a reason to be there.';
+
+const isLucky = (chance: number) => Math.random() < chance;
+const pick = <T>(from: readonly T[]) => from[Math.floor(Math.random() * from.length)] as T;
+const content = () => {
+  return { text: isLucky(0.8) ? `${text} ${randomUUID()}` : null, rating: pick([1, 2, 3, 4, 5]) };
+};
+const on = (review_id = '') => ({ path: { review_id } });
 
 /**
  * Writes at random, several requests at once. Returns the number of each kind. Writes that are
@@ -83,24 +86,8 @@ export async function writeAtRandom(total: number): Promise<Record<string, numbe
   return done;
 }
 
-function on(review_id = ''): EndpointRequest {
-  return { path: { review_id } };
-}
-
 async function send({ caller }: Writer, operation: string, request: EndpointRequest) {
   const { status, body } = await measure(operation, { ...request, caller });
   if (status !== 200) throw new ApiError(status, body.error, body.description);
   return body;
-}
-
-function content() {
-  return { text: isLucky(0.8) ? `${text} ${randomUUID()}` : null, rating: pick([1, 2, 3, 4, 5]) };
-}
-
-function pick<T>(from: readonly T[]): T {
-  return from[Math.floor(Math.random() * from.length)] as T;
-}
-
-function isLucky(chance: number): boolean {
-  return Math.random() < chance;
 }
