@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { audit } from '../shared/audit/audit.ts';
 import { openCursor, sealCursor } from '../shared/list/cursor.ts';
-import type { Key } from '../shared/table/item.ts';
 import { isBulkUnfinished } from '../shared/transfer/bulk.ts';
 import { showProgress } from './progress.ts';
+
+const Position = v.strictObject({ pk: v.string(), sk: v.string() });
 
 /** Audits the table. Exit status 1: differences remain. Exit status 3: some items kept changing. */
 export async function runAudit(options: { repair?: boolean; from?: string; settle?: number }) {
@@ -12,9 +13,12 @@ export async function runAudit(options: { repair?: boolean; from?: string; settl
       'an import is running or was interrupted, and counts are missing until it ends: wait for the import or repeat it, then run the audit again',
     );
   }
-  const show = showProgress('Reading');
   const sum = { items: 0, differences: 0, repaired: 0, changing: 0 };
-  const from = options.from === undefined ? undefined : readPosition(options.from);
+  const from = options.from === undefined ? undefined : openCursor('audit', Position, options.from);
+  if (options.from !== undefined && !from) {
+    throw new Error('--from must be a position that an audit has printed');
+  }
+  const show = showProgress('Reading');
   for await (const part of audit({ ...options, from })) {
     const { items, differences, repaired, changing, position } = part;
     sum.items += items;
@@ -38,10 +42,4 @@ export async function runAudit(options: { repair?: boolean; from?: string; settl
   if (sum.differences > sum.repaired) process.exitCode = 1;
   else if (sum.changing > 0) process.exitCode = 3;
   return sum;
-}
-
-function readPosition(text: string): Key {
-  const key = openCursor('audit', v.strictObject({ pk: v.string(), sk: v.string() }), text);
-  if (!key) throw new Error('--from must be a position that an audit has printed');
-  return key;
 }

@@ -9,6 +9,7 @@ import { showProgress } from './progress.ts';
 
 /** In seconds. The lock of a killed rebuild expires after 60 s. */
 const patience = 90;
+const isLocal = () => process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 
 /**
  * Fills an empty table on this machine without its stream, then counts owners and totals. Until
@@ -47,10 +48,6 @@ export async function withoutStream<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     await setStream({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
   }
-}
-
-function isLocal(): boolean {
-  return process.env.AWS_ENDPOINT_URL_DYNAMODB !== undefined;
 }
 
 /** Recomputes totals and rank trees. Waits for another rebuild, or for the lock of a killed one. */

@@ -33,6 +33,9 @@ const reviews = lines.filter((line) => 'of' in line);
 /** In milliseconds: the period up to now over which the reviews are spread. */
 const period = 2 * 365 * 86_400_000;
 
+/** Returns a number from 0 to 1 that looks random, always the same for a name. */
+const partOf = (name: string) => Number.parseInt(hash('sha256', name).slice(0, 8), 16) / 2 ** 32;
+
 /** Fills an empty table with demo data. Returns an argument of curl to try, and a notice. */
 export async function prepareDemo({ url, stream }: Stack, hasModerator: boolean) {
   nameEntities();
@@ -85,7 +88,6 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Yields the people, then each review with its votes. */
 async function* recordsAt(now: number): AsyncGenerator<SourcedRecord> {
   const ago = (milliseconds: number) => new Date(now - milliseconds).toISOString();
   for (const { person: where } of people) {
@@ -143,9 +145,4 @@ async function createModerator(): Promise<void> {
 function uuidOf(name: string): string {
   const hex = hash('sha256', `demo ${name}`);
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-a$4-$5');
-}
-
-/** Returns a number from 0 to 1 that looks random, always the same for a name. */
-function partOf(name: string): number {
-  return Number.parseInt(hash('sha256', name).slice(0, 8), 16) / 2 ** 32;
 }

@@ -22,9 +22,11 @@ const mostReported = 1_000;
 /** In milliseconds: the longest wait for data that is being deleted. */
 const patience = 60_000;
 
+const bytesOf = (file: string) => (file === '-' ? process.stdin : createReadStream(file));
+
 /** Imports an export; `-` is stdin. Sets the exit status to 1 if a record was refused. */
 export async function importExport(file: string, isDryRun: boolean) {
-  const refusals = refusalsOf();
+  const refusals = new Refusals();
   let fault: string | undefined;
   const name = file === '-' ? 'stdin' : file;
 
@@ -55,7 +57,7 @@ export async function importExport(file: string, isDryRun: boolean) {
     }
     const missing = Object.values(promised).reduce((sum, count) => sum + Math.max(0, count), 0);
     if (last === 0) throw new Error(`${name} is empty`);
-    if (fault === undefined && missing > refusals.count()) {
+    if (fault === undefined && missing > refusals.count) {
       fault = `${name} ends after line ${last}; ${missing} of the records that its first line promises are missing`;
     }
   }
@@ -86,7 +88,7 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
     const warnings = await loadDump(database, archives, into(left_out));
     for (const warning of warnings) console.error(`${warning}: see left_out`);
     const records = dumpRecords(database, into(left_out), into(changed));
-    const outcome = await run(records, isDryRun, refusalsOf());
+    const outcome = await run(records, isDryRun, new Refusals());
     database.close();
     return { ...outcome, left_out, changed };
   } finally {
@@ -94,28 +96,24 @@ export async function importDump(files: readonly string[], isDryRun: boolean) {
   }
 }
 
-/** Reports refused records on stderr. */
-function refusalsOf() {
-  const reasons: Record<string, number> = {};
-  let reported = 0;
-  return {
-    reasons,
-    add(where: string, reason: string): void {
-      reasons[reason] = (reasons[reason] ?? 0) + 1;
-      reported++;
-      if (reported <= mostReported) console.error(`${where}: ${reason}`);
-      else if (reported === mostReported + 1)
-        console.error(`Further refused records are only counted, in the field "refused".`);
-      process.exitCode = 1;
-    },
-    count: () => reported,
+class Refusals {
+  count = 0;
+  readonly reasons: Record<string, number> = {};
+
+  readonly add = (where: string, reason: string): void => {
+    this.reasons[reason] = (this.reasons[reason] ?? 0) + 1;
+    this.count++;
+    if (this.count <= mostReported) console.error(`${where}: ${reason}`);
+    else if (this.count === mostReported + 1)
+      console.error(`Further refused records are only counted, in the field "refused".`);
+    process.exitCode = 1;
   };
 }
 
 async function run(
   records: AsyncIterable<SourcedRecord>,
   isDryRun: boolean,
-  { add: onRefused, reasons: refused }: ReturnType<typeof refusalsOf>,
+  { add: onRefused, reasons: refused }: Refusals,
 ): Promise<ImportResult> {
   const limit = `waiting up to ${patience / 1000} s for that to finish`;
   const importInto = async (isAlone: boolean) => {
@@ -131,10 +129,6 @@ async function run(
     return { written, present, refused };
   };
   return isDryRun ? importInto(false) : bulk(importInto);
-}
-
-function bytesOf(file: string): Readable {
-  return file === '-' ? process.stdin : createReadStream(file);
 }
 
 /** Decompresses the source if it begins with the two bytes of gzip. */

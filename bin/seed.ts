@@ -17,12 +17,7 @@ const words =
     /\s+/,
   );
 
-interface Size {
-  reviews: number;
-  users: number;
-  entities?: number;
-  seed: number;
-}
+type Size = { reviews: number; users: number; entities?: number; seed: number };
 
 /** Imports synthetic users, reviews and votes. Few users and entities have most of the reviews. */
 export async function seed(options: Size) {
@@ -47,12 +42,12 @@ async function* sourced(records: Iterable<TransferRecord>) {
   for (const record of records) yield { where: record.kind, record };
 }
 
-/** Yields the users, then each review with its votes. */
 function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
   const random = randomNumbers(size.seed);
   const number = (below: number) => Math.floor(random() * below);
   const pick = <T>(from: readonly T[]): T => from[number(from.length)] as T;
   const skewed = <T>(from: readonly T[]): T => from[Math.floor(from.length * random() ** 3)] as T;
+  const sentence = (length: number) => `${Array.from({ length }, () => pick(words)).join(' ')}.`;
 
   const authors = Array.from({ length: size.users }, () => {
     return { id: uuid(), languages: [pick(languages), 'en' as const] };
@@ -104,18 +99,10 @@ function* recordsOf(size: Required<Size>): Generator<TransferRecord> {
       yield { kind: 'vote', ...cast, voted_at: new Date(time + (i + 1) * 60_000).toISOString() };
     }
   }
-
-  function sentence(length: number): string {
-    return `${Array.from({ length }, () => pick(words)).join(' ')}.`;
-  }
-
   /** Returns a version 4 UUID. */
   function uuid(): string {
-    const parts = Array.from({ length: 4 }, () =>
-      number(2 ** 32)
-        .toString(16)
-        .padStart(8, '0'),
-    );
-    return parts.join('').replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+    const parts = Array.from({ length: 4 }, () => number(2 ** 32).toString(16));
+    const hex = parts.map((part) => part.padStart(8, '0')).join('');
+    return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
   }
 }

@@ -193,7 +193,6 @@ function wantHeader({ headers }: { headers: Headers }, name: string, wanted: unk
   want(name, headers.get(name), wanted);
 }
 
-/** Throws if `got` differs from `wanted` or does not match it. */
 function want(what: string, got: unknown, wanted: unknown): void {
   if (wanted instanceof RegExp ? wanted.test(`${got ?? ''}`) : got === wanted) return;
   const shown = (value: unknown) => inspect(value, { breakLength: Number.POSITIVE_INFINITY });

@@ -23,10 +23,7 @@ import { type AdminCommand, as, found } from './command.ts';
 
 const { name, desc, website, redirect_uri } = Registration.entries;
 
-interface NewApplication extends Omit<Registration, 'redirect_uri'> {
-  owner: string;
-  redirectUri: string;
-}
+type NewApplication = Omit<Registration, 'redirect_uri'> & { owner: string; redirectUri: string };
 
 export function addApplicationCommands(admin: AdminCommand): void {
   const app = admin.command('app').description('applications that act for users');
@@ -65,10 +62,9 @@ export function addApplicationCommands(admin: AdminCommand): void {
       'https, or http on a loopback host; no fragment',
       redirect_uri,
     )
-    .answer(async ({ owner, redirectUri, ...rest }: NewApplication) => {
-      const application = await insertApplication(owner, { ...rest, redirect_uri: redirectUri });
-      return presentApplication(application, true);
-    });
+    .answer(async ({ owner, redirectUri: redirect_uri, ...rest }: NewApplication) =>
+      presentApplication(await insertApplication(owner, { ...rest, redirect_uri }), true),
+    );
 
   app
     .command('rotate')

@@ -6,12 +6,7 @@ import { connect } from '../../infra/local/connect.ts';
 import { printField, printJson, printTables } from './print.ts';
 
 /** Options that every command accepts, before or after its name. */
-export interface GlobalOptions {
-  dataDir: string;
-  stack?: string;
-  tables?: boolean;
-  only?: string;
-}
+export type GlobalOptions = { dataDir: string; stack?: string; tables?: boolean; only?: string };
 
 export class AdminCommand extends Command {
   readonly #required: Option[] = [];

@@ -133,7 +133,6 @@ async function login(client: Client, scope: readonly Scope[], tell: (text: strin
   }
 }
 
-/** Waits for the redirect from the consent page. */
 function answerAt(listener: Server, redirect: URL, state: string) {
   return new Promise<[URL, ServerResponse]>((resolve, reject) => {
     const expiry = new Error('there was no answer in the browser for half an hour');
@@ -191,8 +190,8 @@ function refusalOf(error: unknown) {
   const isRefusal =
     error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError;
   if (!isRefusal) return error;
-  const { error_description = '' } = error;
-  return new Error([error.error, error_description].filter(Boolean).join(': '), { cause: error });
+  const { error: code, error_description } = error;
+  return new Error([code, error_description].filter(Boolean).join(': '), { cause: error });
 }
 
 async function listen({ port, hostname, href }: URL) {

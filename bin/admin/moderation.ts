@@ -54,7 +54,6 @@ export function addModerationCommands(admin: AdminCommand): void {
     .answer(async () => ({ decisions: eachOf(allDecisions()) }));
 }
 
-/** Adds the options for the grounds of a decision. */
 export function withReason(command: AdminCommand): AdminCommand {
   const { reason, note } = Grounds.entries;
   return command

@@ -5,6 +5,13 @@ const widest = 40;
 
 type Write = (text: string) => void;
 
+const lengthOf = (text = '') => [...text].length;
+const indented = (value: unknown, by: number) =>
+  JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
+const isStream = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+const gathered = (field: unknown) => (isStream(field) ? Array.fromAsync(field) : field);
+
 /**
  * Prints one JSON document, as JSON.stringify does. A list may be an async iterable: it then needs
  * no memory, and an error before its first item prints nothing.
@@ -54,14 +61,6 @@ export async function printTables(value: object, write: Write): Promise<void> {
   write(texts.join('\n'));
 }
 
-function indented(value: unknown, by: number): string {
-  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${' '.repeat(by)}`);
-}
-
-async function gathered(field: unknown) {
-  return isStream(field) ? Array.fromAsync(field) : field;
-}
-
 /** Returns a table with a row for each item. A column without any value is left out. */
 function listTable(rows: readonly Record<string, unknown>[]): string {
   const isShown = (name: string) =>
@@ -79,18 +78,10 @@ function aligned(rows: readonly unknown[][], most = Number.POSITIVE_INFINITY): s
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-function lengthOf(text = ''): number {
-  return [...text].length;
-}
-
 /** Returns one line of text. Control characters of a terminal are escaped. */
 function cell(value: unknown, most: number): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return JSON.stringify(value);
   const shown = lengthOf(value) > most ? `${[...value].slice(0, most).join('')}…` : value;
   return inspect(shown, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1);
-}
-
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }

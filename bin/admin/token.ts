@@ -30,7 +30,6 @@ export const scopeOption = new Option(
   `any of ${scopes.join(',')} (default: none, which may read the account of the user)`,
 ).argParser(as(listOf(scopes)));
 
-/** Options of the commands that have them. */
 interface Options {
   user: string;
   client: string;

@@ -6,11 +6,7 @@ import { exportAll, exportPublic } from '../export.ts';
 import { importDump, importExport } from '../import.ts';
 import type { AdminCommand, GlobalOptions } from './command.ts';
 
-interface ExportOptions extends GlobalOptions {
-  public?: boolean;
-  out: string;
-  table?: string;
-}
+type ExportOptions = GlobalOptions & { public?: boolean; out: string; table?: string };
 
 export function addTransferCommands(admin: AdminCommand): void {
   admin
