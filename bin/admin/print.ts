@@ -12,10 +12,7 @@ const isStream = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 const gathered = (field: unknown) => (isStream(field) ? Array.fromAsync(field) : field);
 
-/**
- * Prints one JSON document, as JSON.stringify does. A list may be an async iterable: it then needs
- * no memory, and an error before its first item prints nothing.
- */
+/** Prints JSON. A list may be an async iterable. An error before its first item prints nothing. */
 export async function printJson(value: object, write: Write): Promise<void> {
   let before = '{';
   for (const [name, content] of Object.entries(value)) {

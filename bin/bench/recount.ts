@@ -8,10 +8,7 @@ import { listed } from './oracle.ts';
 
 const pagesEach = 8;
 
-/**
- * Compares lists with the reviews in the table, and totals and rank trees with a rebuild. Returns a
- * sentence for each difference. Nothing may write meanwhile.
- */
+/** Checks lists against the reviews, and counts against a rebuild. Nothing may write meanwhile. */
 export async function checkLists(lists: readonly Listed[]): Promise<string[]> {
   const differences: string[] = [];
   const reviews = ((await scan('sk = :value', 'REVIEW')) as unknown as Review[]).filter(isPublic);

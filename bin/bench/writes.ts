@@ -21,10 +21,7 @@ const content = () => {
 };
 const on = (review_id = '') => ({ path: { review_id } });
 
-/**
- * Writes at random, several requests at once. Returns the number of each kind. Writes that are
- * refused by chance, such as a vote on a hidden review, are not counted. Throws on a status of 5xx.
- */
+/** Sends random writes and counts them by kind, without those that are refused by chance. */
 export async function writeAtRandom(total: number): Promise<Record<string, number>> {
   const known = await sample();
   const writers: Writer[] = [];
